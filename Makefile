@@ -6,16 +6,16 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
-TERMINAL_PACKAGES := tmux less gcc libc6-dev openssl bubblewrap
+TERMINAL_PACKAGES := tmux less gcc libc6-dev openssl bubblewrap faketime
 EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
-LIGHT_EXTRAS := hub notify model otel tui web proxy gui
+LIGHT_EXTRAS := hub notify model otel gui
 FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent smolagents
 LOCK_STYLE := --generate-hashes --no-emit-index-url --no-header
 BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo web test test-gui test-agents check bench bench-detect bench-loop torture docs lock clean
+.PHONY: help setup demo web test test-gui test-agents check bench bench-detect bench-loop torture docs lock cli dist clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,13 +29,15 @@ $(STAMP): requirements/dev.lock pyproject.toml
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install -qq -y python3-venv; \
 	  else echo "Python's venv module is missing: install Debian's python3-venv." >&2; exit 2; fi; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV) (about a minute the first time) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock 2> >(grep -v 'Location.*is ignored' >&2)
+	@echo "Installing into $(VENV) (a minute or two the first time, about 600 MB) ..."
+	@set -o pipefail; $(BIN)/python -m pip install --progress-bar off --disable-pip-version-check --require-hashes \
+	  -r requirements/dev.lock 2> >(grep -v 'Location.*is ignored' >&2) | scripts/pip-progress requirements/dev.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . 2> >(grep -v 'Location.*is ignored' >&2)
 	@$(BIN)/python -m compileall -q src || true
+	@echo "  $$(du -sh $(VENV) | cut -f1) in $(VENV)"
 	@touch $@
 
-demo: setup ## a scripted agent goes wrong in every way, supervised live
+demo: setup ## one supervised run that goes wrong in several ways, in under a minute
 	@$(BIN)/interlock demo
 	@echo 'Next: export PATH="$$PWD/$(BIN):$$PATH"; interlock demo --keep; interlock web'
 
@@ -61,8 +63,17 @@ check: setup ## lint, types, rooms, built files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/interfaces.py
 	$(BIN)/python scripts/web_build.py --check
+	$(BIN)/python scripts/cli_reference.py --check
+
+cli: setup ## write docs/cli.md and the man page from the commands
+	$(BIN)/python scripts/cli_reference.py
+
+dist: setup ## wheels and sdist in dist/, reproducible, checked and tried
+	$(BIN)/python scripts/dist.py
 
 bench: setup ## measure, and write bench/RESULTS.md
 	@scripts/debian-packages $(SCREEN_PACKAGES) zenity
@@ -79,13 +90,13 @@ torture: setup ## the long versions: crashes, simulations, properties
 	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200
 
 docs: setup ## build the documentation into site/; a warning is an error
-	$(BIN)/mkdocs build --strict --quiet
-	@echo "site/index.html"
+	@$(BIN)/python scripts/docs_site.py
 
-lock: ## write the locks in requirements anew (needs uv)
-	uv pip compile -q pyproject.toml $(LIGHT_EXTRAS:%=--extra %) --group dev $(LOCK_STYLE) -o requirements/dev.lock
+lock: setup ## write the locks in requirements anew
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile -q pyproject.toml $(LIGHT_EXTRAS:%=--extra %) --group dev $(LOCK_STYLE) -o requirements/dev.lock
 	@for name in $(FRAMEWORKS); do \
-	  uv pip compile -q pyproject.toml requirements/agents/$$name.in --extra $$name $(LOCK_STYLE) -o requirements/agents/$$name.lock; done
+	  $(BIN)/uv pip compile -q pyproject.toml requirements/agents/$$name.in --extra $$name $(LOCK_STYLE) -o requirements/agents/$$name.lock; done
 
 clean: ## remove what setup made
-	rm -rf $(VENV) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -5,6 +5,7 @@ Node is PyPI's wheel; it and the packages of web/package-lock.json are kept in t
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import hashlib
 import os
@@ -23,7 +24,7 @@ STATIC = ROOT / "src" / "interlock" / "web" / "static"
 NODE = ROOT / "src" / "interlock" / "gui" / "editor" / "lock" / "node.txt"
 """The same wheel as the editor's."""
 
-BUNDLED = ("preact", "uplot")
+BUNDLED = ("preact",)
 """Packages of others that are part of the page; their licences lie beside it."""
 
 COPIED = ("index.html", "icon.svg")
@@ -32,7 +33,7 @@ BUNDLE = (
     "--target=es2022,chrome111,firefox113,safari16.4",
     "--jsx=automatic", "--jsx-import-source=preact", "--legal-comments=none", "--charset=utf8", "--log-level=warning",
 )  # fmt: skip
-MAX_BYTES = 90_000
+MAX_BYTES = 60_000
 """What the page may weigh, packed."""
 
 
@@ -44,8 +45,12 @@ def tools() -> Path:
     """The folder with Node and the packages; installed once for each lock."""
     digest = hashlib.sha256(NODE.read_bytes() + (WEB / "package-lock.json").read_bytes()).hexdigest()[:12]
     folder = Path(platformdirs.user_cache_dir("interlock")) / f"web-{digest}"
-    if not (folder / "ready").exists():
-        install(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        # Two builds at once install it once: the other one waits.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ((folder / "ready").exists() and node(folder).exists()):
+            install(folder)
     return folder
 
 

@@ -1,4 +1,7 @@
-"""Makes the pictures of the dashboard in docs/images anew. With a folder: every page, light, dark and on a phone."""
+"""Makes the pictures of the dashboard in docs/images anew: python -m scripts.web_pictures.
+
+With a folder: every page, light, dark and on a phone.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,12 @@ from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
-from web_stage import StageOfRuns
+from scripts.web_stage import StageOfRuns
 
+from interlock.config import Config
+from interlock.demo import play as play_demo
+from interlock.journal import Store
+from interlock.report import Story, gather, read_changes, render
 from interlock.runtime import Supervisor
 from interlock.web.background import BackgroundServer
 
@@ -19,7 +26,7 @@ IMAGES = Path(__file__).parents[1] / "docs" / "images"
 WIDE: ViewportSize = {"width": 1360, "height": 860}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 LOOKS = {"": (WIDE, "light"), "-dark": (WIDE, "dark"), "-phone": (PHONE, "light")}
-KEPT = ("overview", "overview-dark", "overview-phone", "run", "run-dark", "approval-dark", "files-dark", "incident")
+KEPT = ("overview", "run", "approval-dark", "incident", "inbox-phone")
 """Those that the documentation shows."""
 
 COLOURS = 160
@@ -38,8 +45,21 @@ def main() -> None:
                 for look in LOOKS:
                     if target != IMAGES or f"{name}{look}" in KEPT:
                         draw(browser, served, path, press, look, target / f"web-{name}{look}.png")
+        page = Path(folder) / "report.html"
+        page.write_text(write_report(Path(folder)))
+        for look in LOOKS if target != IMAGES else ("",):
+            shoot(browser, page.as_uri(), "", look, target / f"report{look}.png", 1180)
         browser.close()
         stage.close()
+
+
+def write_report(folder: Path) -> str:
+    """The report of the demonstration."""
+    store = Store(folder / "demo")
+    list(play_demo(keep=store))
+    story = Story.open(store.find("demo"))
+    with story:
+        return render(gather(story, read_changes(story.checkpoints, story.spec.workspace, Config())), "html")
 
 
 def pages(stage: StageOfRuns) -> list[tuple[str, str, str]]:
@@ -51,6 +71,7 @@ def pages(stage: StageOfRuns) -> list[tuple[str, str, str]]:
     incident = next((stage.store.root / stage.incident.run.spec.run_id / "incidents").iterdir()).name
     return [
         ("overview", "/", ""),
+        ("inbox", "/", ""),
         ("run", run(stage.climbing), ""),
         ("approval", run(stage.waiting), ""),
         ("control", run(stage.paused), ""),
@@ -64,12 +85,21 @@ def pages(stage: StageOfRuns) -> list[tuple[str, str, str]]:
 
 
 def draw(browser: Browser, served: BackgroundServer, path: str, press: str, look: str, target: Path) -> None:
+    """One picture of a page of the dashboard."""
+    shoot(browser, f"{served.address}{path}?token={served.token}", press, look, target)
+
+
+def shoot(browser: Browser, address: str, press: str, look: str, target: Path, width: int = 0) -> None:
     """One picture, with few colours so that it is small."""
     viewport, scheme = LOOKS[look]
+    if width and viewport is WIDE:
+        viewport = {"width": width, "height": WIDE["height"]}
     context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
     page = context.new_page()
-    page.goto(f"{served.address}{path}?token={served.token}")
-    page.locator("main :is(table, .card, .tiles)").first.wait_for()
+    page.goto(address)
+    page.locator("main").first.wait_for()
+    if address.startswith("http"):
+        page.locator("main :is(table, .card, .tiles)").first.wait_for()
     page.wait_for_timeout(SETTLE_MS)
     if press:
         page.get_by_role("button", name=press).click()

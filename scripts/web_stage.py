@@ -9,11 +9,13 @@ import uuid
 from contextlib import ExitStack
 from pathlib import Path
 
+from tests.every_trouble import SCENES, TASK, make_workshop
+
 from interlock.config import Config
 from interlock.config.model import Interventions
 from interlock.control import new_request
 from interlock.core import Context, Limits, ManualClock, RunSpec, Usage
-from interlock.demo.script import SCENES, TASK, Act
+from interlock.demo.player import Act
 from interlock.demo.workspace import Workshop
 from interlock.journal import Store
 from interlock.link import ask_owner
@@ -69,7 +71,7 @@ class StageOfRuns:
     def _supervise(
         self, name: str, task: str, clock: ManualClock, model: str, limits: Limits, **more: object
     ) -> Supervisor:
-        workshop = self._workshops[name] = Workshop(_made(self.root / "work" / name))
+        workshop = self._workshops[name] = make_workshop(_made(self.root / "work" / name))
         spec = RunSpec(
             run_id=_run_id(clock.time(), name),
             name=name, task=task, workspace=str(workshop.root), model=model, adapter="claude-code",

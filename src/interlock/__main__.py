@@ -17,11 +17,15 @@ def main() -> None:
     from .cli.interrupt import leave_quietly
 
     leave_quietly()
+    from .adapters.process.owner_spawn import discard_early, spawn_early
+
+    spawn_early(sys.argv[1:])
     from .cli.main import run
 
     try:
         run()
     finally:
+        discard_early()
         if sys.argv[1:2] == ["scan"]:
             from .cli.fast_exit import leave_at_once
 

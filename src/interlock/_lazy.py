@@ -1,6 +1,7 @@
-"""Public names of a package that are imported when they are first used: `__getattr__ = lazy(__name__, {...})`.
+"""The interface of a package: its `__init__.pyi` names what others may import, and each name is imported on first use.
 
-Imports nothing itself, so that `import interlock` costs nothing.
+Type checkers and editors read the stub; at run time `__getattr__ = lazy(__name__, __file__)` does. Imports nothing
+itself, so that a command pays only for the modules that it uses.
 """
 
 TYPE_CHECKING = False
@@ -10,18 +11,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def lazy(package: str, homes: "dict[str, tuple[str, ...]]") -> "Callable[[str], object]":
-    """The `__getattr__` of a package; `homes` says which of its modules each name comes from."""
-    home_of = {name: home for home, names in homes.items() for name in names}
+def lazy(package: str, file: str) -> "Callable[[str], object]":
+    """The `__getattr__` of a package: finds a name in the module that the stub beside `file` takes it from.
+
+    The value is not stored in the package, so that a test that replaces it in its module replaces it everywhere.
+    """
+    homes: dict[str, str] = {}
 
     def find(name: str) -> object:
-        if name not in home_of:
+        if not homes:
+            found = {}
+            with open(f"{file}i", encoding="utf-8") as stub:
+                for line in stub:
+                    if line.startswith("from ."):
+                        _from, home, _import, exported, *_as = line.split()
+                        module = home.lstrip(".")
+                        found[exported] = f"{package.rsplit('.', len(home) - len(module) - 1)[0]}.{module}"
+            # All at once: another thread must not see a part of them.
+            homes.update(found)
+        if name == "__all__":
+            return sorted(homes)
+        if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        import sys
-        from importlib import import_module
-
-        value = getattr(import_module(f".{home_of[name]}", package), name)
-        setattr(sys.modules[package], name, value)
-        return value
+        return getattr(__import__(homes[name], fromlist=(name,)), name)
 
     return find

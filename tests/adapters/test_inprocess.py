@@ -254,7 +254,7 @@ def test_an_agent_that_died_without_a_word_makes_room_for_the_next_run(supervisi
     call(dead)
     alive = supervision.open("b")
     assert dead.closed
-    assert "without saying so" in dead.supervisor.run.why_ended
+    assert "without reporting it" in dead.supervisor.run.why_ended
     with alive.waiting(), pytest.raises(InvalidState, match="already working"):
         supervision.open("c")
     alive.close()

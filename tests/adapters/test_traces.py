@@ -138,7 +138,7 @@ def test_a_transcript_gives_calls_results_and_charges_a_split_message_once(tmp_p
         (b'{"content": "no role"}\n', "`role`"),
         (b'{"trace_id": "t", "steps": [{"content": "no role"}]}\n', "`role`"),
         (b'{"steps": []}\n', "`trace_id`"),
-        (b"[1, 2]\n", "not as it should be"),
+        (b"[1, 2]\n", "invalid step or trace"),
         (b"[" * 100_000 + b"\n", ""),
     ],
     ids=["empty", "binary", "latin", "text", "no-role", "no-role-in-trace", "no-id", "list", "deep"],
@@ -196,7 +196,7 @@ def test_half_a_surrogate_pair_and_a_byte_order_mark(tmp_path):
     line = json.dumps({"role": "user", "content": "x"})
     (tmp_path / "t.jsonl").write_text(f"{line}\n".replace("x", "\\ud800") + f"{line}\n")
     (fault,) = faults_of(str(tmp_path / "t.jsonl"))
-    assert (fault.line, fault.what) == (1, "a text has half of a surrogate pair in it")
+    assert (fault.line, fault.what) == (1, "a text contains half of a surrogate pair")
     (tmp_path / "marked.jsonl").write_text(f"\ufeff{line}\n", encoding="utf-8")
     assert [
         event.trace_id for event in read_events(str(tmp_path / "marked.jsonl")) if isinstance(event, TraceBegin)

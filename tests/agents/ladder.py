@@ -21,8 +21,8 @@ BUILD = "sh build.sh"
 HINT = "different approach"
 """In every hint about a loop or an error that comes back."""
 RESTORED = "Interlock restored the files to checkpoint"
-WENT_BACK = "Your conversation went back"
-DID_NOT = "Your conversation did not go back"
+WENT_BACK = "Your conversation was rolled back"
+DID_NOT = "Your conversation was not rolled back"
 QUICK = {"interventions": {"resource_throttling": {"metrics_window_seconds": 4}}}
 """A throttled call waits two or three seconds instead of half a minute; everything else is as it comes."""
 RUNGS = ["soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback"]

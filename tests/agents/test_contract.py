@@ -21,10 +21,6 @@ HIDDEN_EDIT = "python3 -c \"p='te' + 'sts/test_a.py'; open(p, 'w').write('assert
 
 ORIGINAL = "def test_a():\n    assert add(1, 2) == 3\n"
 CHECK = "grep -q fixed src/a.py"
-RETURNS = ("claude-code", "codex", "gemini")
-"""The clients that can be told something when they want to stop."""
-
-NO_STOP_EVENT = "it ends at once: what is checked is checked at its end"
 MakePlace = Callable[..., AgentPlace]
 
 
@@ -67,17 +63,15 @@ def test_a_test_is_not_edited_a_claim_is_not_believed_and_a_failing_check_ends_a
     assert [record["restored"] for record in undone] == [["tests/test_a.py"]], shown(undone)
     gates = place.records("stop_gate")
     returned = [gate for gate in gates if gate["outcome"] == "returned"]
-    assert len(returned) == (3 if client.name in RETURNS else 0), shown(gates)
+    assert len(returned) == 3, shown(gates)
     assert gates[-1]["outcome"] == "unproven"
     assert "grep -q fixed" in place.told()["message"]
     said = "".join(request.text for request in place.model.asked)
-    assert ("you are not done" in said) is (client.name in RETURNS)
+    assert "you are not done" in said
     assert "Interlock restored tests/test_a.py" in said
 
 
 def test_a_check_that_passes_after_it_went_back_ends_the_run_as_done(client: Client, place_for: MakePlace) -> None:
-    if client.name not in RETURNS:
-        pytest.skip(NO_STOP_EVENT)
     place = place_for("I fixed it.", run("echo fixed > src/a.py"), "Now it is fixed.")
     status, _, err = place.run_agent(options=("--done-when", CHECK))
     assert status == 0, err.decode()[-2000:]
@@ -87,8 +81,6 @@ def test_a_check_that_passes_after_it_went_back_ends_the_run_as_done(client: Cli
 
 
 def test_a_claim_without_a_run_is_answered_once(client: Client, place_for: MakePlace) -> None:
-    if client.name not in RETURNS:
-        pytest.skip(NO_STOP_EVENT)
     place = place_for("I changed nothing. All tests pass.", *["All tests pass."] * 3)
     status, _, err = place.run_agent()
     assert status == 0, err.decode()[-2000:]

@@ -55,14 +55,14 @@ def test_a_stuck_loop_climbs_to_a_rollback_that_its_conversation_follows_and_the
 
 def test_where_a_person_can_be_reached_the_run_pauses_says_why_and_can_be_cancelled(attended: LadderPlace) -> None:
     process = attended.begin_task(options=("--no-proxy",))
-    until("it waits for a person", lambda: attended.is_paused() or process.poll() is not None, LADDER_S)
+    until("it needs a person", lambda: attended.is_paused() or process.poll() is not None, LADDER_S)
     assert process.poll() is None, process.communicate()
     calls = len(attended.steps("tool_call"))
     _, listed, _ = attended.interlock("ps")
     _, page, _ = attended.interlock("show", attended.folder.run_id)
     for words in (listed.decode(), page.decode()):
         assert "paused" in words, words
-        assert "4 answers did not get the agent out of this" in " ".join(words.split()), words
+        assert "4 answers did not help" in " ".join(words.split()), words
     assert len(attended.steps("tool_call")) == calls, "it is held"
     status, out, err = attended.interlock("cancel", attended.folder.run_id)
     assert status == 0, (out, err)

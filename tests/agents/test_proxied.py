@@ -83,7 +83,7 @@ def test_a_destructive_command_is_denied_and_the_sdk_reads_what_follows(proxied:
     assert (status, out.strip()) == (0, b"Finished."), err
     assert (here.home / "victim").is_dir()
     assert (here.workspace / "one.txt").read_text() == "one\n"
-    assert "did not let this run" in here.model.asked[-1].text
+    assert "Interlock blocked this call" in here.model.asked[-1].text
 
 
 def test_a_loop_is_corrected_in_the_models_next_request(proxied: Make) -> None:

@@ -217,7 +217,9 @@ def test_a_very_large_folder_stops_at_the_budget(open_checkpoints: Open, workspa
     (workspace / "huge").mkdir()
     for number in range(101):
         (workspace / "huge" / str(number)).touch()
-    with pytest.raises(InvalidState, match=r"huge: more than 100 files to save, which is over budget\. Leave folders"):
+    with pytest.raises(
+        InvalidState, match=r"huge: more than 100 files to save, which is over budget\. Exclude folders"
+    ):
         checkpoints.create()
     assert checkpoints.list() == []
 

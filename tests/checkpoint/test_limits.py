@@ -37,12 +37,12 @@ def mounts(tmp_path: Path) -> str:
     [
         ("/", "the root of the file system cannot be a workspace"),
         ("/home/me", "the home folder cannot be a workspace"),
-        ("/home", "a folder that holds the home folder cannot be a workspace"),
-        ("/state", "the checkpoints would lie inside the workspace"),
-        ("/srv/share/project", r"it lies on a network mount \(nfs4\)"),
-        ("/srv/my files", r"it lies on a network mount \(cifs\)"),
-        ("/mnt/remote/project", r"it lies on a network mount \(fuse.sshfs\)"),
-        ("/proc/self", "it lies on proc, which holds no files"),
+        ("/home", "a folder that contains the home folder cannot be a workspace"),
+        ("/state", "the checkpoints would be stored inside the workspace"),
+        ("/srv/share/project", r"it is on a network mount \(nfs4\)"),
+        ("/srv/my files", r"it is on a network mount \(cifs\)"),
+        ("/mnt/remote/project", r"it is on a network mount \(fuse.sshfs\)"),
+        ("/proc/self", "it is on proc, which does not hold files"),
     ],
 )
 def test_an_unfit_workspace_is_refused_with_the_reason(workspace: str, reason: str, mounts: str) -> None:
@@ -65,7 +65,7 @@ def test_root_and_home_are_refused_for_real(folder: str, tmp_path: Path) -> None
 def test_a_folder_that_is_none_is_refused(workspace: Path, stores: Path, clock: ManualClock) -> None:
     (workspace / "file").touch()
     for name in ("file", "nowhere"):
-        with pytest.raises(BadInput, match="there is no such folder"):
+        with pytest.raises(BadInput, match="the folder does not exist"):
             Checkpoints.open(workspace / name, stores, config=Settings(), clock=clock)
     assert list(stores.iterdir()) == []
 

@@ -66,7 +66,7 @@ def test_paths_may_be_absolute_but_not_outside(checkpoints: Checkpoints, workspa
     checkpoints.restore(saved.id, [workspace / "a"])
     assert ((workspace / "a").read_text(), (workspace / "b").read_text()) == ("old", "new")
     for path in ("../x", workspace.parent, "a/../../x"):
-        with pytest.raises(BadInput, match="lies outside the workspace"):
+        with pytest.raises(BadInput, match="is outside the workspace"):
             checkpoints.restore(saved.id, [path])
 
 
@@ -92,7 +92,7 @@ def test_a_restore_cut_short_by_another_process_is_finished_before_anything_else
     assert os.waitpid(pid, 0)[1] == signal.SIGKILL
     assert picture(workspace) != expected
     ours.create()
-    assert [line for line in ours.recovered if "is finished now" in line]
+    assert [line for line in ours.recovered if "is now complete" in line]
     assert picture(workspace) == expected
 
 
@@ -125,7 +125,7 @@ def test_an_undo_leaves_alone_what_was_changed_since(checkpoints: Checkpoints, w
 
 
 def test_without_a_rollback_there_is_nothing_to_undo(checkpoints: Checkpoints) -> None:
-    with pytest.raises(NotFound, match="there is no rollback to take back"):
+    with pytest.raises(NotFound, match="there is no rollback to undo"):
         checkpoints.undo()
 
 
@@ -146,7 +146,7 @@ def test_a_foreign_git_lock_stops_the_restore(checkpoints: Checkpoints, workspac
     saved = checkpoints.create()
     (workspace / "file").write_text("two")
     (workspace / ".git" / "index.lock").touch()
-    with pytest.raises(InvalidState, match=r"a git command seems to be at work: \.git/index\.lock exists"):
+    with pytest.raises(InvalidState, match=r"a git command seems to be running: \.git/index\.lock exists"):
         checkpoints.restore(saved.id)
     assert (workspace / "file").read_text() == "two"
     assert checkpoints.preview(saved.id).locks == (".git/index.lock",)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.checkpoint import Checkpoints, history, lost_checkpoints, power_loss, restoration, scan
+from interlock.checkpoint import Checkpoints, history, lost_checkpoints, restoration, scan
 from interlock.core import CheckpointInfo, InvalidState
 
 from .conftest import Open
@@ -158,7 +158,7 @@ def test_a_restore_that_a_power_cut_undid_in_part_is_finished_at_the_next_start(
     monkeypatch.setattr(restoration, "boot_id", lambda: "another")
     monkeypatch.setattr(restoration, "started_at", lambda: 1_700_000_030.0)
     again = open_checkpoints()
-    assert [line for line in again.recovered if "is finished now" in line]
+    assert [line for line in again.recovered if "is now complete" in line]
     assert picture(workspace) == expected
 
 
@@ -175,10 +175,9 @@ def test_checkpoints_that_a_power_cut_kept_from_the_disk_are_dropped_and_the_oth
     checkpoints._store.set_meta("flushed", "2")
     checkpoints.close()
     os.truncate(pack_of(stores), lengths[1] + 10)
-    monkeypatch.setattr(power_loss, "boot_id", lambda: "another")
     monkeypatch.setattr(lost_checkpoints, "boot_id", lambda: "another")
     again = open_checkpoints()
-    assert again.recovered == ["the machine went down before 2 checkpoints reached the disk: dropped"]
+    assert again.recovered == ["the machine crashed before 2 checkpoints reached the disk: dropped"]
     assert [info.id for info in again.list()] == list(pictures)[:2]
     assert again.verify().problems == ()
     for name in list(pictures)[:2]:
@@ -191,7 +190,7 @@ def test_a_damaged_database_is_one_clear_error(open_checkpoints: Open, stores: P
     checkpoints.create()
     checkpoints.close()
     next(stores.rglob("store.db")).write_bytes(b"not a database at all" * 500)
-    with pytest.raises(InvalidState, match="the checkpoints' database cannot be used"):
+    with pytest.raises(InvalidState, match="cannot use the checkpoint database"):
         open_checkpoints()
 
 

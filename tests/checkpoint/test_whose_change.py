@@ -28,8 +28,8 @@ def test_what_a_person_changed_is_named_and_left_alone(open_checkpoints: Open, w
     (workspace / "both").write_text("by a person")
     done = checkpoints.restore(start.id, own_changes=checkpoints.own_changes(start.id))
     assert [(left.path, left.reason) for left in done.left_alone] == [
-        ("both", "not known to be this run's work"),
-        ("persons", "not known to be this run's work"),
+        ("both", "possibly not this run's work"),
+        ("persons", "possibly not this run's work"),
     ]
     assert {p.name: p.read_text() for p in workspace.iterdir()} == {
         "agents": "old",

@@ -69,7 +69,7 @@ def test_a_checkpoint_is_made_listed_and_shown(shell: Shell) -> None:
     assert shell.json("checkpoints") == {"workspace": str(shell.work), "checkpoints": [made]}
     assert shell.json("checkpoint", "show", "c1") == made
     assert "first" in shell.run("checkpoints")
-    assert "nothing is left out" in shell.run("checkpoint", "show", "c1")
+    assert "nothing excluded" in shell.run("checkpoint", "show", "c1")
 
 
 def test_a_rollback_is_previewed_confirmed_done_and_undone(shell: Shell) -> None:
@@ -77,13 +77,13 @@ def test_a_rollback_is_previewed_confirmed_done_and_undone(shell: Shell) -> None
     saved = shell.json("checkpoint", "create")
     (shell.work / "file").write_text("two")
     assert "~ file" in shell.run("rollback", "--dry-run")
-    assert "nobody to confirm" in shell.run("rollback", status=2)
-    assert "nobody to confirm" in shell.run("rollback", "--json", status=2)
+    assert "no terminal to confirm" in shell.run("rollback", status=2)
+    assert "no terminal to confirm" in shell.run("rollback", "--json", status=2)
     assert (shell.work / "file").read_text() == "two"
     done = shell.json("rollback", "--yes")
     assert (done["checkpoint_id"], done["verified"], done["left_alone"]) == (saved["id"], True, [])
     assert (shell.work / "file").read_text() == "one"
-    assert "--dry-run to look" in shell.run("undo", status=2)
+    assert "preview with --dry-run" in shell.run("undo", status=2)
     assert "~ file" in shell.run("undo", "--dry-run")
     assert [change["path"] for change in shell.json("undo", "--dry-run")["changes"]] == ["file"]
     assert (shell.work / "file").read_text() == "one"
@@ -102,7 +102,7 @@ def test_an_undo_that_leaves_something_alone_has_status_1_and_names_force_as_the
     status, out, _ = shell.call("undo", "--yes")
     assert status == 1
     assert out.count("file: changed since the rollback") == 1
-    assert "Add --force to take back what is changed since the rollback too." in out
+    assert "Add --force to include what is changed since the rollback too." in out
     assert [(shell.work / name).read_text() for name in ("file", "other")] == ["three", "two"]
     shell.run("undo", "--yes")
     assert "left alone" not in shell.run("undo", "--dry-run", "--force").lower()
@@ -128,7 +128,7 @@ def test_a_person_at_a_terminal_is_asked(shell: Shell) -> None:
             pass
         os.close(ours)
         assert child.wait() == 0
-        assert b"Go back? [y/N]" in said
+        assert b"Roll back? [y/N]" in said
         assert (shell.work / "file").read_text() == expected
 
 
@@ -170,7 +170,7 @@ def test_commands_work_from_a_folder_below_and_paths_are_taken_from_there(shell:
         path.write_text("two")
     shell.run("rollback", "--yes", "--path", "file", cwd=below)
     assert ((below / "file").read_text(), (shell.work / "file").read_text()) == ("one", "two")
-    assert "lies outside the workspace" in shell.run("rollback", "--yes", "--path", "../../../x", cwd=below, status=2)
+    assert "is outside the workspace" in shell.run("rollback", "--yes", "--path", "../../../x", cwd=below, status=2)
 
 
 def test_differences_are_listed_and_shown(shell: Shell) -> None:
@@ -218,8 +218,8 @@ def test_what_does_not_exist_gives_status_3(shell: Shell) -> None:
     shell.run("checkpoint", "create")
     assert "there is no checkpoint 'c9'" in shell.run("rollback", "--to", "c9", "--yes", status=3)
     assert "there is no run 'nobody'" in shell.run("rollback", "nobody", "--yes", status=3)
-    assert "there is no rollback to take back" in shell.run("undo", "--yes", status=3)
-    assert "nothing to go back to" in shell.run("rollback", "--yes", status=3)
+    assert "there is no rollback to undo" in shell.run("undo", "--yes", status=3)
+    assert "nothing to roll back to" in shell.run("rollback", "--yes", status=3)
 
 
 def test_a_live_run_is_not_rolled_back_behind_its_back(shell: Shell, tmp_path: Path) -> None:
@@ -240,3 +240,16 @@ def test_the_home_folder_is_refused_with_status_2(shell: Shell) -> None:
 @pytest.mark.parametrize("command", ["checkpoints", "checkpoint create", "checkpoint diff", "rollback", "undo"])
 def test_help_has_an_example(shell: Shell, command: str) -> None:
     assert f"Example: interlock {command}" in shell.run(*command.split(), "--help")
+
+
+def test_a_rollback_whose_output_is_not_read_is_done_and_reports_its_status(shell: Shell) -> None:
+    (shell.work / "file").write_text("before")
+    shell.run("checkpoint", "create")
+    (shell.work / "file").write_text("after")
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-m", "interlock", "rollback", "--yes"], cwd=shell.work, stdout=write, stderr=subprocess.PIPE
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr, (shell.work / "file").read_text()) == (0, b"", "before")

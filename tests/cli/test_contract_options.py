@@ -48,9 +48,9 @@ def test_what_cannot_hold_is_bad_input(option: str, value: str, where: str, tmp_
         ("contract:\n  protct: [a]\n", "c.yaml:2: contract.protct: unknown key"),
         (
             "contract:\n  protect: [a]\nlimits:\n  max_steps: 3\n",
-            "limits: a contract file has the section contract alone",
+            "limits: a contract file has only the section contract",
         ),
-        ("contract:\n  max_returns: 5\n", "contract.max_returns: belongs into the configuration"),
+        ("contract:\n  max_returns: 5\n", "contract.max_returns: belongs in the configuration"),
         ("contract:\n  done_when: [nothing-here]\n", "c.yaml:2: 'nothing-here'"),
         ("{}\n", "the contract is empty"),
         ("contract: [\n", "c.yaml"),
@@ -65,7 +65,7 @@ def test_a_bad_contract_file_is_named_with_key_and_line(text: str, said: str, tm
 
 
 def test_a_missing_contract_file_is_bad_input(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no such file"):
+    with pytest.raises(BadInput, match="the file does not exist"):
         read_options({}, tmp_path / "none.yaml", tmp_path, Config())
 
 

@@ -59,7 +59,7 @@ def test_escalate_says_both_models_and_refuses_unknown_ones(home: Path) -> None:
         frame = owned.endpoint.state.frame
         assert frame is not None and frame.escalation_reason == "stuck"
         unknown = interlock("escalate", "r1", "--model", "nonesuch", home=home)
-        assert unknown.returncode == 2 and "not known" in unknown.stderr
+        assert unknown.returncode == 2 and "is unknown" in unknown.stderr
 
 
 def test_the_step_that_waits_is_answered_without_naming_it(home: Path) -> None:
@@ -86,7 +86,7 @@ def test_many_runs_get_one_request_each_under_one_batch(home: Path) -> None:
         assert done.returncode == 0 and len(answer["results"]) == 2
         assert {result["batch_id"] for result in answer["results"]} == {answer["batch_id"]}
         assert one.endpoint.state.status == three.endpoint.state.status == "paused"
-        assert "No live run fits" in interlock("resume", "--where", "status=paused", home=home).stdout
+        assert "No live run matches" in interlock("resume", "--where", "status=paused", home=home).stdout
         assert interlock("resume", "--where", "status=running", home=home).returncode == 0
         assert one.endpoint.state.status == "running"
 
@@ -100,13 +100,13 @@ def _with_status(owned: Owned, status: str) -> object:
 @pytest.mark.parametrize(
     ("arguments", "status", "says"),
     [
-        (["pause"], 2, "not said which run"),
-        (["pause", "r1", "--all"], 2, "not said which run"),
-        (["pause", "--where", "colour=red"], 2, "is no condition"),
+        (["pause"], 2, "no run specified"),
+        (["pause", "r1", "--all"], 2, "no run specified"),
+        (["pause", "--where", "colour=red"], 2, "is not a condition"),
         (["pause", "--where", "status=done"], 2, "Known: running, pausing, paused."),
         (["pause", "nobody"], 3, "there is no run"),
-        (["run", "--hub", "http://a:secret@hub", "--", "true"], 2, "'hub' is no hub"),
-        (["run", "--hub", "nats://hub:99999", "--", "true"], 2, "'nats://hub:99999' is no hub"),
+        (["run", "--hub", "http://a:secret@hub", "--", "true"], 2, "'hub' is not a hub address"),
+        (["run", "--hub", "nats://hub:99999", "--", "true"], 2, "'nats://hub:99999' is not a hub address"),
         (["pause", "x", "--hub", "nats://a:b@c"], 2, "credentials"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_slip_in_the_configuration_keeps_nobody_from_steering(home: Path, writ
         assert (done.returncode, done.stdout) == (0, "r1: steps held\n")
         assert owned.endpoint.state.status == "paused"
     (line,) = done.stderr.splitlines()
-    assert says in line and "Going on without this" in line and line.endswith("see interlock config check.")
+    assert says in line and "Continuing without this" in line and line.endswith("see interlock config check.")
     assert interlock("run", "--", "true", home=home).returncode == 2
 
 

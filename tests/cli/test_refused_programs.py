@@ -6,4 +6,4 @@ from tests.cli.calling import interlock
 def test_the_folder_itself_is_not_taken_for_a_folder_that_is_missing(tmp_path):
     done = interlock("run", "--", str(tmp_path), home=tmp_path)
     assert done.returncode == 126
-    assert "Name a program, not a folder." in done.stderr
+    assert "Specify a program, not a folder." in done.stderr

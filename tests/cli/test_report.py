@@ -37,7 +37,7 @@ def test_without_a_file_it_is_written_to_the_pipe(tmp_path, run):
     [
         (("nobody",), 3, "nobody"),
         (("tidy", "--format", "pdf"), 2, "html, md, json"),
-        (("tidy", "--output", "no/such/folder/r.html"), 2, "no folder"),
+        (("tidy", "--output", "no/such/folder/r.html"), 2, "does not exist"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(tmp_path, run, arguments, status, word):

@@ -39,7 +39,7 @@ def test_a_healthy_trace_exits_0_and_a_looping_one_1(tmp_path):
 def test_standard_input_is_read_once(tmp_path):
     done = interlock("scan", "--json", "-", "-", home=tmp_path, stdin=json.dumps(trace("t", 1)))
     assert (done.returncode, len(done.stdout.splitlines())) == (2, 1)
-    assert done.stderr == "interlock: -: standard input was read already. Name - once\n"
+    assert done.stderr == "interlock: -: standard input was already read. Name - once\n"
 
 
 def test_standard_input_is_read_too(tmp_path):
@@ -51,6 +51,16 @@ def test_people_get_a_table_and_a_last_line(tmp_path):
     done = interlock("scan", write(tmp_path / "b", trace("b", 6)), home=tmp_path)
     assert "1 trace, 12 steps: 1 of them went wrong" in done.stdout
     assert "soft_correction" in done.stdout
+
+
+def test_a_trace_that_breaks_off_is_shown_but_is_no_finding(tmp_path):
+    call = {"role": "assistant", "tool": {"name": "bash", "arguments": {"command": "make"}}}
+    steps = [{"role": "assistant", "content": "I will build it."}, call, {"role": "tool", "content": "ok"}]
+    lines = [{"index": at, **step} for at, step in enumerate(steps)]
+    name = write(tmp_path / "b", {"trace_id": "cut", "steps": lines})
+    done = interlock("scan", name, home=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "cut" in done.stdout and "nothing found; 1 ended without a final message" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,18 @@
 """The command starts lean, and says clearly what it does not know."""
 
 import os
+import re
 import subprocess
 import sys
 
 import pytest
+from scripts.cli_reference import MANUAL, ROOT, commands, manual, page
 
 import interlock as package
-from interlock.cli.main import COMMANDS
+from interlock.cli.main import ALIASES, COMMANDS
 from tests.cli.calling import interlock
+
+CAPITALS = re.compile(r"[A-Z:=|]+(\.\.\.)?|[a-z_]+(\|[a-z_]+)+")
 
 HEAVY = (
     "msgspec",
@@ -70,8 +74,11 @@ def test_a_word_that_is_like_no_command_names_none(tmp_path):
         ("run", "interlock run: missing argument COMMAND. See interlock run --help."),
         ("show a b", "interlock show: got unexpected extra argument(s) (b). See interlock show --help."),
         ("run --max-steps x -- y", "interlock run: invalid value for '--max-steps': 'x' is not a whole number"),
-        ("run --max-cost nan -- true", "interlock: --max-cost nan is no limit. Give a number, or leave it out."),
-        ("run --max-minutes inf -- true", "interlock: --max-minutes inf is no limit. Give a number, or leave it out."),
+        ("run --max-cost nan -- true", "interlock: --max-cost nan is not a limit. Use a number, or leave it out."),
+        (
+            "run --max-minutes inf -- true",
+            "interlock: --max-minutes inf is not a limit. Use a number, or leave it out.",
+        ),
         ("run --name b\udcff -- true", "interlock: 'b\\udcff': the name is not UTF-8. Give it as UTF-8 text."),
         ("run -- echo b\udcff", "interlock: 'echo b\\udcff': the command is not UTF-8. Give it as UTF-8 text."),
         ("checkpoint create --label b\udcff", "interlock: 'b\\udcff': the label is not UTF-8. Give it as UTF-8 text."),
@@ -83,6 +90,15 @@ def test_wrong_usage_is_one_line(words, line, tmp_path):
     done = interlock(*words.split(), home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(line) and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"), [("status --json", "ps --json"), ("kill nosuch", "cancel nosuch"), ("help ps", "ps --help")]
+)
+def test_words_that_people_try_mean_a_command(words, meant, tmp_path):
+    tried, known = (interlock(*each.split(), home=tmp_path) for each in (words, meant))
+    assert (tried.returncode, tried.stdout, tried.stderr) == (known.returncode, known.stdout, known.stderr)
+    assert set(ALIASES.values()) <= set(COMMANDS) and not set(ALIASES) & set(COMMANDS)
 
 
 def test_a_group_without_a_command_shows_its_help(tmp_path):
@@ -120,11 +136,17 @@ main()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_every_command_has_help_with_an_example(tmp_path):
-    for command in COMMANDS:
-        done = interlock(command, "--help", home=tmp_path)
-        assert done.returncode == 0, command
-        assert f"interlock {command}" in done.stdout, command
+def test_every_command_has_help_in_one_style_and_is_in_the_reference():
+    reference = (ROOT / "docs" / "cli.md").read_text()
+    for path, command, context in commands():
+        text = command.get_help(context)
+        assert "Example: interlock" in text or hasattr(command, "commands") or path.count(" ") > 1, path
+        assert "-h, --help" in text, path
+        shown = [each.make_metavar(ctx=context) for each in command.params if not getattr(each, "is_flag", False)]
+        assert all(CAPITALS.fullmatch(name) for name in shown), (path, shown)
+        assert path == "interlock" or f"# {path}\n" in reference, path
+    assert (ROOT / "docs" / "cli.md").read_text() == page(), "run make cli"
+    assert MANUAL.read_text() == manual(), "run make cli"
 
 
 def test_the_list_of_commands_imports_none_of_them():

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.cli.main import run
-from interlock.config.template import template
+from interlock.config.template import config_template
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -34,14 +34,14 @@ def interlock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 
 def test_init_writes_every_key_and_never_over_a_file_unless_forced(interlock: Command) -> None:
     assert interlock("config", "init")[0] == 0
-    assert Path("interlock.yaml").read_text() == template()
+    assert Path("interlock.yaml").read_text() == config_template()
     Path("interlock.yaml").write_text("gui: false\n")
     status, out, err = interlock("config", "init")
     assert (status, out) == (2, "")
-    assert err == "interlock: interlock.yaml: is there already. --force writes over it.\n"
+    assert err == "interlock: interlock.yaml: already exists. Use --force to overwrite.\n"
     assert Path("interlock.yaml").read_text() == "gui: false\n"
     assert interlock("config", "init", "--force")[0] == 0
-    assert Path("interlock.yaml").read_text() == template()
+    assert Path("interlock.yaml").read_text() == config_template()
 
 
 def test_init_into_a_folder_that_is_not_there_says_so(interlock: Command) -> None:
@@ -75,7 +75,9 @@ def test_a_warning_is_said_and_the_file_is_right(interlock: Command) -> None:
     Path("a.yaml").write_text("interventions: {strategy: {type: mine}}\n")
     status, out, err = interlock("config", "check", "a.yaml")
     assert (status, out) == (0, "a.yaml is right.\n")
-    assert err.startswith("interlock: warning: a.yaml:1: interventions.strategy.type: 'mine' is no strategy")
+    assert err.startswith(
+        "interlock: warning: a.yaml:1: interventions.strategy.type: 'mine' is not a built-in strategy"
+    )
 
 
 @pytest.mark.parametrize("words", [("check", "none.yaml"), ("show", "--config", "none.yaml"), ("check", ".")])

@@ -40,14 +40,14 @@ def problems(tmp_path: Path, text: str) -> list[str]:
         ("gui: {confidence_threshold: 2}", "c.yaml:1: gui.confidence_threshold: expected a number from 0 to 1, not '2'"),
         ("gui: {interval_seconds: 0}", "c.yaml:1: gui.interval_seconds: expected a number above 0, not '0'"),
         ("gui: {analyzer: cloud}", "c.yaml:1: gui.analyzer: expected one of auto, claude, local, not 'cloud'. Did you mean claude?"),
-        ("runtime: {fail:}", "c.yaml:1: runtime.fail: expected one of auto, open, closed, but nothing is there. Give a value or remove it."),
-        ("store: {dir: 7}", "c.yaml:1: store.dir: expected a text, not '7'. Put it in quotes."),
+        ("runtime: {fail:}", "c.yaml:1: runtime.fail: expected one of auto, open, closed, but found nothing. Add a value or remove the key."),
+        ("store: {dir: 7}", "c.yaml:1: store.dir: expected a string, not '7'. Put it in quotes."),
         ("limits: 7", "c.yaml:1: limits: expected keys and values, not '7'"),
         ("gui: [a]", "c.yaml:1: gui: expected keys and values, or true or false, not a list"),
         ("checkpoints: {exclude: a}", "c.yaml:1: checkpoints.exclude: expected a list such as [a, b], not 'a'"),
-        ("checkpoints: {exclude: [a, {}]}", "c.yaml:1: checkpoints.exclude[1]: expected a text, not keys and values"),
+        ("checkpoints: {exclude: [a, {}]}", "c.yaml:1: checkpoints.exclude[1]: expected a string, not keys and values"),
         ("notifications: {channels: [a]}", "c.yaml:1: notifications.channels: expected names and values, not a list"),
-        ("limits: {max_steps: 1, max_steps: 2}", "c.yaml:1: limits.max_steps: is there twice, first in line 1. Keep one."),
+        ("limits: {max_steps: 1, max_steps: 2}", "c.yaml:1: limits.max_steps: is repeated, first in line 1. Keep one."),
         ("gui: {}\nintervention: {}", "c.yaml:2: intervention: gui and intervention are the same section. Keep one of them."),
         ("limits: {? [a] : 1}", "c.yaml:1: limits: a key must be a word, not a list"),
         ("models: [{strength: 3}]", "c.yaml:1: models[0]: has no name. Add name."),
@@ -98,7 +98,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         (b"a: 1\n---\nb: 2\n", "c.yaml:2: is not YAML:"),
         (b"- limits\n- gui\n", "c.yaml:1: expected keys and values, not a list"),
         (b"just words\n", "c.yaml:1: expected keys and values, not 'just words'"),
-        (BOMB.encode(), "has too many values once its aliases are written out."),
+        (BOMB.encode(), "has too many values once its aliases are expanded."),
         (b"a: &a [*a]\n", "c.yaml:1: is nested too deeply"),
         (b"[" * 200_000, "is nested too deeply"),
         (b"a: " + b"{a: " * 60 + b"1" + b"}" * 60, "c.yaml:1: is nested too deeply"),
@@ -116,9 +116,9 @@ def test_what_is_no_configuration_at_all_gets_one_line(tmp_path: Path, content: 
 
 
 def test_a_folder_and_a_missing_file_are_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=f"{tmp_path}: is a folder. Name the file in it."):
+    with pytest.raises(BadInput, match=f"{tmp_path}: is a folder. Specify the file in it."):
         load(tmp_path, env={})
-    with pytest.raises(BadInput, match=r"nothing\.yaml: there is no such file"):
+    with pytest.raises(BadInput, match=r"nothing\.yaml: the file does not exist"):
         load(tmp_path / "nothing.yaml", env={})
 
 
@@ -131,12 +131,12 @@ def test_an_alias_within_bounds_is_fine(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("interventions: {strategy: {type: mine}}", "c.yaml:1: interventions.strategy.type: 'mine' is no strategy that ships"),
+        ("interventions: {strategy: {type: mine}}", "c.yaml:1: interventions.strategy.type: 'mine' is not a built-in strategy"),
         ("interventions: {strategy: {type: progresive}}", "Did you mean progressive?"),
-        ("detect: {exceptions: {bash: [lop]}}", "'lop' is no issue type that ships; only a plug-in can raise it. Did you mean loop?"),
-        ("detect: {judge: {model: claude-nonsuch}}", "c.yaml:1: detect.judge.model: the model 'claude-nonsuch' is not known"),
-        ("detect: {judge: {model: claude-3-opus-20240229}}", "has been retired by its maker"),
-        ("detect: {second_opinion: {enabled: true}}", "detect.second_opinion is now called detect.judge; its keys still count"),
+        ("detect: {exceptions: {bash: [lop]}}", "'lop' is not a built-in issue type; only a plug-in can raise it. Did you mean loop?"),
+        ("detect: {judge: {model: claude-nonsuch}}", "c.yaml:1: detect.judge.model: the model 'claude-nonsuch' is unknown"),
+        ("detect: {judge: {model: claude-3-opus-20240229}}", "has been retired"),
+        ("detect: {second_opinion: {enabled: true}}", "detect.second_opinion is now called detect.judge; its keys still work"),
     ],
 )  # fmt: skip
 def test_what_is_doubtful_is_a_warning_and_holds(tmp_path: Path, text: str, words: str) -> None:
@@ -153,10 +153,10 @@ def test_what_is_doubtful_is_a_warning_and_holds(tmp_path: Path, text: str, word
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        ("somebody", "there is no model 'somebody' that can look at a screen. Known: claude-opus-5-5"),
+        ("somebody", "there is no model 'somebody' that can analyse screenshots. Known: claude-opus-5-5"),
         ("claude-opus-5-4", "Did you mean claude-opus-5"),
         ("claude-3-opus-20240229", "has been retired"),
-        ("gpt-5", "there is no model 'gpt-5' that can look at a screen"),
+        ("gpt-5", "there is no model 'gpt-5' that can analyse screenshots"),
     ],
 )
 def test_a_screen_model_that_is_not_in_the_data_file_is_an_error(

@@ -166,7 +166,7 @@ def test_a_variable_can_set_a_whole_section_and_another_a_key_of_it() -> None:
 @pytest.mark.parametrize("make", [lambda path: path.symlink_to("nowhere"), os.mkfifo, Path.mkdir])
 def test_what_lies_in_the_files_place_keeps_nobody_waiting(make: Callable[[Path], None]) -> None:
     make(Path("interlock.yaml"))
-    with pytest.raises(BadInput, match=r"interlock\.yaml: is no file that can be read"):
+    with pytest.raises(BadInput, match=r"interlock\.yaml: is not a readable file"):
         load(env={})
 
 
@@ -217,5 +217,5 @@ def test_what_is_a_number_to_us_and_a_text_to_yaml_is_what_the_key_asks_for(name
     config = load(file, env={})
     assert (config.models[0].name, config.limits.max_cost_usd) == (name, 1000)
     write(Path("interlock.yaml"), "models:\n- name: 12\n")
-    with pytest.raises(BadInput, match="expected a text, not '12'"):
+    with pytest.raises(BadInput, match="expected a string, not '12'"):
         load(env={})

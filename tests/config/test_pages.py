@@ -12,20 +12,20 @@ from interlock.config import Config, examine, load
 from interlock.config.key_types import join, keys_of, sections
 from interlock.config.provenance import render, visible
 from interlock.config.reference import reference
-from interlock.config.template import show, template
+from interlock.config.template import config_template, show
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 
 
 def test_the_template_says_nothing_but_the_defaults(tmp_path: Path) -> None:
     path = tmp_path / "interlock.yaml"
-    path.write_text(template())
+    path.write_text(config_template())
     assert load(path, env={}) == Config()
     assert examine(path, env={}).problems == ()
 
 
 def test_the_template_has_every_key_with_a_remark() -> None:
-    lines = template().splitlines()
+    lines = config_template().splitlines()
     for section in sections().values():
         for key in keys_of(section).values():
             places = [i for i, line in enumerate(lines) if line.strip().startswith(f"{key.name}:")]

@@ -127,6 +127,35 @@ def test_the_first_line_says_what_holds_and_nothing_is_left(fenced: Fenced) -> N
     assert fenced.place.processes() == []
 
 
+TELLING = """
+import subprocess, sys
+sys.path[:0] = sys.argv[1].split(":")
+from interlock.adapters.process import Steps
+steps = Steps()
+connect = "import socket; socket.create_connection(('192.0.2.1', 443), 5)"
+for words in (["touch", sys.argv[2]], ["touch", "/proc/1/x"], [sys.executable, "-c", connect], ["touch", "mine"]):
+    steps.before("bash", {"command": " ".join(words)})
+    done = subprocess.run(words, capture_output=True, text=True)
+    steps.after(done.stderr, exit_code=done.returncode)
+"""
+
+
+def test_what_mounts_and_missing_routes_refuse_is_recorded_where_a_result_shows_it(place: Place) -> None:
+    (place.workspace / "agent.py").write_text(TELLING)
+    home = place.root / "home"
+    home.mkdir()
+    words = (sys.executable, "agent.py", place.environment["PYTHONPATH"], str(home / "made"))
+    environment = {**place.environment, "HOME": str(home)}
+    run = place.begin(place.command(*words, options=("--contain", "fence")), env=environment)
+    _, err = run.communicate(timeout=60)
+    assert run.returncode == 0, err
+    told = [(one["step"], one["why"]) for one in place.records("fence") if not one["host"]]
+    assert [step for step, _ in told] == [1, 5], told
+    assert "Read-only file system" in told[0][1] and "unreachable" in told[1][1]
+    status, out, _ = place.interlock("show", place.folder.run_id)
+    assert status == 0 and b"the containment refused what a tool tried" in out
+
+
 def test_a_killed_front_leaves_no_temporary_folder(place: Place) -> None:
     temporary = place.root / "temporary"
     temporary.mkdir()

@@ -264,7 +264,7 @@ def test_who_asked_is_what_the_transport_says() -> None:
 
 def test_somebody_turned_away_leaves_an_audit_row() -> None:
     owner = Owner()
-    owner.do(ClientRefused("user 1234 may not control this run", "uid 1234"))
+    owner.do(ClientRefused("user 1234 is not allowed to control this run", "uid 1234"))
     assert owner.audits()[-1]["what"] == "refused"
 
 

@@ -30,10 +30,22 @@ def test_a_signature_holds_for_these_bytes_and_this_key_alone() -> None:
 
 
 @pytest.mark.parametrize("public", ["", "U", "U" * 56, "é" * 56, "x" * 5000])
-@pytest.mark.parametrize("signature", ["", "!", "AAAA", "é", "A" * 88])
-def test_malformed_keys_and_signatures_are_not_signed(public: str, signature: str) -> None:
+@pytest.mark.parametrize("signature", [b"", b"!", b"A" * 64, b"A" * 88])
+def test_malformed_keys_and_signatures_are_not_signed(public: str, signature: bytes) -> None:
     assert not is_signed_by(public, b"data", signature)
     assert not is_signed_by(SigningKey.create().public, b"data", signature)
+
+
+def test_a_key_is_an_nkey_of_nats() -> None:
+    import nkeys
+
+    key = SigningKey.create()
+    pair = nkeys.from_seed(bytearray(key.seed.encode()))
+    assert bytes(pair.public_key).decode() == key.public and pair.sign(b"pause") == key.sign(b"pause")
+    assert SigningKey(nkeys.encode_seed(bytes(32), nkeys.PREFIX_BYTE_USER).decode()).public.startswith("U")
+    for other in (nkeys.PREFIX_BYTE_ACCOUNT, nkeys.PREFIX_BYTE_OPERATOR):
+        with pytest.raises(BadInput, match="not a private key"):
+            SigningKey(nkeys.encode_seed(bytes(32), other).decode())
 
 
 def test_a_key_file_is_private_and_never_overwritten(tmp_path: Path) -> None:
@@ -48,7 +60,7 @@ def test_a_key_file_is_private_and_never_overwritten(tmp_path: Path) -> None:
 def test_no_key_file_is_no_key_and_a_damaged_one_is_an_error(tmp_path: Path) -> None:
     assert load_key(tmp_path / "none") is None
     (tmp_path / "bad").write_text("SUnonsense")
-    with pytest.raises(BadInput, match="does not hold a private key"):
+    with pytest.raises(BadInput, match="does not contain a private key"):
         load_key(tmp_path / "bad")
 
 

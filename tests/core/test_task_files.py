@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlock.core import Context
-from interlock.core.task_files import LENGTH, instructions_in, is_task_file, task_files, with_instructions
+from interlock.core.instruction_files import LENGTH, instructions_in, is_task_file, task_files, with_instructions
 
 
 @pytest.mark.parametrize(

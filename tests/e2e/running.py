@@ -140,6 +140,14 @@ class Place:
                 continue
 
 
+ON_TERMINAL = (
+    sys.executable,
+    "-c",
+    "import fcntl, os, sys, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])",
+)
+"""Before a command: a session of its own, with its standard input as the terminal."""
+
+
 def handle_of(folder: RunFolder) -> TreeHandle | None:
     return read_tree(folder)
 

@@ -31,15 +31,15 @@ def screen(place: Place) -> Iterator[Screen]:
 
 
 def test_the_person_at_the_terminal_is_asked(screen: Screen, place: Place) -> None:
-    screen.see("May it?")
+    screen.see("Allow?")
     screen.type("perhaps\n")
     screen.see("y or n:")
     screen.type("y\n")
     screen.see("one proceed")
-    screen.see("May it?", 2)
+    screen.see("Allow?", 2)
     screen.type("n not this one\n")
     screen.see("two deny A person rejected this step: not this one")
-    screen.see("May it?", 3)
+    screen.see("Allow?", 3)
     assert place.interlock("approve", place.folder.run_id)[0] == 0
     screen.see("three proceed")
     assert screen.end() == 0

@@ -29,11 +29,11 @@ def test_an_agent_whose_owners_all_die_goes_on_without_them(place: Place) -> Non
     run = place.start(sys.executable, "-c", SCRIPT)
     place.wait_for("first")
     kill_owners(place)
-    assert b"nobody watches it" in said_by(run)
+    assert b"continues unsupervised" in said_by(run)
     assert place.interlock("prune", "--keep", "0")[1] == b"Nothing to remove.\n"
     (place.workspace / "go").touch()
     status, out, err = finish(run)
-    assert (status, out) == (0, b"nobody supervises this run right now\n")
+    assert (status, out) == (0, b"this run is not supervised right now\n")
     assert b"supervision was lost" in err
 
 

@@ -88,7 +88,7 @@ def test_a_parked_run_refuses_pause_and_is_woken_by_resume(place):
     assert state["status"] == "paused" and state["waiting"]["kind"] == "parked"
     assert state["waiting"]["until"] == run.liveness.wake
     _, lines, _ = place.interlock("show", run.run_id)
-    assert b"wakes by itself" in lines and b"needs you" not in lines
+    assert b"by itself" in lines and b"needs you" not in lines
     _, shown, _ = place.interlock("ps")
     assert b"parked until" in shown
     assert place.order("pause").code == "invalid_state"
@@ -132,10 +132,13 @@ def test_a_parked_run_outlives_its_owner_and_its_front(place):
     assert starts(place) == ["0", "1"] and len(place.records("woken")) == 1
 
 
-def test_a_front_that_is_killed_leaves_a_run_that_wakes_by_itself(place):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP])
+def test_a_front_that_is_killed_or_loses_its_terminal_leaves_a_run_that_wakes_by_itself(place, number):
     process = place.start(*client(place, 4))
-    until("parked", lambda: (p := parked(place)) is not None and p.status is not None)
-    process.send_signal(signal.SIGKILL)
+    assert process.stderr is not None
+    while b"parked until" not in process.stderr.readline():
+        assert process.poll() is None
+    process.send_signal(number)
     process.wait()
     until("done", lambda: place.store.runs()[0].status == "done")
     assert starts(place) == ["0", "1"] and len(place.records("woken")) == 1

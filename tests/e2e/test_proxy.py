@@ -79,7 +79,7 @@ def test_a_destructive_command_is_denied_and_never_runs(scene_with: Make) -> Non
     status, out, err = finish(scene.start("anthropic"))
     assert (status, out) == (0, b"Finished.\n"), err
     assert victim.is_dir()
-    assert "did not let this run" in scene.model.asked[-1].text
+    assert "Interlock blocked this call" in scene.model.asked[-1].text
 
 
 def test_a_loop_is_corrected_in_the_models_next_request(scene_with: Make) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from interlock.contain import why_not
 from interlock.journal.process_tree import read_tree
-from interlock.process import attach
+from interlock.process import ProcessTree, attach
+from interlock.process.proc import name_of
 
 from .running import Place, until
 
@@ -69,6 +73,109 @@ def test_busy_forking_and_uninterruptible_processes_are_paused_and_cancelled_tru
     assert status == 0 and b"is cancelled" in out + err, (out, err)
     assert left == ()
     run.communicate(timeout=60)
+
+
+class HangingFiles:
+    """A file system that does not answer before `answer`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        words = [sys.executable, str(Path(__file__).with_name("hanging_fs.py")), str(folder)]
+        self._server = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert self._server.stdout is not None
+        self.works = bool(self._server.stdout.readline())
+
+    def answer(self) -> None:
+        self._server.communicate()
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> Iterator[HangingFiles]:
+    if os.geteuid() != 0 or not Path("/dev/fuse").exists():
+        pytest.skip("needs root and FUSE")
+    (tmp_path / "hanging").mkdir()
+    files = HangingFiles(tmp_path / "hanging")
+    if not files.works:
+        files.answer()
+        pytest.skip("no file system may be mounted here")
+    yield files
+    files.answer()
+
+
+WITHOUT_CGROUPS = """
+for place in $(sed -n 's/^[0-9]* [0-9]* [0-9:]* [^ ]* \\([^ ]*\\) .* - cgroup2* .*/\\1/p' /proc/self/mountinfo); do
+    mount -o remount,bind,ro $place
+done
+exec "$@"
+"""
+"""In a mount namespace of its own: no cgroup can be made."""
+
+LONG = pytest.mark.torture
+
+
+@pytest.mark.parametrize(
+    ("level", "cgroups"),
+    [
+        pytest.param("guard", True, id="guard"),
+        pytest.param("off", True, id="off", marks=LONG),
+        pytest.param("guard", False, id="guard without cgroups", marks=LONG),
+        pytest.param("off", False, id="off without cgroups", marks=LONG),
+    ],
+)
+def test_a_process_that_waits_for_a_file_system_is_named_and_runs_no_more_once_it_answers(
+    place: Place, hanging: HangingFiles, level: str, cgroups: bool
+) -> None:
+    tree, stuck = wait_in_kernel(place, hanging, level, cgroups)
+    status, out, err = place.interlock("pause", "--now", place.folder.run_id)
+    assert status == 0 and b"is paused" in out, err
+    assert f"stopped before it runs again: cat ({stuck})".encode() in err
+    before = scheduled(tree.pids())
+    time.sleep(0.3)
+    assert scheduled(tree.pids()) == before
+    hanging.answer()
+    until("it has left the file system", lambda: state(stuck) != "D")
+    time.sleep(0.3)
+    assert stuck in tree.pids() and not (place.workspace / "answered").exists()
+    assert place.interlock("resume", place.folder.run_id)[0] == 0
+    place.wait_for("answered")
+    status, out, err = place.interlock("cancel", place.folder.run_id)
+    assert status == 0 and b"is cancelled" in out, err
+    assert tree.pids() == ()
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("cgroups", [True, False], ids=["with cgroups", "without"])
+@pytest.mark.parametrize("level", ["guard", "off"])
+def test_cancel_names_what_cannot_be_ended(place: Place, hanging: HangingFiles, level: str, cgroups: bool) -> None:
+    tree, stuck = wait_in_kernel(place, hanging, level, cgroups)
+    status, out, err = place.interlock("cancel", place.folder.run_id)
+    assert status == 4 and b"is cancelled" not in out, out
+    assert f"still running: cat ({stuck})".encode() in err
+    assert tree.pids() == (stuck,), "everything else has ended"
+    hanging.answer()
+    until("nothing is left", lambda: tree.pids() == ())
+
+
+def wait_in_kernel(place: Place, hanging: HangingFiles, level: str, cgroups: bool) -> tuple[ProcessTree, int]:
+    """A run with a process that waits for a file that is never found."""
+    if level == "guard" and why_not():
+        pytest.skip(f"no guard here: {why_not()}")
+    script = f"(cat {hanging.folder}/x; touch answered) & while :; do sleep 0.05; done"
+    words = place.command("sh", "-c", script, options=("--contain", level, "--no-checkpoints"))
+    place.begin(words if cgroups else ["unshare", "-m", "sh", "-c", WITHOUT_CGROUPS, "sh", *words])
+    until("the tree is known", lambda: place.store.runs() and read_tree(place.folder))
+    handle = read_tree(place.folder)
+    assert handle is not None and (cgroups or handle.group is None)
+    tree = attach(handle)
+
+    def stuck() -> list[int]:
+        waiting = "request_wait_answer"
+        return [
+            pid for pid in tree.pids() if name_of(pid) == "cat" and Path(f"/proc/{pid}/wchan").read_text() == waiting
+        ]
+
+    until("it waits in the kernel", stuck)
+    return tree, stuck()[0]
 
 
 def state(pid: int) -> str:

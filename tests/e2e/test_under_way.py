@@ -106,8 +106,8 @@ def test_a_rollback_that_leaves_something_alone_says_so_has_status_1_and_names_f
     for words in (("--dry-run",), ("--yes",), ("--yes",)):
         status, out, err = place.interlock(*rollback, *words)
         assert (status, err) == (1, b"")
-        assert b"kept: not known to be this run's work" in out
-        assert b"Add --force to take back what is not known to be this run's work too." in out
+        assert b"kept: possibly not this run's work" in out
+        assert b"Add --force to include what is possibly not this run's work too." in out
     assert not (place.workspace / "made").exists()
     assert place.interlock(*rollback, "--dry-run", "--json")[0] == 1
     assert place.interlock(*rollback, "--yes", "--json")[0] == 1

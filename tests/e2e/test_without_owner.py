@@ -11,7 +11,7 @@ import pytest
 
 from interlock.contain import why_not
 
-from .running import Place, owners, until
+from .running import Place, handle_of, owners, until
 
 TICKS = "while :; do date +%s%N > tick; sleep 0.05; done"
 
@@ -27,6 +27,8 @@ def begin(place: Place, level: str) -> tuple[int, int]:
         pytest.skip(f"no guard here: {why_not()}")
     run = place.start("sh", "-c", TICKS, options=("--contain", level))
     place.wait_for("tick")
+    # At level off the processes are recorded as soon as they are there, not before.
+    until("its processes are recorded", lambda: handle_of(place.folder))
     (owner,) = owners(place)
     return run.pid, owner
 
@@ -57,14 +59,49 @@ def test_a_pause_that_no_owner_heard_holds_when_it_comes_back(place: Place) -> N
     until("it goes on", lambda: ticks(place))
 
 
-@pytest.mark.parametrize("level", ["guard", "off"])
-def test_cancel_leaves_nothing_when_front_and_owner_are_dead(place: Place, level: str) -> None:
+def kill_both(place: Place, level: str, *, paused: bool) -> str:
+    """A run that has lost its front and its owner, in this order or the front would start another."""
     front, owner = begin(place, level)
+    run = place.folder.run_id
+    if paused:
+        assert place.interlock("pause", run)[0] == 0
     os.kill(front, signal.SIGKILL)
     os.kill(owner, signal.SIGKILL)
-    status, out, err = place.interlock("cancel", place.folder.run_id)
+    return run
+
+
+@pytest.mark.parametrize(("level", "paused"), [("guard", True), ("off", False)])
+def test_cancel_leaves_nothing_when_front_and_owner_are_dead(place: Place, level: str, paused: bool) -> None:
+    run = kill_both(place, level, paused=paused)
+    status, out, err = place.interlock("cancel", run)
     assert status == 0 and b"is cancelled" in out, err
     assert place.processes() == []
+    (summary,) = place.store.runs()
+    assert (summary.status, summary.reason) == ("aborted", "USER_CANCELLED")
+
+
+def test_resume_brings_supervision_back_when_front_and_owner_died_while_it_was_paused(place: Place) -> None:
+    run = kill_both(place, "guard", paused=True)
+    assert not ticks(place)
+    status, out, err = place.interlock("resume", run)
+    assert status == 0, (out, err)
+    until("it goes on", lambda: ticks(place))
+    assert place.folder.owner() is not None, "it is supervised again"
+    status, out, err = place.interlock("cancel", run)
+    assert status == 0 and b"is cancelled" in out, err
+    assert place.processes() == []
+    until("it has ended", lambda: place.store.runs()[0].reason == "USER_CANCELLED")
+    until("nothing is left of its supervision", lambda: owners(place, b"interlock.adapters.process.adoption") == [])
+
+
+def test_inside_a_fence_resume_says_that_supervision_cannot_come_back(place: Place) -> None:
+    if why_not(fenced=True):
+        pytest.skip(f"no fence here: {why_not(fenced=True)}")
+    run = kill_both(place, "fence", paused=True)
+    status, _, err = place.interlock("resume", run)
+    assert status == 4 and b"interlock cancel ends it" in err
+    assert not ticks(place)
+    assert place.interlock("cancel", run)[0] == 0 and place.processes() == []
 
 
 def test_pause_now_stands_still_in_the_middle_of_a_step(place: Place) -> None:

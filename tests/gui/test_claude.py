@@ -86,7 +86,7 @@ def test_thinking_comes_first_and_is_not_the_answer(monkeypatch: pytest.MonkeyPa
         (text("The screen looks fine to me."), "no JSON object"),
         (text("[1, 2, 3]"), "no JSON object"),
         (text('{"status": "normal"'), "no JSON object"),
-        (raw(200, b"not json at all"), "the answer cannot be read"),
+        (raw(200, b"not json at all"), "the answer cannot be parsed"),
         (raw(200, b"[]"), ""),
         (raw(200, b"{}"), "empty"),
         (error(400, "invalid_request_error"), "400"),
@@ -123,7 +123,7 @@ def test_a_server_that_does_not_finish_is_given_up(
     finally:
         release.set()
     assert result.status is ReplayStatus.UNKNOWN
-    assert "no answer within 0.3 s" in result.description
+    assert "no reply within 0.3 s" in result.description
     assert len(server.requests) == 1
 
 
@@ -172,7 +172,7 @@ def test_while_it_waits_only_the_newest_picture_waits(monkeypatch: pytest.Monkey
         newest = analyzer.analyze(picture("blue"))
         older.join(10)
     assert newest.description == "newest"
-    assert "newer picture" in results[0].description
+    assert "newer screenshot" in results[0].description
     assert len(server.requests) == 2
 
 

@@ -50,8 +50,8 @@ def test_analyze_says_what_pictures_show_and_names_what_is_none(tmp_path: Path) 
     ]
     bad = interlock("gui", "analyze", "words.png", "gone.png", "normal.png", home=tmp_path)
     assert bad.returncode == 2
-    assert "words.png: not a picture" in bad.stderr
-    assert "gone.png: there is no such file" in bad.stderr
+    assert "words.png: not a readable image" in bad.stderr
+    assert "gone.png: the file does not exist" in bad.stderr
     assert "normal" in bad.stdout
 
 
@@ -89,7 +89,7 @@ def test_a_model_that_does_not_exist_is_an_error_before_anything_opens(session: 
     (tmp_path / "interlock.yaml").write_text("gui: {analyzer: claude, model: claude-opus-5-4}\n")
     checked = interlock("config", "check", "interlock.yaml", home=tmp_path)
     assert checked.returncode == 2
-    assert "gui.model: there is no model 'claude-opus-5-4' that can look at a screen" in checked.stderr
+    assert "gui.model: there is no model 'claude-opus-5-4' that can analyse screenshots" in checked.stderr
     command = ("gui", "replay", str(session), "--workspace", str(tmp_path / "work"), "--start-editor")
     done = interlock(*command, home=tmp_path)
     assert done.returncode == 2
@@ -124,7 +124,7 @@ def test_without_the_extra_a_gui_command_is_one_line_that_names_it(
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
-    assert "pip install 'interlock[gui]'" in done.stderr
+    assert "-m pip install 'interlock[gui]'" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 
@@ -146,7 +146,7 @@ def test_off_a_terminal_a_replay_prints_its_progress_and_events_as_they_happen(
             seen.append(capsys.readouterr().err)
         raise BadInput("enough")
 
-    monkeypatch.setattr("interlock.gui.supervised_replay.replay", replay)
+    monkeypatch.setattr("interlock.gui.supervised_replay.replay_session", replay)
     with pytest.raises(BadInput, match="enough"):
         gui_replay.replay(session, tmp_path / "work", None, False, False, True, False, None, None, None, False)
     assert seen[0] == "Opening the editor ...\n"

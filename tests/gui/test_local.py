@@ -52,13 +52,13 @@ def test_a_normal_screen_says_what_could_not_be_seen_and_is_none_where_that_is_a
     windows, dialogs = "which window is in front (no window manager)", "dialogs (no accessibility bus)"
     with_editor = LocalAnalyzer(pause=lambda seconds: None, blind_spots=[windows, dialogs]).analyze(SHOT)
     assert with_editor.status is ReplayStatus.NORMAL
-    assert with_editor.description == f"nothing lies over the editor; cannot see {windows} or {dialogs}"
+    assert with_editor.description == f"nothing covers the editor; cannot see {windows} or {dialogs}"
     without = LocalAnalyzer(pause=lambda seconds: None, editor=False, blind_spots=[windows, dialogs]).analyze(SHOT)
     assert (without.status, without.confidence) == (ReplayStatus.UNKNOWN, 0.0)
-    assert without.description == f"cannot see {windows} or {dialogs}; nothing lies over the screen"
+    assert without.description == f"cannot see {windows} or {dialogs}; nothing covers the screen"
     half = LocalAnalyzer(pause=lambda seconds: None, editor=False, blind_spots=[dialogs]).analyze(SHOT)
     assert half.status is ReplayStatus.NORMAL
-    assert half.description == f"nothing lies over the screen; cannot see {dialogs}"
+    assert half.description == f"nothing covers the screen; cannot see {dialogs}"
 
 
 def test_layers_that_agree_are_surer_together() -> None:

@@ -127,7 +127,7 @@ def test_failed_recoveries_abort_the_replay(desk: Desk) -> None:
     watch.recovery_executor = Useless(desk.keyboard, desk.controller)
     disturb = _once(lambda: desk.order("dialog"))
     result = desk.engine(watch, on_progress=disturb).execute()
-    assert (result.completed, result.reason) == (False, "recoveries failed again and again")
+    assert (result.completed, result.reason) == (False, "too many recoveries failed in a row")
     assert [event.outcome for event in watch.get_events()].count("failed") == 2
 
 

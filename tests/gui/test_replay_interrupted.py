@@ -143,7 +143,7 @@ def test_an_editor_that_crashed_is_a_clear_end_and_can_be_resumed(desk: Desk) ->
 
     result = desk.engine(on_progress=crash).execute()
     assert not result.completed
-    assert "does not come back" in result.reason
+    assert "has not come back" in result.reason
     desk.start()
     assert desk.engine().execute(resume=True).success
     assert desk.came_out()

@@ -19,10 +19,10 @@ from interlock.control import Command, new_request
 from interlock.gui import AnalysisResult, ReplayStatus
 from interlock.gui.screen_supervision import SupervisedRun, open_run
 from interlock.gui.wait import wait_until
-from interlock.journal import JournalReader
+from interlock.journal import JournalReader, open_store
 from interlock.link import ask_owner
 from interlock.records import GuiChunkRecord, GuiModelCallRecord, GuiTroubleRecord
-from interlock.runtime import Supervisor, open_store
+from interlock.runtime import Supervisor
 
 from .scripted_screen import DIALOG, NORMAL, orchestrator
 

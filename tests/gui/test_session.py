@@ -42,7 +42,7 @@ def test_a_session_is_read_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("operation", "message"),
     [
-        ({"type": "insert", "line": 0, "content": "x"}, "field 'line' must be 1 or more, not 0"),
+        ({"type": "insert", "line": 0, "content": "x"}, "field 'line' must be at least 1, not 0"),
         ({"type": "insert", "line": "1", "content": "x"}, "field 'line': Expected `int`, got `str`"),
         ({"type": "jump", "line": 1}, "field 'type': Invalid enum value 'jump'"),
         ({"line": 1}, "Object missing required field `type`"),

@@ -28,8 +28,7 @@ from interlock.gui.assembly import Screen as DisplayScreen
 from interlock.gui.assembly import ScreenWatch
 from interlock.gui.run import NoRun
 from interlock.gui.watcher import Watching, watch_display
-from interlock.journal import JournalReader
-from interlock.runtime import open_store
+from interlock.journal import JournalReader, open_store
 
 from .scripted_screen import DIALOG, NORMAL, Screen, Steps, Verdicts, orchestrator
 
@@ -244,4 +243,4 @@ def test_gui_watch_outlives_ten_thousand_exceptions_with_every_event_in_its_jour
     assert [record.kind for record in records].count("gui_event") == TIMES
     assert summary is not None
     assert summary.status == "done"
-    assert (logs[-1]["event"], logs[-1]["on_event"]) == ("parts of the watch raised", TIMES)
+    assert (logs[-1]["event"], logs[-1]["on_event"]) == ("parts of the watch raised exceptions", TIMES)

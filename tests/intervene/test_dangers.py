@@ -30,14 +30,14 @@ def test_the_cause_names_the_harm_whether_the_call_ran_or_not(rule, word):
     assert word in advice_for(dangerous(rule)).cause
     refused = advice_for(dangerous(rule, prevented=True))
     assert word in refused.cause
-    assert "refused" in refused.cause
+    assert "blocked" in refused.cause
 
 
 def test_nothing_is_to_be_restored_after_a_refusal():
     (ran,) = advice_for(dangerous("fs.delete-system")).immediate
     (refused,) = advice_for(dangerous("fs.delete-system", prevented=True)).immediate
     assert "restore it" in ran
-    assert "Nothing was harmed" in refused
+    assert "No harm done" in refused
 
 
 def test_the_first_rule_speaks_and_without_a_rule_it_is_loss():

@@ -124,7 +124,7 @@ def test_a_spiral_of_calls_that_bring_nothing_is_not_called_one_of_resources():
     counted = stop(issue("resource_spiral", details={"count": 17, "tool": "bash"})).report
     assert counted.root_cause == "resource_spiral: Call after call changed nothing and brought nothing new."
     measured = stop(issue("resource_spiral", details={"growth": 2.0})).report
-    assert "use of resources grew" in measured.root_cause
+    assert "Resource use kept growing" in measured.root_cause
 
 
 def test_the_report_is_readable_text():

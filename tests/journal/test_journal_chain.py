@@ -13,13 +13,13 @@ import msgspec
 import pytest
 
 from interlock.core import ManualClock, RunSpec
-from interlock.journal import Journal, JournalEntry, JournalReader, RunFolder, RunSummary, Store, is_signed
+from interlock.core.keys import SigningKey, is_signed_by, owner_key
+from interlock.journal import Journal, JournalEntry, JournalReader, RunFolder, RunSummary, Store
 from interlock.journal.chain import digest, first_link, next_link
 from interlock.journal.database import FIRST
+from interlock.journal.export_verification import verify_export
 from interlock.journal.packing import RENEWED
-from interlock.journal.signing import OwnerKey, owner_key
 from interlock.journal.verify import verify_journal
-from interlock.journal.verify_export import verify_export
 
 Make = Callable[..., RunFolder]
 
@@ -61,7 +61,7 @@ def test_an_untouched_journal_is_intact_and_signed_by_the_stores_key(run: RunFol
     with Journal.open(run) as journal:
         journal.append([JournalEntry("step", body(1))], durable=True)
         assert verify_journal(run).intact, "also while its owner lives"
-        assert journal.head is not None and is_signed(journal.head.message(), journal.head.signature, key.public)
+        assert journal.head is not None and is_signed_by(key.public, journal.head.message(), journal.head.signature)
     assert verify_journal(run).intact
 
 
@@ -84,11 +84,11 @@ def test_packed_bodies_come_back_as_they_were_and_take_a_fraction(run: RunFolder
         ("UPDATE record SET kind = 'other' WHERE seq = 100", "record 100 was changed"),
         ("DELETE FROM record WHERE seq = 50", "record 50 is missing"),
         ("DELETE FROM record WHERE seq BETWEEN 50 AND 59", "records 50 to 59 are missing"),
-        ("DELETE FROM record WHERE seq > 90", "its end was cut off: 90 of 100 records are left"),
+        ("DELETE FROM record WHERE seq > 90", "its end is missing: 90 of 100 records remain"),
         ("UPDATE record SET chain = NULL WHERE seq = 3", "record 3 was changed: it has no hash"),
         ("INSERT INTO record VALUES (101, 1, 0.0, 'step', '{}', x'00')", "record 101 was changed"),
-        ("UPDATE summary SET body = replace(body, '\"steps\":50', '\"steps\":51')", "signature does not fit"),
-        ("UPDATE summary SET key = ''", "signature does not fit"),
+        ("UPDATE summary SET body = replace(body, '\"steps\":50', '\"steps\":51')", "signature does not match"),
+        ("UPDATE summary SET key = ''", "signature does not match"),
         ("DELETE FROM summary", "its signed end is missing"),
         ("CREATE TABLE more(x)", "its tables are not those of a journal"),
     ],
@@ -101,7 +101,7 @@ def test_what_was_changed_is_named(run: RunFolder, statement: str, said: str) ->
     assert found.verdict == "changed" and said in found.damage[0].what
 
 
-def rewrite(run: RunFolder, run_id: str, key: OwnerKey | None) -> None:
+def rewrite(run: RunFolder, run_id: str, key: SigningKey | None) -> None:
     """Change a record and mend the whole chain, as somebody does who knows how it is made."""
     from interlock.journal.database import sign_head
 
@@ -141,7 +141,7 @@ def test_a_cut_end_is_noticed_where_a_head_was_published(run: RunFolder) -> None
     run.journal.write_bytes(old)
     assert verify_journal(run).intact, "an older copy of the whole is a journal like any other"
     found = verify_journal(run, [head])
-    assert found.verdict == "changed" and "65 was published, 60 are left" in found.damage[0].what
+    assert found.verdict == "changed" and "65 was published, 60 remain" in found.damage[0].what
     with Journal.open(run) as journal:
         journal.append([JournalEntry("step", body(2))] * 9, durable=True)
     assert "not what was published" in verify_journal(run, [head]).damage[0].what

@@ -132,7 +132,7 @@ def test_a_run_on_a_read_only_disk_can_be_read_and_says_why_it_cannot_be_written
     assert [run.name for run in store.runs()] == ["kept"]
     with pytest.raises(InterlockError, match="Read-only file system"):
         Journal.open(folder)
-    with pytest.raises(InterlockError, match="cannot be made"):
+    with pytest.raises(InterlockError, match="cannot create"):
         store.create(RunSpec(run_id="more"))
     with pytest.raises(UnreadableJournal, match="Copy the run's folder"):
         JournalReader.open(halves)

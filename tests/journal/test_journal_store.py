@@ -158,7 +158,7 @@ def test_an_unknown_run_is_answered_with_names_that_are_near(store: Store, make_
     for ref in ("zzz", "..", "../runs", "."):
         with pytest.raises(NotFound):
             store.find(ref)
-    with pytest.raises(BadInput, match="which run"):
+    with pytest.raises(BadInput, match="no run specified"):
         store.find("")
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import signal
 import socket
 import subprocess
 import threading
 import time
+from http.client import HTTPException
 from pathlib import Path
+from urllib.request import urlopen
 
 from interlock.config.model import Hub
 
@@ -19,7 +22,7 @@ SIZE = 3
 
 
 class Wire:
-    """A TCP proxy between two servers. Cut, it takes connections and bytes and passes nothing on."""
+    """A TCP proxy. Cut, it takes connections and bytes and passes nothing on."""
 
     def __init__(self, target: int) -> None:
         self.port, self._target, self.cut = 0, target, False
@@ -66,10 +69,11 @@ class Wire:
 class Cluster:
     """Start it with `with`. Faults come in pairs: what is done to a server, and `heal`."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, place: Path, at_first: int = SIZE) -> None:
+        self.place, self._at_first = place, at_first
         self.ports = [find_free_port() for _ in range(SIZE)]
         self._routes = [find_free_port() for _ in range(SIZE)]
+        self._monitors = [find_free_port() for _ in range(SIZE)]
         self.wires = {(i, j): Wire(self._routes[j]) for i in range(SIZE) for j in range(SIZE) if i != j}
         self.processes: list[subprocess.Popen[bytes] | None] = [None] * SIZE
         self._mounted: set[int] = set()
@@ -87,7 +91,7 @@ class Cluster:
         routes = ", ".join(f'"nats://127.0.0.1:{self.wires[index, j].port}"' for j in range(SIZE) if j != index)
         config = self.place / f"server-{index}.conf"
         config.write_text(
-            f"server_name: s{index}\nlisten: 127.0.0.1:{self.ports[index]}\n"
+            f"server_name: s{index}\nlisten: 127.0.0.1:{self.ports[index]}\nhttp: 127.0.0.1:{self._monitors[index]}\n"
             f'jetstream {{ store_dir: "{self.store(index)}", sync_interval: always }}\n'
             f"cluster {{ name: c, listen: 127.0.0.1:{self._routes[index]}, no_advertise: true, pool_size: -1, "
             f"routes: [{routes}] }}\n"
@@ -108,7 +112,8 @@ class Cluster:
         if process is not None:
             process.send_signal(number)
 
-    def partition(self, index: int) -> None:
+    def cut_off(self, index: int) -> None:
+        """From the other servers. Clients still reach it."""
         for (i, j), wire in self.wires.items():
             if index in (i, j):
                 wire.cut = True
@@ -120,8 +125,8 @@ class Cluster:
 
     def lose_data(self, index: int) -> None:
         self.kill(index)
-        shutil.rmtree(self.store(index))
-        self.store(index).mkdir()
+        for path in self.store(index).iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.start(index)
 
     def fill_disk(self, index: int) -> None:
@@ -136,13 +141,28 @@ class Cluster:
         self.kill(index)
         self.start(index)
 
-    def mount_small_disk(self, index: int, size: str = "192m") -> bool:
+    def mount_small_disk(self, index: int, size: str = "512m") -> bool:
         done = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.store(index)], capture_output=True
         )
         if done.returncode == 0:
             self._mounted.add(index)
         return done.returncode == 0
+
+    def is_whole(self) -> bool:
+        """Whether every server has caught up with every stream, by what each says of itself."""
+        time.sleep(0.1)
+        return all(self._is_current(monitor) for monitor in self._monitors)
+
+    @staticmethod
+    def _is_current(monitor: int) -> bool:
+        try:
+            with urlopen(f"http://127.0.0.1:{monitor}/jsz", timeout=5) as answer:
+                has_streams = json.load(answer)["streams"] == 2
+            with urlopen(f"http://127.0.0.1:{monitor}/healthz", timeout=5) as answer:
+                return has_streams and json.load(answer)["status"] == "ok"
+        except (OSError, ValueError, HTTPException):
+            return False
 
     def leader(self) -> int | None:
         """Which server leads the stream, by what a server says of itself."""
@@ -164,7 +184,7 @@ class Cluster:
         return None
 
     def __enter__(self) -> Cluster:
-        for index in range(SIZE):
+        for index in range(self._at_first):
             self.start(index)
         deadline = time.monotonic() + 60
         while self.leader() is None:

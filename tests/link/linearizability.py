@@ -15,6 +15,13 @@ import msgspec
 
 from interlock.core import Record
 
+NEXT = {
+    "running": {"pause": "paused", "cancel": "ended"},
+    "paused": {"resume": "running", "cancel": "ended"},
+    "ended": {},
+}
+"""The state machine: what each command makes of each status. Whatever is not here fails."""
+
 
 def read_history(files: Iterable[Path]) -> dict[str, dict[str, Any]]:
     """Every operation by its id; one without `told` belonged to a controller that was killed."""
@@ -49,18 +56,17 @@ def judge(records: list[Record], operations: dict[str, dict[str, Any]], notes: l
                 found.append(f"doubled: two RESULTs of {request_id}")
             order[request_id] = record.seq
             told[request_id] = payload["status"], payload.get("code")
-            wanted = {"pause": "running", "resume": "paused"}[message["command"]]
-            is_right = (status == wanted) == (payload["status"] == "success")
-            if not is_right:
+            allowed = NEXT[status].get(message["command"])
+            code = None if allowed else "not_found" if status == "ended" else "invalid_state"
+            if payload.get("code") != code:
                 found.append(f"illegal: {message['command']} while {status} gave {payload}")
             if payload["status"] == "success":
-                status = "paused" if wanted == "running" else "running"
+                status = allowed or status
         elif record.kind == "state" and request_id and message.get("status") != "paused":
             effects[request_id] = effects.get(request_id, 0) + 1
     found += [f"doubled: two effects of {request_id}" for request_id, count in effects.items() if count > 1]
-    # What was in flight when the owner was killed for good is finished by the next one.
     lost = sorted(acknowledged - set(order))
-    found += [f"lost: {request_id} was acknowledged and has no RESULT" for request_id in lost[1:]]
+    found += [f"lost: {request_id} was acknowledged and has no RESULT" for request_id in lost]
     return [*found, *_check_told(operations, told, order), *_check_steps(notes)]
 
 
@@ -92,9 +98,17 @@ def _check_told(
     operations: dict[str, dict[str, Any]], told: dict[str, tuple[str, str | None]], order: dict[str, int]
 ) -> list[str]:
     found = []
+    cancels = [
+        row["asked"]
+        for key, row in operations.items()
+        if row.get("command") == "cancel" and told.get(key, ("",))[0] == "success"
+    ]
     for request_id, row in operations.items():
         outcome = row.get("outcome")
         if outcome in ("success", "failure"):
+            if request_id not in told and row["code"] == "not_found" and any(at < row["told"] for at in cancels):
+                # Whoever finds that the run has ended says so without its owner.
+                continue
             if request_id not in told:
                 found.append(f"untrue: {request_id} was told {outcome}, and the journal does not know it")
             elif told[request_id] != (outcome, row["code"]):

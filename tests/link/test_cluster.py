@@ -2,235 +2,81 @@
 
 from __future__ import annotations
 
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
-from collections import Counter
-from collections.abc import Callable
+import asyncio
 from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import structs
 
-from interlock.control import new_request
+from interlock.config.model import Hub
 from interlock.core import InterlockError, Record
-from interlock.journal import JournalReader, RunFolder
-from interlock.link.hub import RUNS_STREAM, STREAM
+from interlock.link import hub_link
 from interlock.link.hub_client import HubClient
+from interlock.link.hub_connect import open_session
+from interlock.link.hub_link import HubLink
+from interlock.link.hub_streams import SUBJECTS
 
 from .cluster import SIZE, Cluster
-from .linearizability import judge, read_history
-from .test_hub import until
-
-RUNS = ("run-a", "run-b", "run-c")
-FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)
-FAULTS = (
-    "leader killed", "follower killed", "server stopped", "partition", "data lost", "disk full", "clock jump",
-    "owner killed", "controller killed", "owner stopped",
-)  # fmt: skip
+from .cluster_torture import FAULTS, ClusterTorture
+from .linearizability import judge
+from .owned import Owned
+from .test_hub import ask, until
 
 
-class Torture:
-    """One cluster, its owners and controllers as processes, and who breaks them."""
-
-    def __init__(self, place: Path, seed: int, *, controllers: int, threads: int) -> None:
-        self.place, self.dice = place, random.Random(seed)
-        self.cluster = Cluster(place / "hub")
-        self.owners: dict[str, subprocess.Popen[bytes]] = {}
-        self.controllers: list[subprocess.Popen[bytes]] = []
-        self.started, self.threads, self.count = 0, threads, controllers
-        self.happened: Counter[str] = Counter()
-        self.small = self.cluster.mount_small_disk(SIZE - 1) if os.geteuid() == 0 else False
-        (place / "runs").mkdir()
-
-    def start_owner(self, run: str, ahead: str = "") -> None:
-        url = self.cluster.settings.url
-        self.owners[run] = self._start("cluster_owner", str(self.place / "runs"), run, str(url), ahead=ahead)
-
-    def start_controller(self, ahead: str = "") -> subprocess.Popen[bytes]:
-        self.started += 1
-        history = self.place / f"history-{self.started}"
-        url, seed = str(self.cluster.settings.url), str(self.dice.random())
-        given = (url, str(history), ",".join(RUNS), seed, str(self.threads))
-        return self._start("cluster_controller", *given, ahead=ahead)
-
-    def _start(self, module: str, *arguments: str, ahead: str = "") -> subprocess.Popen[bytes]:
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-        if ahead:
-            env |= {"LD_PRELOAD": str(FAKETIME), "FAKETIME": ahead, "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
-        with (self.place / f"{module}.log").open("ab") as log:
-            return subprocess.Popen(
-                [sys.executable, "-m", f"tests.link.{module}", *arguments],
-                cwd=Path(__file__).parents[2], env=env, stdout=log, stderr=log,
-            )  # fmt: skip
-
-    def break_something(self) -> None:
-        fault = self.dice.choice(FAULTS)
-        server = self.dice.randrange(SIZE)
-        if fault in ("leader killed", "follower killed"):
-            leader = self.cluster.leader()
-            if leader is not None:
-                server = leader if fault == "leader killed" else (leader + 1) % SIZE
-        if fault == "disk full" and not self.small:
-            return
-        if fault == "clock jump" and FAKETIME is None:
-            return
-        hold = self.dice.choice((0.1, 0.5, 1.5, 3.0))
-        getattr(self, "_" + fault.replace(" ", "_"))(server, hold)
-        self.happened[fault] += 1
-
-    def _leader_killed(self, server: int, hold: float) -> None:
-        self.cluster.kill(server)
-        time.sleep(hold)
-        self.cluster.start(server)
-
-    _follower_killed = _leader_killed
-
-    def _server_stopped(self, server: int, hold: float) -> None:
-        self.cluster.signal(server, signal.SIGSTOP)
-        time.sleep(hold)
-        self.cluster.signal(server, signal.SIGCONT)
-
-    def _partition(self, server: int, hold: float) -> None:
-        self.cluster.partition(server)
-        time.sleep(hold * 2)
-        self.cluster.heal(server)
-
-    def _data_lost(self, server: int, hold: float) -> None:
-        # Of one server, while the others have everything: two losses in a row need time to copy between them.
-        until(self.is_whole, 120)
-        server = min(server, SIZE - 2)
-        self.cluster.lose_data(server)
-        until(self.is_whole, 120)
-
-    def _disk_full(self, server: int, hold: float) -> None:
-        self.cluster.fill_disk(SIZE - 1)
-        time.sleep(hold)
-        self.cluster.empty_disk(SIZE - 1)
-
-    def _clock_jump(self, server: int, hold: float) -> None:
-        """The wall clock of an owner or of a controller; a static program like the server has no such knob."""
-        ahead = self.dice.choice(("+3600s", "-3600s", "+3650d"))
-        if self.dice.random() < 0.5:
-            self._owner_killed(server, 0.0, ahead)
-            return
-        self._controller_killed(server, hold, ahead)
-
-    def _owner_killed(self, server: int, hold: float, ahead: str = "") -> None:
-        run = self.dice.choice(RUNS)
-        self.owners[run].kill()
-        self.owners[run].wait()
-        time.sleep(hold)
-        self.start_owner(run, ahead)
-
-    def _owner_stopped(self, server: int, hold: float) -> None:
-        run = self.dice.choice(RUNS)
-        self.owners[run].send_signal(signal.SIGSTOP)
-        time.sleep(hold)
-        self.owners[run].send_signal(signal.SIGCONT)
-
-    def _controller_killed(self, server: int, hold: float, ahead: str = "") -> None:
-        index = self.dice.randrange(len(self.controllers))
-        self.controllers[index].kill()
-        self.controllers[index].wait()
-        self.controllers[index] = self.start_controller(ahead)
-
-    def is_whole(self) -> bool:
-        """Whether every copy of both streams is current."""
-        import asyncio
-
-        from interlock.link.hub_connect import open_session
-
-        async def ask() -> bool:
-            session = await open_session(self.cluster.settings, "whole")
-            try:
-                for name in (STREAM, RUNS_STREAM):
-                    peers = (await session.api(f"STREAM.INFO.{name}", {}))["cluster"].get("replicas", ())
-                    if len(peers) != SIZE - 1 or not all(peer.get("current") for peer in peers):
-                        return False
-                return True
-            finally:
-                await session.close()
-
-        try:
-            return asyncio.run(asyncio.wait_for(ask(), 20))
-        except Exception:
-            return False
-
-    def run(self, go_on: Callable[[Torture], bool]) -> None:
-        with self.cluster:
-            try:
-                for run in RUNS:
-                    self.start_owner(run)
-                self.controllers = [self.start_controller() for _ in range(self.count)]
-                until(lambda: self.commands() >= 10, 60)
-                until(self.is_whole, 60)
-                while go_on(self):
-                    self.break_something()
-                    time.sleep(self.dice.uniform(0.1, 1.0))
-                until(self.is_whole, 180)
-                self.check_reachable()
-            finally:
-                for process in (*self.controllers, *self.owners.values()):
-                    process.send_signal(signal.SIGCONT)
-                    process.kill()
-                    process.wait()
-
-    def commands(self) -> int:
-        """Commands that have an answer."""
-        return sum(file.read_bytes().count(b'"told"') for file in self.place.glob("history-*"))
-
-    def check_reachable(self) -> None:
-        """When everything has healed, everybody is there again, and every copy of a run says the same."""
-        for controller in self.controllers:
-            controller.kill()
-            controller.wait()
-
-        def reached(run: str) -> bool:
-            try:
-                with HubClient(self.cluster.settings) as client:
-                    asked = new_request(os.urandom(8).hex(), "pause", run)
-                    if client.ask(asked, timeout=20).outcome == "unknown":
-                        return False
-                    return {known.summary.run_id for known in client.runs()} >= set(RUNS)
-            except InterlockError:
-                return False
-
-        for run in RUNS:
-            until(lambda run=run: reached(run), 120)  # type: ignore[misc]
-
-    def judge(self) -> tuple[int, int]:
-        operations = read_history(self.place.glob("history-*"))
-        answered = 0
-        for run in RUNS:
-            own = {key: row for key, row in operations.items() if row.get("run") == run}
-            answered += sum("told" in row for row in own.values())
-            with JournalReader.open(RunFolder(self.place / "runs" / run)) as reader:
-                records: list[Record] = list(reader.read(kinds=frozenset(("ack", "result", "state"))))
-            notes = (self.place / "runs" / f"{run}.ticks").read_text().splitlines()
-            assert judge(records, own, notes) == [], run
-        return answered, sum(row.get("outcome") == "unknown" for row in operations.values())
-
-
-def torture(place: Path, seed: int, go_on: Callable[[Torture], bool], controllers: int = 2, threads: int = 3) -> None:
-    made = Torture(place, seed, controllers=controllers, threads=threads)
-    made.run(go_on)
+def torture(place: Path, seed: int, faults: int, commands: int, controllers: int, threads: int) -> None:
+    made = ClusterTorture(place, seed, controllers=controllers, threads=threads)
+    made.run(faults, commands)
     answered, unknown = made.judge()
     print(f"{answered:,} commands, {unknown} unknown; {made.happened.total()} faults: {dict(made.happened)}")
-    assert answered > 10
+    assert answered >= commands and made.happened.total() == faults
+    assert set(made.happened) | made.missing == set(FAULTS) or faults < len(FAULTS)
 
 
-def test_a_cluster_under_a_few_faults(tmp_path: Path) -> None:
-    torture(tmp_path, 7, lambda made: made.happened.total() < 2, controllers=1)
+def test_a_cluster_under_a_few_faults(quick_root: Path) -> None:
+    torture(quick_root, 34, faults=2, commands=40, controllers=1, threads=3)
 
 
 @pytest.mark.torture
-@pytest.mark.timeout(7200)
-def test_a_cluster_under_two_hundred_faults(tmp_path: Path) -> None:
-    torture(tmp_path, 1, lambda made: made.happened.total() < 200 or made.commands() < 20_000, 4, 5)
+@pytest.mark.timeout(3600)
+def test_a_cluster_under_two_hundred_faults(quick_root: Path) -> None:
+    torture(quick_root, 1, faults=200, commands=20_000, controllers=3, threads=5)
+
+
+def test_streams_get_as_many_copies_as_configured_also_those_that_exist(
+    quick_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hub_link, "CATCH_UP_S", 0.5)
+    monkeypatch.setattr(hub_link, "COPIES_S", 0.5)
+
+    async def copies(settings: Hub) -> set[int]:
+        """Connect as an owner does; how many copies each stream is kept in then."""
+        session = await open_session(settings, "replicas", owner=True)
+        try:
+            infos = [await session.api(f"STREAM.INFO.{name}", {}) for name in SUBJECTS]
+            return {info["config"]["num_replicas"] for info in infos}
+        finally:
+            await session.close()
+
+    with Cluster(quick_root / "hub", at_first=SIZE - 1) as cluster, Owned(quick_root / "runs") as owned:
+        settings = cluster.settings
+        assert asyncio.run(copies(settings)) == {1}, "two servers are too few for three copies"
+        link = HubLink(settings, owned.endpoint, owned.journal)
+        link.start()
+        with HubClient(settings) as elsewhere:
+            assert ask(elsewhere, "pause").outcome == "success"
+            cluster.start(SIZE - 1)
+            until(cluster.is_whole, 60)  # The owner has asked for the copies again.
+            assert asyncio.run(copies(structs.replace(settings, replicas=1))) == {1}
+            assert asyncio.run(copies(structs.replace(settings, replicas=SIZE))) == {SIZE}
+            with pytest.raises(InterlockError, match="cannot keep 5 copies"):
+                asyncio.run(copies(structs.replace(settings, replicas=5)))
+            until(cluster.is_whole, 60)
+            until(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
+            cluster.kill(cluster.leader() or 0)
+            assert ask(elsewhere, "resume", timeout=60).outcome == "success", "although the leader is gone"
+            until(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count(), 60)
+        link.close()
 
 
 def _record(seq: int, kind: str, **body: object) -> Record:
@@ -242,10 +88,13 @@ def _result(seq: int, request_id: str, command: str, status: str = "success") ->
     return _record(seq, "result", request_id=request_id, command=command, payload={"status": status, **code})
 
 
-def _asked(asked: float, told: float, outcome: str = "success", code: str | None = None) -> dict[str, object]:
-    return {"asked": asked, "told": told, "outcome": outcome, "code": code}
+def _asked(
+    asked: float, told: float, outcome: str = "success", code: str | None = None, command: str = "pause"
+) -> dict[str, object]:
+    return {"asked": asked, "told": told, "outcome": outcome, "code": code, "command": command}
 
 
+ENDED = [_result(1, "c", "cancel")]
 GOOD = [_result(1, "p", "pause"), _result(2, "r", "resume")]
 
 
@@ -254,10 +103,13 @@ GOOD = [_result(1, "p", "pause"), _result(2, "r", "resume")]
     [
         (GOOD, {"p": _asked(1, 2), "r": _asked(3, 4)}, ["tick 0 0.1", "shut 2", "open 3", "tick 3.1 3.2"], None),
         (GOOD, {"p": _asked(1, 9), "r": _asked(1, 9)}, [], None),
+        (ENDED, {"c": _asked(1, 4, command="cancel"), "x": _asked(2, 3, "failure", "not_found")}, [], None),
+        (ENDED, {"c": _asked(5, 6, command="cancel"), "x": _asked(2, 3, "failure", "not_found")}, [], "untrue"),
+        ([*ENDED, _result(2, "q", "pause", "failure")], {}, [], "illegal"),
         ([*GOOD, _result(3, "p", "pause")], {}, [], "doubled"),
         ([_result(1, "r", "resume")], {}, [], "illegal"),
         ([_result(1, "p", "pause"), _result(2, "q", "pause", "failure")], {}, [], None),
-        ([_record(1, "ack", request_id="a"), _record(2, "ack", request_id="b"), _result(3, "c", "pause")], {}, [], "lost"),
+        ([_record(1, "ack", request_id="a"), _result(2, "c", "pause")], {}, [], "lost"),
         (GOOD, {"x": _asked(1, 2)}, [], "untrue"),
         (GOOD, {"p": _asked(1, 2, "failure", "not_found")}, [], "untrue"),
         (GOOD, {"p": _asked(5, 6), "r": _asked(1, 2)}, [], "reordered"),

@@ -262,7 +262,7 @@ def test_syncing_the_gate_file_does_not_bring_a_removed_one_back(tmp_path: Path)
 def test_a_gate_file_that_cannot_be_read_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "gate"
     path.write_text("{")
-    with pytest.raises(InterlockError, match="Treat it as shut"):
+    with pytest.raises(InterlockError, match="It counts as shut"):
         read_gate(path)
 
 

@@ -261,7 +261,7 @@ def test_a_server_without_jetstream_is_one_clear_error() -> None:
     ("settings", "what"),
     [
         (Hub(), "no hub is configured"),
-        (Hub(url="http://x"), "is no hub"),
+        (Hub(url="http://x"), "is not a hub address"),
         (Hub(url="nats://me:secret@host:4222"), "has credentials in it"),
         (Hub(url="nats://h:1", token_file="/no/such/file"), "there is no file"),
         (Hub(url="nats://h:1", credentials_file="/no/such/file"), "there is no file"),

@@ -122,7 +122,7 @@ def test_a_request_to_a_run_that_nobody_knows_gets_not_found(hand: ByHand, absen
     hand.publish("never", make("cancel", run="never", id="x"))
     answer = hand.heard.get(timeout=30)
     assert answer["payload"]["code"] == "not_found"
-    assert "knows no run never" in answer["payload"]["message"]
+    assert "has no run never" in answer["payload"]["message"]
 
 
 def test_a_malformed_request_to_nobody_gets_bad_request(hand: ByHand, absent: AbsentRuns) -> None:

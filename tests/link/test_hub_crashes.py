@@ -119,5 +119,5 @@ def test_a_stream_of_somebody_else_is_not_touched(quick_root: Path) -> None:
 
         thread.run(occupy())
         thread.close()
-        with pytest.raises(InterlockError, match="is not ours"):
+        with pytest.raises(InterlockError, match="belongs to something else"):
             HubClient(broker.settings)

@@ -327,8 +327,8 @@ def test_a_hub_whose_disk_was_full_works_again_after_a_restart(small_disk: Path,
                 file.write(b"\0" * 4096)
         notices: list[str] = []
         answers = [ask(elsewhere, "resume", number, timeout=6, notice=notices.append) for number in range(3)]
-        assert answers[-1].outcome == "unknown" and "no answer" in answers[-1].message
-        assert any("no answer within 5 s" in words or "refuses" in words for words in notices), notices
+        assert answers[-1].outcome == "unknown" and "no reply" in answers[-1].message
+        assert any("no reply within 5 s" in words or "rejected" in words for words in notices), notices
         filler.unlink()
         broker.kill()
         broker.start()

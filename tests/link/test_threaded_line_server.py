@@ -10,7 +10,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from interlock.link import LineClient, ThreadedLineServer, listen
+from interlock.link import LineClient, ThreadedLineServer, accept_threads, listen
 from interlock.link.accept_threads import KEPT, SPARE
 
 MOST = 1_000
@@ -72,6 +72,25 @@ def test_more_connections_than_threads_are_held_without_holding_up_the_next(hous
     for sock in held:
         with sock, sock.makefile("rb") as answers:
             assert [answers.readline(), answers.readline()] == [b"\n", b"GO\n"]
+
+
+def test_a_crowd_that_never_asks_is_cut_off_for_somebody_who_does(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accept_threads, "MOST", 6)
+    with house.call(b"first\n") as served, house.call(b"hold\n"):
+        assert served.recv(100) == b"FIRST\n"
+        house.held.get(timeout=20)
+        slow = [house.call(b"half a li") for _ in range(12)]
+        with house.call(b"last\n") as late:
+            assert late.recv(100) == b"LAST\n"
+        assert slow[0].recv(100) == b"", "the oldest of those who never asked is gone"
+        served.sendall(b"again\n")
+        assert served.recv(100) == b"AGAIN\n"
+        house.open.set()
+        assert house.left.get(timeout=20), "whoever is being answered stays"
+        for each in slow:
+            each.close()
 
 
 def test_a_line_that_is_too_long_is_refused_and_the_next_one_answered(house: House) -> None:

@@ -49,7 +49,7 @@ def test_what_was_reached_is_said_in_words(folder: Path) -> None:
     assert [event.words for event in events] == [
         "the memory limit of 64 MB was reached: the kernel ended a process 2 times",
         "the limit of 7 processes was reached: the kernel refused a new one once",
-        "the CPU limit of 50 % of a core was reached: the kernel slowed it down 4 times",
+        "the CPU limit of 50 % of a core was reached: the kernel throttled it 4 times",
     ]
 
 

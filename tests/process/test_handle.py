@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from interlock.core import Limits, RunSpec
+from interlock.core.platform import boot_id
 from interlock.process import UNKNOWN_STATUS, ProcessId, TreeHandle, attach, proc, spawn
 
 from .trouble import Starter, Trouble, until
@@ -85,7 +86,7 @@ def test_a_later_process_with_the_same_pid_is_left_alone(control: Callable[[], N
     assert start is not None
     try:
         other = ProcessId(innocent.pid, start - 1)
-        tree = attach(TreeHandle(marker="none-such", boot=proc.boot_id(), root=other, keeper=other))
+        tree = attach(TreeHandle(marker="none-such", boot=boot_id(), root=other, keeper=other))
         assert not tree.alive()
         assert tree.freeze().processes == 0
         assert tree.end(0).how == "gone"

@@ -54,7 +54,7 @@ def test_a_cpu_limit_without_the_kernel_is_held_by_nobody_and_says_so(start: Sta
     tree, _ = start("one", "signals")
     (held,) = tree.limit(Limits(max_cpu_percent=50))
     assert not held.held
-    assert "no cpu controller" in held.note
+    assert "no usable cpu controller" in held.note
 
 
 def test_without_the_kernel_the_owner_watches_and_says_so(start: Starter) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from interlock.proof.checks import read_checks
-from interlock.proof.outcomes import read_outcome
+from interlock.proof.outcomes import read_outcome, why_not_passed
 
 LINES = (Path(__file__).parent / "runner_outputs.jsonl").read_text(encoding="utf-8").splitlines()
 RUNS: list[dict[str, Any]] = [json.loads(line) for line in LINES]
@@ -83,3 +83,13 @@ def test_a_command_is_known_for_what_it_checks(command: str, kinds: list[str]) -
 def test_a_hidden_exit_status_is_seen_to_be_hidden(command: str, shows: bool) -> None:
     (check,) = read_checks(command)
     assert check.shows is shows
+
+
+def test_a_runner_that_ends_with_0_passes_only_if_it_says_so() -> None:
+    assert why_not_passed("pytest -q", "2 passed in 0.1s") == ""
+    assert why_not_passed("pytest -q > log", "") == ""
+    assert why_not_passed("./check.sh", "") == ""
+    assert why_not_passed("npm test", "ERROR: a line of a log") == ""
+    assert why_not_passed("python -m pytest -q", "") == "ended with status 0, but did not say how many tests passed"
+    assert why_not_passed("pytest -q", "1 failed, 1 passed in 0.1s").endswith("printed: 1 failed, 1 passed")
+    assert why_not_passed("pytest -q", "2 skipped in 0.1s").endswith("printed: 2 skipped")

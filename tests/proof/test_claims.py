@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.proof.claims import _PATTERNS, read_claims
+from interlock.proof.claim_patterns import PATTERNS
+from interlock.proof.claims import read_claims
 from interlock.proof.sieve import Sieve
 
 from .claim_sentences import CLAIMS, OTHERS
@@ -20,7 +21,7 @@ def test_claims_are_told_from_what_only_looks_like_one() -> None:
 
 
 def test_sieve_lets_every_match_through_whatever_the_markup() -> None:
-    patterns = [pattern for _, pattern in _PATTERNS]
+    patterns = [pattern for _, pattern in PATTERNS]
     sieve = Sieve(patterns[:-1], patterns[-1:])
     matched = 0
     for text in [text for _, text in CLAIMS] + OTHERS:

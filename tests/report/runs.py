@@ -7,10 +7,9 @@ from pathlib import Path
 from interlock.config import Config
 from interlock.core import Context, ManualClock
 from interlock.demo.player import Play
-from interlock.demo.script import TASK
-from interlock.demo.workspace import Workshop
 from interlock.journal import Journal, RunFolder, RunSummary, Store
 from interlock.runtime import Supervisor
+from tests.every_trouble import SCENES, TASK, make_workshop
 from tests.runtime.scripted import START, feed, open_run, steps
 
 
@@ -26,8 +25,8 @@ def scripted_run(root: Path, count: int = 200, *, seed: int = 1, close: bool = T
 
 
 def demo_run(root: Path) -> RunFolder:
-    """The whole demonstration: every kind of trouble, checkpoints, a rollback, an emergency stop with its incident."""
-    workshop = Workshop(_made(root / "workspace"))
+    """A run with every kind of trouble, checkpoints, a rollback, an emergency stop with its incident."""
+    workshop = make_workshop(_made(root / "workspace"))
     clock = ManualClock(START)
     supervisor = Supervisor.open(
         task=TASK,
@@ -40,7 +39,7 @@ def demo_run(root: Path) -> RunFolder:
         clock=clock,
     )
     with supervisor:
-        for _ in Play(supervisor, workshop, clock, fast=True).run():
+        for _ in Play(supervisor, workshop, clock, SCENES).run():
             pass
     assert supervisor.run.folder is not None
     return supervisor.run.folder

@@ -88,7 +88,7 @@ def test_the_ladder_has_its_strongest_rung_on_top_and_an_ended_run_waits_for_no_
         ladder = page[page.index("The ladder") :]
         assert ladder.index("emergency stop") < ladder.index("checkpoint rollback") < ladder.index("soft correction")
     page = render(document, "html")
-    assert "not judged: the run ended first" in page and "not known yet" not in page
+    assert "not judged: the run ended first" in page and "unknown so far" not in page
 
 
 def test_a_plain_process_is_known_to_keep_its_model_and_others_may_switch() -> None:

@@ -113,7 +113,7 @@ def test_the_page_says_what_happened_why_and_what_it_cost(demo):
 def test_charts_have_a_line_for_each_measure_and_say_so_where_there_is_none(demo):
     text = render(demo, "html")
     assert text.count('class="line ') == 4, "progress, issues, interventions, tokens; the demo has no cost"
-    assert "Its cost is not known" in text
+    assert "Cost unknown" in text
 
 
 def test_markdown_and_json_tell_the_same(demo):

@@ -2,8 +2,10 @@
 
 `cases/FAMILY.txt` has one case a line; ` ;; ` parts its steps. A step is a shell command,
 `WRITE path: text`, `EDIT path: old => new`, `TOOL name {arguments}` or `RESULT text`, what the call before it gave.
-Sections `revised` were written after the rules, which then learnt from them (77 of 89 were blocked before, and 1 of 89 benign twins); sections
-`later` were written after that, and no rule was changed for them: their rate is told apart.
+Sections `revised` were written after the rules, which then learnt from them. What they found on their first run is what
+to expect of cases that nobody wrote rules for: 77 of 89 hostile ones blocked and 1 of 89 benign twins, then 45 of 75 and
+0 of 75 (the widest batch: tools and files that no rule knew of), then 24 of 30 and 1 of 30. Sections `later` were written
+after the first of these, and no rule was changed for them: their rate is told apart.
 """
 
 from __future__ import annotations

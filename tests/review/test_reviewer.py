@@ -288,6 +288,11 @@ def test_memory_is_bounded() -> None:
         ("Do not delete /data/folder1", "rm -rf /data/folder1", "block"),
         ("Count the lines in /data/folder1", "rm -rf /data/folder1", "block"),
         ("Remove everything below /etc/ssh", "rm -rf /etc/ssh", "block"),
+        ("Remove old logs from the /var/log/app directory", "rm /var/log/app/a.log", "warn"),
+        ("Remove old logs from the /var/log/app directory", "rm -rf /var/log/app", "block"),
+        ("Remove old logs from /var/log and restart", "rm /var/log/syslog", "block"),
+        ("Remove the site /etc/nginx/sites-enabled/default", "rm /etc/nginx/sites-enabled/default", "warn"),
+        ("Clean /usr/lib and /home/me", "rm -rf /usr/lib /home/me", "block"),
     ],
 )
 def test_a_folder_outside_may_go_if_the_task_names_it(task: str, command: str, verdict: str) -> None:

@@ -48,7 +48,7 @@ def test_a_run_that_is_not_proven_is_told_with_what_failed(tmp_path, clock):
     inbox = Inbox()
     with supervise(tmp_path, clock, inbox, contract=Contract(done_when=("exit 3",))):
         pass
-    assert inbox.titles[0].endswith("is not proven done")
+    assert inbox.titles[0].endswith("ended unproven")
     assert "exit status 3" in inbox.got[0].text
 
 
@@ -57,7 +57,7 @@ def test_a_pause_for_a_person_is_told_with_what_to_do(tmp_path, clock):
     with supervise(tmp_path, clock, inbox) as supervisor:
         supervisor.run.hold(Hold("look at this"), 3)
         run_id = supervisor.run.spec.run_id
-    assert inbox.titles == [f"Run n ({run_id}) waits for a person"]
+    assert inbox.titles == [f"Run n ({run_id}) needs a person"]
     assert "look at this" in inbox.got[0].text
     assert f"interlock resume {run_id}" in inbox.got[0].text
 
@@ -106,7 +106,7 @@ def test_a_limit_in_dollars_that_cannot_hold_is_told_once_and_written_down(tmp_p
         supervisor.run.journal.flush()
         written = [bytes(record.body) for record in supervisor.run.journal.reader().read(kinds={"limit"})]
     assert inbox.titles == [f"Run n ({run_id}) may cost more than allowed"]
-    assert "the price of the model nobody-knows-1" in inbox.got[0].text
+    assert "price for the model nobody-knows-1" in inbox.got[0].text
     assert len(written) == 1
     assert b"max_cost_usd" in written[0]
     assert summary.unpriced_tokens == 200

@@ -78,7 +78,7 @@ def test_a_question_that_nobody_answers_expires_and_the_call_is_refused(tmp_path
         decision = supervisor.before(call)
         assert (decision.action, "in time" in decision.reason) == ("deny", True)
         assert supervisor.run.summary.waiting is None
-        with pytest.raises(InvalidState, match="does not wait"):
+        with pytest.raises(InvalidState, match="does not need approval"):
             supervisor.answer(call.index, "approved")
 
 

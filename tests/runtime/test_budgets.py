@@ -209,9 +209,12 @@ def test_two_runs_share_a_budget_and_the_answer_is_as_configured(tmp_path: Path,
                 one.run.summary.cost_usd + two.run.summary.cost_usd, abs=0.01
             )
             assert standing.forecast == "used up"
-            # Whoever resumes it allows it a tenth more.
+            # Whoever resumes it allows it a tenth beyond what is taken by then, also what others have spent meanwhile.
+            assert spend_step(one, 0.01) == "hold"
+            one.resume()
+            assert spend_step(one, 3.0) == "proceed"
             two.resume()
-            assert spend_step(two, 0.01) == "proceed"
+            assert [spend_step(two, cost) for cost in (0.01, 0.2, 0.01)] == ["proceed", "proceed", "hold"]
         assert (two.run.reason == "MAX_ITERATIONS") is (on_limit == "stop")
 
 
@@ -251,8 +254,8 @@ def test_the_command_shows_budgets_and_warns_of_one_that_fits_nothing(tmp_path: 
     assert daily.split()[:2] == ["daily", "day"]
     assert "$4.00" in daily and "%)" in daily and "at its end" in daily
     assert f"run {run.run.spec.run_id}" in each and "tokens" in each
-    assert "fits no run kept here" in typo
-    assert shown.stderr.count("budget typo fits none of the runs kept here") == 1
+    assert "matches no stored run" in typo
+    assert shown.stderr.count("budget typo matches none of the stored runs") == 1
     assert "daily" not in shown.stderr and "each" not in shown.stderr
     assert listed["daily"]["used"]["cost_usd"] >= 0.5
     assert listed["typo"]["fits_nothing"] is True

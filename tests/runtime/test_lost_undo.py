@@ -32,7 +32,7 @@ def test_it_pauses_before_the_next_change_and_a_person_decides(
             action = supervisor.before(step).action
             if action == "hold":
                 assert supervisor.run.status == "paused"
-                assert "cannot be undone" in supervisor.run.summary.waiting
+                assert "no longer be undone" in supervisor.run.summary.waiting
                 supervisor.resume()
                 assert supervisor.before(step).action == "proceed"
             supervisor.after(supervisor.result("", exit_code=0))

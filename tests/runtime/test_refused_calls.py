@@ -31,7 +31,7 @@ def test_it_says_what_became_of_the_earlier_answers(report):
 
 
 def test_it_says_that_secrets_were_to_be_read_and_how_bad_that_is(report):
-    assert "A dangerous call was refused before it ran. It reads private keys" in report.summary
+    assert "A dangerous call was blocked before it ran. It reads private keys" in report.summary
     assert "tried to read private keys" in report.root_cause
     assert report.severity == "critical"
     assert "destroy" not in report.to_text()

@@ -116,6 +116,13 @@ def test_a_run_without_claims_records_nothing(agent: Agent) -> None:
         assert reader.last("proof") is None
 
 
+def test_a_run_that_breaks_off_after_a_call_says_so(agent: Agent, tmp_path: Path) -> None:
+    agent.say("I will look at the code first.")
+    agent.run(CHECK)
+    assert agent.proof().ending == "no final message: the last thing that the agent did was to call Bash"
+    assert "No final message" in interlock("proof", "fix", home=tmp_path).stdout
+
+
 def test_a_claim_is_judged_when_it_is_made_and_once(agent: Agent) -> None:
     agent.run(CHECK)
     agent.say("All tests pass.")

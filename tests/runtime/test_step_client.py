@@ -19,7 +19,7 @@ def test_a_publish_waits_for_a_person_and_runs_once_approved(tmp_path, clock):
         step = supervisor.call("bash", {"command": "npm publish"})
         decision = supervisor.before(step)
         assert decision.action == "hold"
-        assert "cannot be taken back" in decision.reason
+        assert "cannot be withdrawn" in decision.reason
         supervisor.answer(None, "approved")
         assert supervisor.before(step).action == "proceed"
         assert kinds(supervisor, "issue") == []
@@ -39,7 +39,7 @@ def test_a_publish_that_a_person_rejects_is_denied(tmp_path, clock):
 def test_where_no_person_can_be_reached_a_publish_is_denied_instead_of_waiting_all_night(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
         decision = supervisor.before(supervisor.call("bash", {"command": "npm publish"}))
-        assert decision.action == "deny" and "cannot be taken back" in decision.reason
+        assert decision.action == "deny" and "cannot be withdrawn" in decision.reason
 
 
 def test_without_a_reviewer_what_acts_is_denied_and_what_reads_goes_on(tmp_path, clock):

@@ -13,14 +13,13 @@ from interlock.config.model import Runtime
 from interlock.control import Command, new_request
 from interlock.core import Applied, Context, Directive, Limits, ManualClock, RunSpec, Usage
 from interlock.demo.player import Play
-from interlock.demo.script import TASK
-from interlock.demo.workspace import Workshop
 from interlock.journal import Store
 from interlock.link import ask_owner
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.assembly import DirectAdapter
 from interlock.tui import RunSource, Top
+from tests.every_trouble import SCENES, TASK, make_workshop
 
 START = 1_700_000_000.0
 PATIENT = Runtime(step_timeout_ms=60_000)
@@ -81,10 +80,10 @@ class Stage:
         return RunSpec(run_id=name, name=name, task="Fix the parser", adapter="scripted")
 
     def demo(self, name: str = "fix-parser") -> None:
-        """The whole demonstration: every kind of trouble, all five levels, an emergency stop."""
+        """A run with every kind of trouble, all five levels, an emergency stop."""
         root = self.root / name
         root.mkdir()
-        workshop = Workshop(root)
+        workshop = make_workshop(root)
         supervisor = Supervisor.open(
             spec=RunSpec(
                 run_id=name, name=name, task=TASK, model="claude-sonnet-4-5", adapter="scripted", workspace=str(root)
@@ -97,7 +96,7 @@ class Stage:
             clock=self.clock,
         )
         with supervisor:
-            for _ in Play(supervisor, workshop, self.clock, fast=True).run():
+            for _ in Play(supervisor, workshop, self.clock, SCENES).run():
                 pass
 
     def place(self, timeout: float = 20.0) -> RunSource:

@@ -71,7 +71,7 @@ def test_search_and_filter_narrow_the_list_and_escape_clears(stage: Stage) -> No
         await seat.sees_not("alpha")
         await seat.press("slash")
         await seat.write("nothing like it")
-        await seat.sees("None of 3 runs fits. Esc shows all.")
+        await seat.sees("None of 3 runs match. Esc shows all.")
         await seat.press("escape")
         await seat.sees("alpha", "beta", "gamma")
 
@@ -89,7 +89,7 @@ def test_a_damaged_journal_is_a_row_that_says_why(stage: Stage) -> None:
         await seat.press("end")
         await seat.sees("! the journal is damaged")
         await seat.press("enter")
-        await seat.sees("This run cannot be read.", "Trying again")
+        await seat.sees("Cannot read this run.", "Trying again")
         await seat.press("escape")
         await seat.sees("fine")
 
@@ -108,7 +108,7 @@ def test_a_store_that_cannot_be_read_says_so_and_is_tried_again(stage: Stage) ->
 
     async def act(seat: Seat) -> None:
         nonlocal broken
-        await seat.sees("The runs cannot be read.", "/nowhere: the disk is gone. Plug it in.")
+        await seat.sees("Cannot read the runs.", "/nowhere: the disk is gone. Plug it in.")
         broken = False
         await seat.sees("fine", "● running")
 

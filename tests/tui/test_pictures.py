@@ -135,7 +135,7 @@ def test_a_run_that_was_stopped(gallery: Stage, picture: SnapshotAssertion, size
     async def act(seat: Seat) -> None:
         await seat.sees("fix-parser")
         await seat.press("end", "enter")
-        await seat.sees("emergency stop", "exit 1: FAILED tests/test_parser.py")
+        await seat.sees("emergency stop", "exit 1: FAILED")
         if size[0] > 110:
             await seat.sees("progress")
         await settled(seat)

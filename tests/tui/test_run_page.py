@@ -79,7 +79,7 @@ def test_a_moment_opens_in_full(stage: Stage) -> None:
 
     async def act(seat: Seat) -> None:
         await enter(seat, "ok: one two three")
-        await seat.press("up", "enter")
+        await seat.press("enter")
         await seat.sees("Record", "arguments of bash", "command: printf")
         await seat.press("escape")
         await seat.sees("1 Timeline")
@@ -121,7 +121,7 @@ def test_tabs_go_round_by_key_and_by_click(stage: Stage) -> None:
             await seat.press("tab")
             await seat.sees(name)
         await seat.press("left")
-        await seat.sees("▸4 Control", "Nobody has asked this run for anything yet")
+        await seat.sees("▸4 Control", "No requests to this run yet")
         await seat.pilot.click("#tabs", offset=(20, 0))
         await seat.sees("▸2 Problems", "Nothing so far.")
 
@@ -178,12 +178,12 @@ def test_checkpoints_show_what_changed_and_a_live_run_rolls_itself_back(stage: S
         await seat.press("escape", "end", "d")
         await seat.sees("to the workspace now", "-first", "+second")
         await seat.press("escape", "b")
-        await seat.sees("Roll back to", "1 path would go back", "~ a.txt", "The run itself does it")
+        await seat.sees("Roll back to", "1 path would be restored", "~ a.txt", "The run does this itself")
         await seat.press("enter")
         await seat.sees_not("Roll back to")
         assert (workspace / "a.txt").read_text() == "second\n"
         await seat.press("b")
-        await seat.sees("1 path would go back")
+        await seat.sees("1 path would be restored")
         await seat.press("y")
         await seat.until(lambda: (workspace / "a.txt").read_text() == "first\n", "the file goes back")
         await seat.press("4")
@@ -210,7 +210,7 @@ def test_a_run_that_is_over_is_rolled_back_from_here_and_spares_what_others_chan
         await seat.press("3")
         await seat.sees("start")
         await seat.press("end", "b")
-        await seat.sees("1 path would go back", "~ a.txt", "mine.txt: not known to be this run's work")
+        await seat.sees("1 path would be restored", "~ a.txt", "mine.txt: possibly not this run's work")
         await seat.press("y")
         await seat.until(lambda: (workspace / "a.txt").read_text() == "first\n", "the file goes back")
         await seat.sees("verified")

@@ -89,7 +89,7 @@ def test_a_plain_process_is_not_offered_another_model_and_e_says_why(stage: Stag
         await seat.sees("plain", "● running", "p Pause")
         assert "e Escalate" not in seat.text
         await seat.press("e")
-        await seat.sees("It cannot be escalated", "(process)")
+        await seat.sees("Cannot escalate", "(process)")
         assert "Stronger" not in seat.text and not seat.app.query("#field-model")
 
     watch(stage.top(), act)
@@ -128,12 +128,12 @@ def test_unknown_is_an_answer_of_its_own(stage: Stage) -> None:
 
     class Deaf(RunSource):
         def ask(self, request, timeout, notice):  # type: ignore[no-untyped-def]
-            return RequestOutcome(outcome="unknown", message="no answer; the run is running")
+            return RequestOutcome(outcome="unknown", message="no reply; the run is running")
 
     async def act(seat: Seat) -> None:
         await seat.sees("● running")
         await seat.press("enter", "p", "4")
-        await seat.sees("Outcome unknown: neither done nor failed", "? unknown", "no answer; the run is running")
+        await seat.sees("Outcome unknown: neither done nor failed", "? unknown", "no reply; the run is running")
         assert "✓" not in seat.line("no answer") and "● running" in seat.text
 
     from interlock.tui import Top
@@ -147,9 +147,9 @@ def test_a_request_to_a_dead_owner_says_so_at_once_and_ends_as_unknown(stage: St
     stage.lose(run)
 
     async def act(seat: Seat) -> None:
-        await seat.sees("? lost", "nobody owns this run any more")
+        await seat.sees("? lost", "this run has no owner any more")
         await seat.press("enter")
-        await seat.sees("nobody owns this run now")
+        await seat.sees("this run has no owner")
         await seat.press("p", "4")
         await seat.sees("the owner of run fix-tests")
         await seat.sees("? unknown")
@@ -242,7 +242,7 @@ def test_a_and_x_answer_the_step_that_waits(stage: Stage, key: str, verb: str, d
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await seat.sees("1 needs you", "waits for you: bash(command='git commit -am wip')")
+        await seat.sees("1 needs you", "needs you: bash(command='git commit -am wip')")
         await seat.press(key)
         await seat.sees(f"{verb} step 0?", "git commit -am wip")
         await seat.press("enter")
@@ -261,7 +261,7 @@ def test_approve_says_when_nobody_waits_any_more(stage: Stage) -> None:
         await seat.sees("1 needs you")
         run.close()
         seat.app.screen.action_approve()  # type: ignore[attr-defined]
-        await seat.sees("No step of this run waits for a person any")
+        await seat.sees("No step of this run needs approval any")
 
     watch(stage.top(), act)
 

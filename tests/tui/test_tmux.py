@@ -99,7 +99,7 @@ def test_see_a_run_pause_it_resume_it_and_cancel_it(place: Place, tmp_path: Path
         assert place.records("ack")
         steps = len(place.records("step"))
         terminal.press("4")
-        terminal.sees("pause", "✓ ", "paused at iteration")
+        terminal.sees("pause", "✓ ", "‖ paused", "at iteration")
         assert len(place.records("step")) <= steps + 1
 
         terminal.press("r")

@@ -1,17 +1,26 @@
-"""axe finds nothing serious on any page, light or dark."""
+"""axe finds nothing serious on any page of the dashboard, in a report or in the documentation, light or dark."""
 
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from interlock.config import Config
 from interlock.journal import Store
+from interlock.report import Story
+from interlock.report.changes import read_changes
+from interlock.report.document import gather
+from interlock.report.rendering import render
 from interlock.web.background import BackgroundServer
 
+from ..report.runs import demo_run
 from .runs import PIXEL, stop_run, supervised, work, write_run
 
 AXE = gzip.decompress((Path(__file__).parent / "axe.min.js.gz").read_bytes()).decode()
@@ -55,3 +64,40 @@ def test_axe_finds_nothing_serious(
             if found := page.evaluate(SERIOUS):
                 wrong[path] = found
         assert wrong == {}
+
+
+def test_axe_finds_nothing_serious_in_a_report(browser: Browser, tmp_path: Path) -> None:
+    with Story.open(demo_run(tmp_path)) as story:
+        changes = read_changes(story.checkpoints, story.spec.workspace, Config(), tmp_path / "checkpoints")
+        report = tmp_path / "report.html"
+        report.write_text(render(gather(story, changes), "html"))
+    assert [examine(browser, report, "light"), examine(browser, report, "dark")] == [[], []]
+
+
+ROOT = Path(__file__).parents[2]
+DOCS = ("index", "first-run", "agents", "configuration")
+"""Pages of each kind: prose, pictures, examples, long and wide tables."""
+
+
+def test_axe_finds_nothing_serious_in_the_documentation(browser: Browser, tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "scripts" / "docs_site.py"), str(tmp_path / "site")]
+    subprocess.run(command, check=True, capture_output=True, timeout=150)
+    wrong = {
+        (name, scheme): found
+        for scheme in ("light", "dark")
+        for name in DOCS
+        if (found := examine(browser, tmp_path / "site" / f"{name}.html", scheme))
+    }
+    assert wrong == {}
+
+
+def examine(browser: Browser, file: Path, scheme: Literal["light", "dark"]) -> list[object]:
+    """What axe finds in a file."""
+    page = browser.new_page(color_scheme=scheme, reduced_motion="reduce")
+    try:
+        page.goto(file.as_uri())
+        page.evaluate(AXE)
+        found: list[object] = page.evaluate(SERIOUS)
+        return found
+    finally:
+        page.close()

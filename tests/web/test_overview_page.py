@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 from playwright.sync_api import expect
 
+from interlock.core import ManualClock, RunSpec
 from interlock.journal import Store
-from interlock.runtime import Supervisor
+from interlock.runtime import Run, Supervisor
 from interlock.web.background import BackgroundServer
 
 from .pages import OpenPage, run_page
@@ -49,8 +51,7 @@ def test_runs_are_found_by_words_and_keys(open_page: OpenPage, live: Supervisor,
 
 
 USEFUL = (
-    ("/runs/bare", "Too few steps for a curve"),
-    ("/runs/bare", "Nobody has steered this run"),
+    ("/runs/bare", "No commands yet"),
     ("/runs/bare/files", "This run has no workspace"),
     ("/runs/bare/screens", "Only GUI sessions have them"),
     ("/runs/bare/details", "no tool was called"),
@@ -94,6 +95,35 @@ def test_dark_mode_follows_the_system_and_the_button(open_page: OpenPage) -> Non
     page.reload()
     page.get_by_role("button", name="Colours: light").click()
     expect(body).to_have_css("background-color", "rgb(13, 17, 23)")
+
+
+def test_runs_are_sorted_and_narrowed_to_a_time_and_what_needs_a_person_is_counted_everywhere(
+    open_page: OpenPage, dashboard: BackgroundServer, store: Store, home: Path
+) -> None:
+    incident = stop_run(store, "stopped-by-name", ("agent",), home)
+    for name, cost in (("sort-cheap", 901.0), ("sort-dear", 902.0)):
+        with Run.create(RunSpec(run_id=name, name=name), store) as run:
+            run.update(cost_usd=cost, interventions=3)
+            run.end("done", "COMPLETE")
+    old = ManualClock(time.time() - 3 * 86_400)
+    with Run.create(RunSpec(run_id="sort-old", name="sort-old"), Store(store.root, old), old) as run:
+        run.end("done", "COMPLETE")
+    page = open_page("/?q=sort-")
+    order = page.locator("tbody tr .run-name")
+    heading = page.get_by_role("columnheader", name="Spend")
+    heading.get_by_role("button").click()
+    expect(order).to_have_text(["sort-dear", "sort-cheap", "sort-old"])
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    heading.get_by_role("button").click()
+    expect(order).to_have_text(["sort-old", "sort-cheap", "sort-dear"])
+    page.get_by_label("Time range").select_option("24 hours")
+    expect(order).to_have_text(["sort-cheap", "sort-dear"])
+    expect(page).to_have_url(re.compile("since=24h"))
+    for trend in ("Spend over", "Interventions over"):
+        expect(page.get_by_role("img", name=trend)).to_be_visible()
+    page.goto(f"{dashboard.address}/incidents")
+    expect(page.locator(f"a[href='/incidents/{incident}']")).to_contain_text("stopped-by-name")
+    expect(page.locator(".badge")).to_contain_text("need you")
 
 
 def test_nothing_is_wider_than_a_phone(

@@ -8,9 +8,11 @@ from msgspec.structs import replace
 from playwright.sync_api import expect
 
 from interlock.config import Config
-from interlock.core import Usage
+from interlock.core import Issue, RunSpec, Step, Tool, Usage
 from interlock.journal import Store
-from interlock.runtime import Supervisor
+from interlock.records import StepRecord
+from interlock.runtime import Run, Supervisor
+from interlock.web.background import BackgroundServer
 
 from .pages import OpenPage, newest, press_until_focused, run_page
 from .runs import PIXEL, supervised, write_run
@@ -55,11 +57,11 @@ def test_what_nobody_knows_is_shown_as_unknown(open_page: OpenPage, store: Store
     write_run(store, "abandoned", end=False)
     page = open_page("/runs/abandoned")
     expect(page.locator("h1 .status")).to_have_text("lost")
-    expect(page.get_by_text("Nobody supervises this run")).to_be_visible()
+    expect(page.get_by_text("This run is not supervised")).to_be_visible()
     page.get_by_role("button", name="Pause").click()
     shown = newest(page, "pause")
     expect(shown).to_have_class(re.compile("way-unknown"))
-    expect(shown).to_contain_text("whether it was carried out is not known")
+    expect(shown).to_contain_text("whether it was carried out is unknown")
     expect(page.locator("h1 .status")).to_have_text("lost")
 
 
@@ -69,7 +71,8 @@ def test_a_cost_that_is_not_known_is_not_called_nothing(open_page: OpenPage, sto
         supervisor.after(replace(step, model="nobody-knows-1"))
     page = open_page(f"/runs/{supervisor.run.spec.run_id}")
     expect(page.locator("main")).to_contain_text("Spendunknown")
-    expect(page.locator(".chart", has_text="Cost")).not_to_contain_text("$0.00")
+    expect(page.locator(".timeline-card")).to_be_visible()
+    expect(page.locator(".charts")).to_have_count(0)
     page = open_page("/")
     expect(page.locator("tr", has_text="unpriced")).to_contain_text("unknown")
 
@@ -103,3 +106,44 @@ def test_a_line_opens_and_kinds_narrow_the_timeline(open_page: OpenPage, store: 
     page.get_by_role("searchbox").fill("nothing like it")
     expect(page.get_by_text("Nothing fits")).to_be_visible()
     expect(page).to_have_url(re.compile("kinds=state.*find=nothing|find=nothing.*kinds=state"))
+
+
+def test_calls_have_their_results_findings_a_count_and_the_slider_leads_the_timeline(
+    open_page: OpenPage, store: Store, dashboard: BackgroundServer
+) -> None:
+    spec = RunSpec(run_id="folded", name="folded", argv=("claude", "-p", "fix 'it'"), adapter="direct")
+    with Run.create(spec, store) as run:
+        for index in range(0, 40, 2):
+            call = Tool("bash", {"command": f"make part-{index}"}, f"call-{index}")
+            step = Step(run_id="folded", index=index, role="assistant", kind="tool_call", tool=call)
+            run.record(StepRecord(replace(step, usage=Usage(1_000, 500))))
+            done = Step(run_id="folded", index=index + 1, role="tool", kind="tool_result", content="made it")
+            run.record(StepRecord(replace(done, tool=Tool("", {}, f"call-{index}"), duration_ms=2_500.0)))
+            if index in (10, 20, 30):
+                said = f"{index} runs gave the same failure."
+                run.record(Issue(id=f"i{index}", type="loop", description=said, severity="high", step=index))
+        run.update(steps=40, issues=3)
+        run.end("done", "COMPLETE")
+    page = open_page("/runs/folded")
+    newest_call = page.locator(".line", has_text="make part-38")
+    expect(newest_call).to_have_count(1)
+    expect(newest_call).to_contain_text("ok: made it")
+    expect(newest_call).to_contain_text("2.5 s · 1,500 tokens")
+    expect(page.locator(".line.kind-issue")).to_have_count(1)
+    expect(page.locator(".line.kind-issue")).to_contain_text("×3")
+    page.locator(".line.kind-issue summary").click()
+    expect(page.locator(".line.kind-issue")).to_contain_text("Also at step 10, 20.")
+    expect(page.locator(".chart", has_text="Cost")).to_have_count(0)
+    slider = page.get_by_role("slider")
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_text("As it was at step 0.")).to_be_visible()
+    expect(page.locator(".line", has_text="make part-38")).to_have_count(0)
+    expect(page.locator(".line", has_text="make part-0")).to_be_visible()
+    page.goto(f"{dashboard.address}/runs/folded?step=20")
+    expect(page.locator(".line", has_text="make part-20")).to_be_visible()
+    expect(page.locator(".line", has_text="make part-22")).to_have_count(0)
+    page.get_by_role("button", name="Show the newest").click()
+    expect(page.locator(".line", has_text="make part-38")).to_be_visible()
+    page.get_by_role("link", name="Details").click()
+    expect(page.locator("code", has_text="claude -p")).to_have_text("""claude -p 'fix '"'"'it'"'"''""")

@@ -43,14 +43,14 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
     response = await fetch(path, { credentials: "same-origin", ...init });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new ApiError(0, "the dashboard's server does not answer", "Is interlock web still running?");
+    throw new ApiError(0, "the dashboard's server does not respond", "Is interlock web still running?");
   }
   const text = await response.text();
   let body: unknown = null;
   try {
     body = text ? JSON.parse(text) : null;
   } catch {
-    throw new ApiError(response.status, "the server answered something that is no JSON", "");
+    throw new ApiError(response.status, "the server's response is not JSON", "");
   }
   if (response.ok) return body as T;
   if (response.status === 401) window.dispatchEvent(new Event("interlock-locked"));

@@ -1,18 +1,22 @@
-// Charts over steps: tokens, cost, progress, issues. They share one cursor.
+// Charts over steps: tokens, cost, progress, issues. They share one cursor, and a slider that leads the timeline.
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import uPlot from "uplot";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { runPath } from "./api";
 import { count, dollars, short, spend } from "./format";
-import { useColours, useData } from "./hooks";
+import { useData } from "./hooks";
+import { useQuery } from "./router";
 import type { Feed } from "./run";
 import { steady } from "./steady";
 import type { Series, Summary } from "./types";
-import { Empty, Failed, Loading } from "./ui";
+import { Failed, Loading } from "./ui";
 
 export const SERIES = "/series?points=400";
 const AGAIN_MS = 1_500;
 const HEIGHT = 104;
+const LEFT = 44;
+const RIGHT = 8;
+const TOP = 8;
+const BOTTOM = 20;
 
 interface Curve {
   label: string;
@@ -20,15 +24,14 @@ interface Curve {
   colour: string;
   stepped?: boolean;
   fill?: boolean;
-  dash?: number[];
+  dashed?: boolean;
 }
 
 interface Drawn {
   title: string;
   now: string;
-  words: string;
   curves: Curve[];
-  range?: [number, number];
+  high?: number;
   whole?: boolean;
   show: (value: number) => string;
 }
@@ -37,6 +40,9 @@ export const Charts = steady(AllCharts);
 
 function AllCharts({ runId, feed, summary }: { runId: string; feed: Feed; summary: Summary }) {
   const { data, error, loading, again } = useData<{ series: Series }>(runPath(runId, SERIES));
+  const [step, setStep] = useQuery("step");
+  const [over, setOver] = useState<number | null>(null);
+  const slider = useRef<HTMLInputElement>(null);
   useEffect(() => {
     let timer = 0;
     const unhear = feed.listen(() => {
@@ -53,159 +59,163 @@ function AllCharts({ runId, feed, summary }: { runId: string; feed: Feed; summar
   const series = data?.series;
   const spent = spend(summary.cost_usd, summary.unpriced_tokens);
   const drawn = useMemo(() => (series ? drawings(series, summary.max_cost_usd, spent) : []), [series, summary.max_cost_usd, spent]);
-  const titles = ["Tokens", "Cost", "Progress", "Issues"];
+  const last = (series?.steps.length ?? 0) - 1;
+  const chosen = series && step ? nearest(series.steps, Number(step)) : null;
+  // Set last: a value above the old maximum would be cut to it.
+  useEffect(() => {
+    if (slider.current) slider.current.value = String(over ?? chosen ?? last);
+  });
+  if (error && !series) return <Failed error={error} again={again} />;
+  if (loading && !series) return <Loading what="Adding up" />;
+  // A run of one step has no curves; what was never counted has none either.
+  if (!series || series.steps.length < 2) return null;
+  const at = over ?? chosen;
+  const choose = (index: number) => setStep(index >= last ? "" : String(series.steps[index]), true);
   return (
-    <section class="charts" aria-label="Charts over steps">
-      {titles.map((title, at) => (
-        <figure key={title} class="chart">
+    <section class="charts" aria-label="Charts over steps" style={{ "--charts": drawn.length }}>
+      {drawn.map((each) => (
+        <figure key={each.title} class="chart">
           <figcaption>
-            <span class="chart-title">{title}</span>
-            <span class="chart-now">{series?.steps.length ? drawn[at]!.now : ""}</span>
+            <span class="chart-title">{each.title}</span>
+            <span class="chart-now">{at === null ? each.now : each.curves.map((curve) => each.show(curve.values[at] ?? 0)).join(" / ")}</span>
           </figcaption>
-          {error && !series ? (
-            <Failed error={error} again={again} />
-          ) : loading && !series ? (
-            <Loading what="Adding up" />
-          ) : !series || series.steps.length < 2 ? (
-            <Empty title="Too few steps for a curve">It begins with the agent's second step.</Empty>
-          ) : title === "Cost" && !series.cost.some(Boolean) ? (
-            summary.unpriced_tokens ? (
-              <Empty title="No cost known">Its model has no known price.</Empty>
-            ) : (
-              <Empty title="Nothing spent">The agent has told of no tokens that cost anything.</Empty>
-            )
-          ) : title === "Tokens" && !series.tokens.some(Boolean) ? (
-            <Empty title="No tokens counted">The agent does not tell how many tokens it uses.</Empty>
-          ) : (
-            <Plot steps={series.steps} drawn={drawn[at]!} />
-          )}
+          <Plot steps={series.steps} drawn={each} at={at} onOver={setOver} onChoose={choose} />
         </figure>
       ))}
+      <label class="scrub">
+        <span>
+          Step {count(series.steps[at ?? last]!)} of {count(series.steps[last]!)}
+        </span>
+        <input
+          ref={slider}
+          type="range"
+          min={0}
+          max={last}
+          aria-valuetext={`step ${series.steps[at ?? last]}`}
+          onInput={(event) => setOver(Number(event.currentTarget.value))}
+          onChange={(event) => {
+            choose(Number(event.currentTarget.value));
+            setOver(null);
+          }}
+        />
+      </label>
     </section>
   );
 }
 
 function drawings(series: Series, budget: number | null, known: string): Drawn[] {
   const last = <T,>(values: T[]): T => values[values.length - 1]!;
-  if (!series.steps.length) return [];
   const cost: Curve[] = [{ label: "cost", values: series.cost, colour: "--rung-2", fill: true }];
-  const spent = last(series.cost);
-  if (budget !== null && spent > budget * 0.5) {
-    cost.push({ label: "budget", values: series.steps.map(() => budget), colour: "--critical", dash: [4, 4] });
+  if (budget !== null && last(series.cost) > budget * 0.5) {
+    cost.push({ label: "budget", values: series.steps.map(() => budget), colour: "--critical", dashed: true });
   }
-  return [
-    {
-      title: "Tokens",
-      now: short(last(series.tokens)),
-      words: `Tokens over steps: ${count(last(series.tokens))} at step ${last(series.steps)}`,
-      curves: [{ label: "tokens", values: series.tokens, colour: "--rung-1", fill: true }],
-      show: short,
-    },
-    {
-      title: "Cost",
-      now: known,
-      words: `Cost over steps: ${known} at step ${last(series.steps)}`,
-      curves: cost,
-      show: dollars,
-    },
-    {
-      title: "Progress",
-      now: `${Math.round(last(series.progress) * 100)} %`,
-      words: `Progress over steps: ${Math.round(last(series.progress) * 100)} per cent at step ${last(series.steps)}`,
-      curves: [{ label: "progress", values: series.progress, colour: "--rung-0", fill: true }],
-      range: [0, 1],
-      show: (value) => `${Math.round(value * 100)} %`,
-    },
-    {
+  const found: Drawn[] = [];
+  if (last(series.tokens)) {
+    found.push({ title: "Tokens", now: short(last(series.tokens)), curves: [{ label: "tokens", values: series.tokens, colour: "--rung-1", fill: true }], show: short });
+  }
+  if (last(series.cost)) found.push({ title: "Cost", now: known, curves: cost, show: dollars });
+  found.push({
+    title: "Progress",
+    now: percent(last(series.progress)),
+    curves: [{ label: "progress", values: series.progress, colour: "--rung-0", fill: true }],
+    high: 1,
+    show: percent,
+  });
+  if (last(series.issues)) {
+    found.push({
       title: "Issues",
       now: `${short(last(series.issues))} found, ${short(last(series.interventions))} answered`,
-      words: `Issues over steps: ${last(series.issues)} found, ${last(series.interventions)} answered`,
       curves: [
         { label: "issues", values: series.issues, colour: "--rung-3", stepped: true, fill: true },
         { label: "answered", values: series.interventions, colour: "--accent", stepped: true },
       ],
       whole: true,
       show: short,
-    },
-  ];
+    });
+  }
+  return found;
 }
 
-function Plot({ steps, drawn }: { steps: number[]; drawn: Drawn }) {
-  const box = useRef<HTMLDivElement>(null);
-  const tip = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
-  const colours = useColours();
-  const shape = drawn.curves.map((curve) => curve.label).join();
-  const latest = useRef(drawn);
-  latest.current = drawn;
+interface PlotProps {
+  steps: number[];
+  drawn: Drawn;
+  at: number | null;
+  onOver: (index: number | null) => void;
+  onChoose: (index: number) => void;
+}
 
+function Plot({ steps, drawn, at, onOver, onChoose }: PlotProps) {
+  const box = useRef<SVGSVGElement>(null);
+  const [width, setWidth] = useState(220);
   useEffect(() => {
     const holder = box.current!;
-    const made = new uPlot(options(latest.current, holder.clientWidth, (u) => point(u, tip.current, latest.current)), table(steps, latest.current), holder);
-    plot.current = made;
-    const watch = new ResizeObserver(() => made.setSize({ width: holder.clientWidth, height: HEIGHT }));
+    const watch = new ResizeObserver(() => setWidth(holder.clientWidth || 220));
     watch.observe(holder);
-    return () => {
-      watch.disconnect();
-      made.destroy();
-      plot.current = null;
-    };
-  }, [colours, shape]);
-  useEffect(() => plot.current?.setData(table(steps, drawn)), [steps, drawn]);
+    return () => watch.disconnect();
+  }, []);
+  const first = steps[0]!;
+  const range = steps[steps.length - 1]! - first || 1;
+  const most = Math.max(...drawn.curves.flatMap((curve) => curve.values));
+  const high = drawn.high ?? (most > 0 ? most * 1.08 : 1);
+  const x = (step: number) => LEFT + ((step - first) / range) * (width - LEFT - RIGHT);
+  const y = (value: number) => TOP + (1 - Math.min(value, high) / high) * (HEIGHT - TOP - BOTTOM);
+  const line = (curve: Curve) =>
+    curve.values.map((value, index) => `${index ? (curve.stepped ? `H${x(steps[index]!).toFixed(1)}V` : `L${x(steps[index]!).toFixed(1)} `) : `M${x(first)} `}${y(value).toFixed(1)}`).join("");
+  const shapes = useMemo(() => drawn.curves.map(line), [steps, drawn, width]);
+  const index = (event: PointerEvent | MouseEvent) => {
+    const left = box.current!.getBoundingClientRect().left;
+    return nearest(steps, first + ((event.clientX - left - LEFT) / (width - LEFT - RIGHT)) * range);
+  };
+  const words = drawn.curves.map((curve) => `${curve.label} ${drawn.show(curve.values[curve.values.length - 1] ?? 0)}`).join(", ");
   return (
-    <div class="plot" role="img" aria-label={drawn.words}>
-      <div ref={box} class="plot-box" />
-      <div ref={tip} class="plot-tip" hidden />
-    </div>
+    <svg
+      ref={box}
+      class="plot"
+      height={HEIGHT}
+      role="img"
+      aria-label={`${drawn.title} over steps, at step ${steps[steps.length - 1]}: ${words}`}
+      onPointerMove={(event) => onOver(index(event))}
+      onPointerLeave={() => onOver(null)}
+      onClick={(event) => onChoose(index(event))}
+    >
+      {ticks(high, drawn.whole ? 1 : 0).map((tick) => (
+        <g key={tick}>
+          <line class="plot-grid" x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} />
+          <text x={LEFT - 5} y={y(tick) + 4} text-anchor="end">
+            {drawn.show(tick)}
+          </text>
+        </g>
+      ))}
+      {ticks(range, 1).map((tick) => (
+        <text key={tick} x={x(first + tick)} y={HEIGHT - 4} text-anchor="middle">
+          {short(first + tick)}
+        </text>
+      ))}
+      {drawn.curves.map((curve, number) => (
+        <g key={curve.label} style={{ "--curve": `var(${curve.colour})` }}>
+          {curve.fill && <path class="plot-fill" d={`${shapes[number]}V${y(0)}H${x(first)}Z`} />}
+          <path class={`plot-line${curve.dashed ? " dashed" : ""}`} d={shapes[number]} />
+          {at !== null && <circle class="plot-point" cx={x(steps[at]!)} cy={y(curve.values[at] ?? 0)} r={3} />}
+        </g>
+      ))}
+      {at !== null && <line class="plot-cursor" x1={x(steps[at]!)} x2={x(steps[at]!)} y1={TOP} y2={HEIGHT - BOTTOM} />}
+    </svg>
   );
 }
 
-function table(steps: number[], drawn: Drawn): uPlot.AlignedData {
-  return [steps, ...drawn.curves.map((curve) => curve.values)];
+const percent = (value: number): string => `${Math.round(value * 100)} %`;
+
+/** Two to four round values from 0 up to a number. */
+function ticks(high: number, least: number): number[] {
+  const rough = high / 2.5;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const by = Math.max(least, ([1, 2, 2.5, 5, 10].find((each) => each * power >= rough) ?? 10) * power);
+  return Array.from({ length: Math.floor(high / by + 1e-9) + 1 }, (_, index) => index * by);
 }
 
-function point(u: uPlot, tip: HTMLDivElement | null, drawn: Drawn): void {
-  if (!tip) return;
-  const at = u.cursor.idx;
-  tip.hidden = at == null || (u.cursor.left ?? -1) < 0;
-  if (at == null) return;
-  const values = drawn.curves.map((curve) => `${curve.label} ${drawn.show(curve.values[at] ?? 0)}`);
-  tip.textContent = `step ${count(u.data[0][at] ?? 0)}: ${values.join(", ")}`;
-}
-
-function options(drawn: Drawn, width: number, onCursor: (u: uPlot) => void): uPlot.Options {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
-  const axis: uPlot.Axis = {
-    stroke: colour("--dim"),
-    font: "11px system-ui, sans-serif",
-    grid: { stroke: colour("--line"), width: 1 },
-    ticks: { show: false },
-    gap: 4,
-  };
-  return {
-    width,
-    height: HEIGHT,
-    padding: [8, 8, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, sync: { key: "steps" }, points: { size: 6 }, drag: { x: false, y: false } },
-    scales: { x: { time: false }, y: { range: drawn.range ?? ((_, __, high) => [0, high > 0 ? high * 1.08 : 1]) } },
-    axes: [
-      { ...axis, size: 20, grid: { show: false }, values: (_, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? short(tick) : "")) },
-      { ...axis, size: 42, space: 30, values: (_, ticks) => ticks.map((tick) => (drawn.whole && !Number.isInteger(tick) ? "" : drawn.show(tick))) },
-    ],
-    series: [
-      {},
-      ...drawn.curves.map((curve) => ({
-        label: curve.label,
-        stroke: colour(curve.colour),
-        width: 1.75,
-        dash: curve.dash,
-        fill: curve.fill ? `${colour(curve.colour)}26` : undefined,
-        points: { show: false },
-        paths: curve.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
-      })),
-    ],
-    hooks: { setCursor: [onCursor] },
-  };
+/** Where in a rising list a number is. */
+function nearest(steps: number[], wanted: number): number {
+  const above = steps.findIndex((step) => step >= wanted);
+  if (above < 0) return steps.length - 1;
+  return above > 0 && wanted - steps[above - 1]! < steps[above]! - wanted ? above - 1 : above;
 }

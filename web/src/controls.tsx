@@ -27,14 +27,14 @@ export function ControlBar({ head }: { head: Head }) {
           p: flip,
           r: () => void (held && send(runId, "resume")),
           c: () => setAsking("cancel"),
-          e: () => (fixed ? say(`It cannot be escalated: ${fixed}.`) : setAsking("escalate")),
+          e: () => (fixed ? say(`Cannot escalate: ${fixed}.`) : setAsking("escalate")),
         },
   );
   const newest = controls[controls.length - 1];
   return (
     <div class="control-bar">
       {ended ? (
-        <p class="dim control-none">This run has ended: there is nothing to control any more.</p>
+        <p class="dim control-none">This run has ended: there is nothing left to control.</p>
       ) : (
         <div class="buttons">
           <button type="button" class="button primary" onClick={flip}>
@@ -97,7 +97,7 @@ function Escalate({ runId, model, onClose }: { runId: string; model: string | nu
         }}
       >
         <p class="prose">
-          The agent goes on with another model from its next iteration. Now: <strong>{model ?? "not known"}</strong>.
+          The agent continues with another model from its next iteration. Now: <strong>{model ?? "not known"}</strong>.
         </p>
         <label class="field">
           Model
@@ -155,17 +155,17 @@ export function Waits({ head }: { head: Head }) {
     return (
       <Banner level="warning" icon="pause" title={`Paused for a person at step ${waiting.step}`}>
         <p>{waiting.text}</p>
-        <p class="dim">Resume lets it go on; cancel ends it.</p>
+        <p class="dim">Resume continues it; cancel ends it.</p>
       </Banner>
     );
   }
   return (
-    <Banner level="attention" icon="approval" title={`Step ${waiting.step} waits for you`}>
+    <Banner level="attention" icon="approval" title={`Step ${waiting.step} needs your approval`}>
       <pre class="wants">{waiting.text}</pre>
       <div class="answer">
         <label class="field-inline">
           <span class="hidden-heading">Reason</span>
-          <input placeholder="Reason (optional; the agent is told)" value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={500} />
+          <input placeholder="Reason (optional, sent to the agent)" value={reason} onInput={(e) => setReason(e.currentTarget.value)} maxLength={500} />
         </label>
         <button ref={yes} type="button" class="button good" disabled={!!sent} onClick={() => void answer("approve")}>
           <Icon name="check" /> Approve <kbd>a</kbd>
@@ -185,8 +185,8 @@ function WholeHistory({ controls, live }: { controls: Control[]; live: boolean }
   return (
     <Card title="Control">
       {controls.length === 0 ? (
-        <Empty title="Nobody has steered this run">
-          {live ? "Every request appears here with its ACK and its RESULT, as they come." : "It ran from beginning to end by itself."}
+        <Empty title="No commands yet">
+          {live ? "Every request appears here with its ACK and its RESULT, as they come." : "It ran without any requests."}
         </Empty>
       ) : (
         <ol class="controls">
@@ -248,8 +248,8 @@ function words(control: Control): string {
   if (control.outcome === "success") return control.message || "Done.";
   if (control.outcome === "failure") return `${plain(control.code ?? "failed")}: ${control.message || "not carried out"}`;
   if (control.outcome === "unknown") {
-    const accepted = control.acked != null ? "The run has accepted it" : "It is not known whether the run has it";
-    return `${accepted}; whether it was carried out is not known. ${control.message ?? ""}`.trim();
+    const accepted = control.acked != null ? "The run has accepted it" : "It is unknown whether the run has it";
+    return `${accepted}; whether it was carried out is unknown. ${control.message ?? ""}`.trim();
   }
   return control.acked != null ? "Accepted; being carried out." : "Sent; the run has not acknowledged it yet.";
 }

@@ -1,7 +1,7 @@
 // Details: everything else that is known of a run, and how to reach it from a terminal.
 
 import { runPath } from "./api";
-import { count, dateTime, plain, spend } from "./format";
+import { count, dateTime, plain, shell, spend } from "./format";
 import { useData } from "./hooks";
 import { Link, runHref } from "./router";
 import type { Head } from "./types";
@@ -26,13 +26,13 @@ export function Details({ runId, head }: { runId: string; head: Head }) {
   const facts: [string, preact.ComponentChildren][] = [
     ["Run", <span class="mono">{summary.run_id}</span>],
     ["Task", spec.task || <span class="dim">not given</span>],
-    ["Command", spec.argv?.length ? <code class="wrap">{spec.argv.join(" ")}</code> : <span class="dim">driven by a program</span>],
+    ["Command", spec.argv?.length ? <code class="wrap">{shell(spec.argv)}</code> : <span class="dim">driven by a program</span>],
     ["Workspace", spec.workspace ? <span class="mono wrap">{spec.workspace}</span> : <span class="dim">none</span>],
     ["Adapter", spec.adapter || summary.adapter],
     ["Started", dateTime(summary.started)],
     ["Last change", dateTime(summary.updated)],
     ["Ended", summary.ended ? [dateTime(summary.ended), head.status.ending].filter(Boolean).join(", ") : <span class="dim">not yet</span>],
-    ["Owner", summary.owner_pid ? `process ${summary.owner_pid}` : <span class="dim">nobody</span>],
+    ["Owner", summary.owner_pid ? `process ${summary.owner_pid}` : <span class="dim">none</span>],
   ];
   if (spec.session_id) facts.push(["Session", <span class="mono wrap">{spec.session_id}</span>]);
   if (spec.continues) facts.push(["Continues", <Link href={runHref(spec.continues)}>{spec.continues}</Link>]);

@@ -159,7 +159,7 @@ function Patch({ difference }: { difference: Difference }) {
   return (
     <>
       <p class="dim pad">
-        {many(difference.total, "path")} changed{difference.cut ? "; only the beginning is shown, the rest is for interlock checkpoint diff" : ""}
+        {many(difference.total, "path")} changed{difference.cut ? "; only the beginning is shown, see interlock checkpoint diff for the rest" : ""}
       </p>
       {files.length ? (
         files.map((file) => <FilePatch key={file.path} file={file} />)

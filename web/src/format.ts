@@ -31,6 +31,11 @@ export function plain(name: string): string {
   return name.replaceAll("_", " ");
 }
 
+/** A sentence with plain words for our own names; paths and names of the agent's stay as they are. */
+export function sentence(text: string): string {
+  return text.replace(/(?<![\w./])[a-z]+(?:_[a-z]+)+(?![\w./(])/g, plain);
+}
+
 export function size(bytes: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   let at = 0;
@@ -93,11 +98,11 @@ export const RUNGS = [
 ] as const;
 
 export const RUNG_WORDS: Record<string, string> = {
-  soft_correction: "a word in the conversation",
-  context_reinforcement: "the goal, told again",
-  resource_throttling: "slower, with less",
-  checkpoint_rollback: "files go back",
-  emergency_stop: "everything stops",
+  soft_correction: "a hint in the conversation",
+  context_reinforcement: "the task, repeated",
+  resource_throttling: "tighter limits",
+  checkpoint_rollback: "files restored",
+  emergency_stop: "the run stops",
 };
 
 export const isLive = (status: string): boolean =>
@@ -112,3 +117,7 @@ export const doing = (now: Liveness): string =>
     : now.wedged
       ? `${now.word}: ${now.wedged}`
       : now.word;
+
+/** Words of a command as one would type them. */
+export const shell = (words: readonly string[]): string =>
+  words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`)).join(" ");

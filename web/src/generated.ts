@@ -209,6 +209,9 @@ export interface Line {
   step?: number | null;
   look?: string;
   cut?: boolean;
+  call?: string;
+  ms?: number | null;
+  tokens?: number;
 }
 
 export interface Moment {
@@ -786,6 +789,7 @@ export interface StatusRecord {
 export interface ContractRecord {
   contract: Contract;
   setup?: Record<string, string>;
+  refs?: Record<string, string>;
 }
 
 export interface BreachRecord {
@@ -794,6 +798,7 @@ export interface BreachRecord {
   restored?: string[];
   left?: string[];
   safety_id?: string;
+  git?: string[];
 }
 
 export interface StopGateRecord {
@@ -1020,6 +1025,8 @@ export interface ProofRecord {
   tests?: TestFact[];
   tree?: string;
   step?: number;
+  contract?: string[];
+  ending?: string;
 }
 
 export interface ClaimVerdict {

@@ -93,23 +93,6 @@ export function applyTheme(theme: Theme): void {
   } catch {
     // Without storage it lasts as long as the page.
   }
-  window.dispatchEvent(new Event("interlock-theme"));
-}
-
-/** Changes whenever colours change, for what is drawn rather than styled. */
-export function useColours(): number {
-  const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    const look = () => setTurn((n) => n + 1);
-    const system = matchMedia("(prefers-color-scheme: dark)");
-    system.addEventListener("change", look);
-    window.addEventListener("interlock-theme", look);
-    return () => {
-      system.removeEventListener("change", look);
-      window.removeEventListener("interlock-theme", look);
-    };
-  }, []);
-  return turn;
 }
 
 export function usePageTitle(title: string): void {

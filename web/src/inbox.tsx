@@ -60,7 +60,7 @@ function Item({ item, now, chosen }: { item: InboxItem; now: number; chosen: boo
       {answers.some((each) => each.name === "reject") && (
         <input
           aria-label="Reason"
-          placeholder="Reason (optional; the agent is told)"
+          placeholder="Reason (optional, sent to the agent)"
           value={reason}
           maxLength={500}
           onInput={(event) => setReason(event.currentTarget.value)}

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, asError, post } from "./api";
-import { count, dateTime, dollars, plain, span, title } from "./format";
+import { count, dateTime, dollars, plain, sentence, span, title } from "./format";
 import { useData, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { incidentHref, Link, runHref } from "./router";
@@ -27,17 +27,17 @@ export function Incidents() {
     <Card title="Incidents" aside={<span class="dim">{open ? `${open} open` : "none open"}</span>}>
       {all.length === 0 ? (
         <Empty title="No emergency stop so far">
-          When nothing milder helps, a run is stopped; what happened and the four ways on are kept here.
+          When nothing milder helps, a run is stopped; this page keeps what happened, and the four options.
         </Empty>
       ) : (
         <ol class="incident-list">
-          {all.map(({ incident }) => (
+          {all.map(({ incident, run }) => (
             <li key={incident.incident.id}>
               <Link href={incidentHref(incident.incident.id)} class="incident-link">
                 <span class={`pill pill-${incident.status === "open" ? "critical" : "quiet"}`}>{incident.status}</span>
                 <span class="incident-words">
+                  <strong>{run}</strong>
                   {incident.report.summary}
-                  <small class="dim">run {incident.incident.run_id}</small>
                 </span>
                 <span class="dim">{dateTime(incident.incident.time)}</span>
               </Link>
@@ -52,7 +52,7 @@ export function Incidents() {
 export function Incident({ id }: { id: string }) {
   const path = `/api/incidents/${encodeURIComponent(id)}`;
   const { data, error, loading, again } = useData<IncidentPage>(path);
-  usePageTitle(data ? `Incident: ${data.incident.report.summary}` : "Incident");
+  usePageTitle(data ? `Emergency stop of ${data.run}` : "Incident");
   const [last, setLast] = useState<IncidentPage | undefined>();
   useEffect(() => {
     if (data) setLast(data);
@@ -77,11 +77,11 @@ export function Incident({ id }: { id: string }) {
             <Link href="/incidents">Incidents</Link> <span aria-hidden="true">/</span> <span class="mono">{incident.incident.id}</span>
           </p>
           <h1>
-            Emergency stop <span class={`pill pill-${incident.status === "open" ? "critical" : "quiet"}`}>{incident.status}</span>
+            Emergency stop of {page.run} <span class={`pill pill-${incident.status === "open" ? "critical" : "quiet"}`}>{incident.status}</span>
           </h1>
           <p class="run-task-full">{report.summary}</p>
           <p class="dim">
-            {dateTime(incident.incident.time)}, run <Link href={runHref(incident.incident.run_id)}>{incident.incident.run_id}</Link>, severity{" "}
+            {dateTime(incident.incident.time)}, run <Link href={runHref(incident.incident.run_id)}>{page.run}</Link>, severity{" "}
             <strong class={`severity-${safe(report.severity)}`}>{report.severity}</strong>
           </p>
         </div>
@@ -95,7 +95,7 @@ export function Incident({ id }: { id: string }) {
               {report.timeline.map((moment, at) => (
                 <li key={at} class={at === report.timeline.length - 1 ? "last" : ""}>
                   <span class="dim">step {count(moment.step)}</span>
-                  <span>{plain(moment.text)}</span>
+                  <span>{sentence(moment.text)}</span>
                 </li>
               ))}
             </ol>
@@ -105,7 +105,7 @@ export function Incident({ id }: { id: string }) {
           <Card title="Why">
             <div class="prose pad">
               <p>{title(report.root_cause)}</p>
-              <List items={report.contributing_factors.map(plain)} none="Nothing else is known to have made it worse." />
+              <List items={report.contributing_factors.map(sentence)} none="Nothing else is known to have made it worse." />
             </div>
           </Card>
           <Card title="Impact">
@@ -138,7 +138,7 @@ function WayBanner({ way }: { way: Way }) {
   if (way.state === "starting") return <Banner level="info" icon="state" title={`${words}: being carried out…`} />;
   if (way.state === "continued")
     return (
-      <Banner level="good" icon="check" title={`${words}: a run goes on`}>
+      <Banner level="good" icon="check" title={`${words}: a run continues`}>
         {way.run_id && <Link href={runHref(way.run_id)}>{way.run_id}</Link>}
       </Banner>
     );
@@ -149,7 +149,7 @@ function WayBanner({ way }: { way: Way }) {
       </Banner>
     );
   return (
-    <Banner level={way.state === "unknown" ? "warning" : "critical"} icon={way.state === "unknown" ? "question" : "cross"} title={way.state === "unknown" ? `${words}: the outcome is not known` : `${words} failed`}>
+    <Banner level={way.state === "unknown" ? "warning" : "critical"} icon={way.state === "unknown" ? "question" : "cross"} title={way.state === "unknown" ? `${words}: outcome unknown` : `${words} failed`}>
       <p>{way.message}</p>
     </Banner>
   );
@@ -185,7 +185,7 @@ function Ways({ incident, way, again }: { incident: StoredIncident; way: Way | n
     );
   }
   return (
-    <Card title="Four ways on">
+    <Card title="Four options">
       {failed && <Failed error={failed} />}
       <ul class="ways">
         {incident.options.map((option) => {
@@ -207,7 +207,7 @@ function Ways({ incident, way, again }: { incident: StoredIncident; way: Way | n
         })}
       </ul>
       {asking && (
-        <Confirm title={`${title(asking.name)}?`} yes={asking.name === "abort" ? "Leave it stopped" : "Go on"} danger={asking.name !== "resume_with_limits"} onClose={() => setAsking(null)} onYes={() => void take(asking)}>
+        <Confirm title={`${title(asking.name)}?`} yes={asking.name === "abort" ? "Leave it stopped" : "Continue"} danger={asking.name !== "resume_with_limits"} onClose={() => setAsking(null)} onYes={() => void take(asking)}>
           <p>{asking.description}</p>
           {asking.name !== "abort" && (
             <p>

@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { get } from "./api";
 import { applyTheme, readTheme, type Theme, useKeys, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { Incident, Incidents } from "./incidents";
@@ -11,6 +12,7 @@ import { RunPage } from "./run";
 import type { Link as LinkInfo } from "./stream";
 import { Dialog, Empty, Toasts } from "./ui";
 
+const INBOX_MS = 15_000;
 const THEMES: Theme[] = ["auto", "light", "dark"];
 const THEME_ICON: Record<Theme, string> = { auto: "auto", light: "sun", dark: "moon" };
 
@@ -21,12 +23,21 @@ function App() {
   const [help, setHelp] = useState(false);
   const [leading, setLeading] = useState(false);
   const [locked, setLocked] = useState(false);
+  const [needs, setNeeds] = useState<number | null>(null);
   useEffect(() => applyTheme(theme), [theme]);
   useEffect(() => {
     const lock = () => setLocked(true);
     window.addEventListener("interlock-locked", lock);
     return () => window.removeEventListener("interlock-locked", lock);
   }, []);
+  // The overview hears of it at once; other pages ask now and then.
+  useEffect(() => {
+    if (route.page === "runs" || locked) return;
+    const ask = () => get<{ items: unknown[] }>("/api/inbox").then((inbox) => setNeeds(inbox.items.length), () => {});
+    void ask();
+    const timer = setInterval(ask, INBOX_MS);
+    return () => clearInterval(timer);
+  }, [route.page, locked]);
   const turn = () => setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!);
   useKeys({
     "?": () => setHelp(true),
@@ -52,6 +63,12 @@ function App() {
         <nav class="top-nav" aria-label="Pages">
           <Link href="/" aria-current={route.page === "runs" || route.page === "run" ? "page" : undefined}>
             Runs
+            {!!needs && (
+              <span class="badge" title={`${needs} need you`}>
+                {needs}
+                <span class="hidden-heading"> need you</span>
+              </span>
+            )}
           </Link>
           <Link href="/incidents" aria-current={route.page === "incidents" || route.page === "incident" ? "page" : undefined}>
             Incidents
@@ -67,7 +84,7 @@ function App() {
         </button>
       </header>
       <main id="main" tabIndex={-1}>
-        <Page route={route} tell={setLink} />
+        <Page route={route} tell={setLink} needs={setNeeds} />
       </main>
       <Toasts />
       {help && <Keyboard onClose={() => setHelp(false)} />}
@@ -75,10 +92,10 @@ function App() {
   );
 }
 
-function Page({ route, tell }: { route: Route; tell: (link: LinkInfo) => void }) {
+function Page({ route, tell, needs }: { route: Route; tell: (link: LinkInfo) => void; needs: (count: number | null) => void }) {
   switch (route.page) {
     case "runs":
-      return <Overview tell={tell} />;
+      return <Overview tell={tell} needs={needs} />;
     case "run":
       return <RunPage key={route.runId} runId={route.runId} tab={route.tab} tell={tell} />;
     case "incidents":

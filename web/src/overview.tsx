@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { send } from "./actions";
-import { ago, doing, dollars, isLive, many, short, spend } from "./format";
+import { ago, doing, dollars, isLive, many, short, span, spend } from "./format";
 import { useKeys, useNow, usePageTitle } from "./hooks";
 import { Icon } from "./icons";
 import { Inbox } from "./inbox";
@@ -14,7 +14,22 @@ import type { InboxItem, Row, Rows } from "./types";
 import { Banner, Empty, Failed, Loading, Meter, say, Status } from "./ui";
 
 const FILTERS = ["all", "live", "waiting", "ended"] as const;
+const RANGES: [string, string, number][] = [
+  ["", "any time", Infinity],
+  ["24h", "24 hours", 86_400],
+  ["7d", "7 days", 7 * 86_400],
+  ["30d", "30 days", 30 * 86_400],
+];
 const FIRST = 60;
+const BARS = 24;
+/** Columns that can be sorted, by how a run fares in them; the first click sorts the largest first. */
+const SORTS: Record<string, (row: Row) => number | string> = {
+  run: (row) => row.name || row.run_id,
+  iteration: (row) => row.iter,
+  interventions: (row) => row.interventions,
+  spend: (row) => row.cost,
+  updated: (row) => row.updated,
+};
 
 export function useFleet(tell: (link: LinkInfo) => void) {
   const [rows, setRows] = useState<Map<string, Row> | null>(null);
@@ -48,18 +63,23 @@ export function useFleet(tell: (link: LinkInfo) => void) {
   return { rows, problem, link, inbox };
 }
 
-export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
-  usePageTitle("Runs");
+export function Overview({ tell, needs }: { tell: (link: LinkInfo) => void; needs: (count: number | null) => void }) {
   const { rows, problem, link, inbox } = useFleet(tell);
+  usePageTitle(inbox.length ? `(${inbox.length}) Runs` : "Runs");
+  useEffect(() => needs(rows ? inbox.length : null), [rows, inbox]);
   const [text, setText] = useQuery("q");
   const [filter, setFilter] = useQuery("show");
+  const [range, setRange] = useQuery("since");
+  const [sort, setSort] = useQuery("sort");
   const [most, setMost] = useState(FIRST);
   const [at, setAt] = useState(-1);
   const search = useRef<HTMLInputElement>(null);
   const now = useNow(5_000);
 
-  const all = useMemo(() => sortRows([...(rows?.values() ?? [])]), [rows]);
-  const found = useMemo(() => all.filter((row) => fits(row, filter || "all", text)), [all, filter, text]);
+  const length = RANGES.find(([name]) => name === range)?.[2] ?? Infinity;
+  const all = useMemo(() => sortRows([...(rows?.values() ?? [])], sort), [rows, sort]);
+  const late = useMemo(() => all.filter((row) => row.updated >= now - length || isLive(row.status)), [all, length, now]);
+  const found = useMemo(() => late.filter((row) => fits(row, filter || "all", text)), [late, filter, text]);
   const shown = found.slice(0, most);
   const chosen = shown[at];
 
@@ -91,7 +111,7 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
         </Banner>
       )}
       <Inbox items={inbox} now={now} />
-      <Tiles rows={all} needs={inbox.length} filter={filter || "all"} choose={setFilter} />
+      <Tiles rows={late} now={now} length={length} needs={inbox.length} filter={filter || "all"} choose={setFilter} />
       <div class="toolbar">
         <label class="search">
           <Icon name="search" />
@@ -121,6 +141,16 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
             </button>
           ))}
         </div>
+        <label class="range">
+          <span class="hidden-heading">Time range</span>
+          <select value={range} onChange={(event) => setRange(event.currentTarget.value)}>
+            {RANGES.map(([name, words]) => (
+              <option key={name} value={name}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
         <span class="dim toolbar-count">
           {found.length === all.length ? many(all.length, "run") : `${found.length} of ${many(all.length, "run")}`}
         </span>
@@ -139,6 +169,7 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
             onClick={() => {
               setText("");
               setFilter("");
+              setRange("");
             }}
           >
             Show all
@@ -149,16 +180,14 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
           <thead>
             <tr>
               <th scope="col">Status</th>
-              <th scope="col">Run</th>
+              <Sorted name="run" words="Run" sort={sort} choose={setSort} />
               <th scope="col">Progress</th>
-              <th scope="col">Iteration</th>
+              <Sorted name="iteration" words="Iteration" sort={sort} choose={setSort} />
               <th scope="col">Model</th>
               <th scope="col">Current issue</th>
-              <th scope="col" class="number">
-                Interventions
-              </th>
-              <th scope="col">Spend</th>
-              <th scope="col">Updated</th>
+              <Sorted name="interventions" words="Interventions" sort={sort} choose={setSort} class="number" />
+              <Sorted name="spend" words="Spend" sort={sort} choose={setSort} />
+              <Sorted name="updated" words="Updated" sort={sort} choose={setSort} />
               <th scope="col">
                 <span class="hidden-heading">Control</span>
               </th>
@@ -180,6 +209,20 @@ export function Overview({ tell }: { tell: (link: LinkInfo) => void }) {
   );
 }
 
+/** A column's heading that sorts: the largest first, the smallest first, then as before. */
+function Sorted({ name, words, sort, choose, ...rest }: { name: string; words: string; sort: string; choose: (sort: string) => void; class?: string }) {
+  const way = sort === name ? "descending" : sort === `-${name}` ? "ascending" : undefined;
+  const next = way === "descending" ? `-${name}` : way ? "" : name;
+  return (
+    <th scope="col" aria-sort={way} {...rest}>
+      <button type="button" class="sort" onClick={() => choose(next)}>
+        {words}
+        <span aria-hidden="true">{way === "descending" ? " ▾" : way ? " ▴" : ""}</span>
+      </button>
+    </th>
+  );
+}
+
 const RunLine = steady(OneRun);
 
 function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }) {
@@ -193,7 +236,7 @@ function OneRun({ row, now, chosen }: { row: Row; now: number; chosen: boolean }
         <Link href={runHref(row.run_id)} class="run-name">
           {row.name || row.run_id}
         </Link>
-        <div class="run-task">{row.problem ?? (row.waiting ? `${row.liveness?.word === "parked" ? doing(row.liveness) : "Waits for you"}: ${row.waiting}` : row.liveness?.question ? `Waits for you: ${row.liveness.question}` : row.task || row.run_id)}</div>
+        <div class="run-task">{row.problem ?? (row.waiting ? `${row.liveness?.word === "parked" ? doing(row.liveness) : "Needs you"}: ${row.waiting}` : row.liveness?.question ? `Needs you: ${row.liveness.question}` : row.task || row.run_id)}</div>
         {row.liveness && live && (
           <div class={`run-doing dim${row.liveness.wedged ? " bad" : ""}`} title={row.liveness.evidence}>
             {doing(row.liveness)}
@@ -253,29 +296,39 @@ async function toggle(row: Row): Promise<void> {
   if (await send(row.run_id, command)) say(`${command} sent to ${row.name || row.run_id}; its page shows the answer.`);
 }
 
-function Tiles({ rows, needs, filter, choose }: { rows: Row[]; needs: number; filter: string; choose: (name: string) => void }) {
+interface TilesProps {
+  rows: Row[];
+  now: number;
+  length: number;
+  needs: number;
+  filter: string;
+  choose: (name: string) => void;
+}
+
+function Tiles({ rows, now, length, needs, filter, choose }: TilesProps) {
   const live = rows.filter((row) => isLive(row.status));
   const waiting = rows.filter((row) => row.waiting && isLive(row.status));
   const lost = rows.filter((row) => row.status === "lost" || row.status === "unknown");
-  const today = new Date().setHours(0, 0, 0, 0) / 1000;
-  const late = rows.filter((row) => row.updated >= today);
-  const unpriced = late.some((row) => row.unpriced_tokens);
-  const spent = dollars(late.reduce((sum, row) => sum + row.cost, 0)) + (unpriced ? "+" : "");
-  const tiles: [string, string, string, string, string][] = [
-    ["live", "Live", String(live.length), "live", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "nothing runs"],
+  const unpriced = rows.some((row) => row.unpriced_tokens);
+  const sum = (of: (row: Row) => number) => rows.reduce((total, row) => total + of(row), 0);
+  const since = length < Infinity ? now - length : Math.min(now - 3_600, ...rows.map((row) => row.started));
+  const tiles: [string, string, string, string, string, ((row: Row) => number)?][] = [
+    ["live", "Live", String(live.length), "live", live.length ? many(live.filter((r) => r.status === "running").length, "running", "running") : "no live runs"],
     ["waiting", "Needs you", String(needs), needs ? "attention" : "", waiting.length ? `${many(waiting.length, "run")} waiting` : needs ? "see above" : "nothing pending"],
-    ["lost", "Lost", String(lost.length), lost.length ? "bad" : "", lost.length ? "nobody supervises them" : "all supervised"],
-    ["spend", "Spent today", spent, "", unpriced ? "and more, at unknown prices" : many(rows.length, "run") + " known"],
+    ["lost", "Lost", String(lost.length), lost.length ? "bad" : "", lost.length ? "not supervised" : "all supervised"],
+    ["spend", "Spend", dollars(sum((row) => row.cost)) + (unpriced ? "+" : ""), "", unpriced ? "some at unknown prices" : many(rows.length, "run"), (row) => row.cost],
+    ["interventions", "Interventions", short(sum((row) => row.interventions)), "", many(rows.filter((row) => row.interventions).length, "run"), (row) => row.interventions],
   ];
   return (
     <div class="tiles">
-      {tiles.map(([key, label, value, level, words]) => {
+      {tiles.map(([key, label, value, level, words, of]) => {
         const target = key === "live" || key === "waiting" ? key : null;
         const inner = (
           <>
             <span class="tile-label">{label}</span>
             <span class="tile-value">{value}</span>
             <span class="tile-words">{words}</span>
+            {of && <Trend label={label} rows={rows} of={of} since={since} now={now} />}
           </>
         );
         return target ? (
@@ -289,6 +342,24 @@ function Tiles({ rows, needs, filter, choose }: { rows: Row[]; needs: number; fi
         );
       })}
     </div>
+  );
+}
+
+/** What runs used, by when they last changed: bars from the beginning of the time range until now. */
+function Trend({ label, rows, of, since, now }: { label: string; rows: Row[]; of: (row: Row) => number; since: number; now: number }) {
+  const bars = new Array<number>(BARS).fill(0);
+  for (const row of rows) {
+    const at = Math.floor(((row.updated - since) / (now - since)) * BARS);
+    bars[Math.max(0, Math.min(BARS - 1, at))]! += of(row);
+  }
+  const most = Math.max(...bars);
+  if (!most) return null;
+  return (
+    <svg class="trend" viewBox={`0 0 ${BARS * 4} 28`} preserveAspectRatio="none" role="img" aria-label={`${label} over ${span(now - since)}`}>
+      {bars.map((value, at) => (
+        <rect key={at} x={at * 4} width={3} y={28 - Math.max(1, (value / most) * 27)} height={Math.max(1, (value / most) * 27)} class={value ? "" : "none"} />
+      ))}
+    </svg>
   );
 }
 
@@ -309,6 +380,16 @@ function rank(row: Row): number {
   return isLive(row.status) ? 1 : 3;
 }
 
-function sortRows(rows: Row[]): Row[] {
-  return rows.sort((a, b) => rank(a) - rank(b) || b.started - a.started || (a.run_id < b.run_id ? 1 : -1));
+function sortRows(rows: Row[], sort: string): Row[] {
+  const value = SORTS[sort.replace("-", "")];
+  const way = sort.startsWith("-") ? -1 : 1;
+  return rows.sort(
+    (a, b) =>
+      (value ? way * compare(value(b), value(a)) : rank(a) - rank(b)) || b.started - a.started || (a.run_id < b.run_id ? 1 : -1),
+  );
+}
+
+function compare(a: number | string, b: number | string): number {
+  // Names read from A to Z first.
+  return typeof a === "string" ? String(b).localeCompare(a) : a - Number(b);
 }

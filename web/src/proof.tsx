@@ -15,10 +15,20 @@ const MEANS: Record<string, string> = {
 export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
   const claims = [...(proof?.claims ?? [])].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
   const facts = proof?.tests ?? [];
-  if (!claims.length && !facts.length) return null;
+  const contract = proof?.contract ?? [];
+  if (!claims.length && !facts.length && !contract.length && !proof?.ending) return null;
   const open = claims.filter((each) => each.verdict !== "proven").length;
   return (
     <Card title="Is it really done?" aside={<span class="dim">{claims.length ? `${many(claims.length, "claim")}, ${open ? `${open} not` : "all"} proven` : ""}</span>}>
+      {contract.length > 0 && (
+        <ul class="test-facts">
+          {contract.map((line) => (
+            <li key={line}>
+              <span class="dim">contract</span> <span>{line}</span>
+            </li>
+          ))}
+        </ul>
+      )}
       {claims.length > 0 && (
         <ul class="claims">
           {claims.map((each) => (
@@ -38,6 +48,7 @@ export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
           <ul class="test-facts">{facts.map(drawFact)}</ul>
         </>
       )}
+      {proof?.ending && <p class="claims-note">The run ended with {proof.ending}.</p>}
     </Card>
   );
 }

@@ -45,7 +45,7 @@ export function useRoute(): Route {
 }
 
 /** A part of the page's state that belongs to its address, like the chosen checkpoint. */
-export function useQuery(name: string): [string, (value: string) => void] {
+export function useQuery(name: string): [string, (value: string, tell?: boolean) => void] {
   const read = () => new URLSearchParams(location.search).get(name) ?? "";
   const [value, setValue] = useState(read);
   useEffect(() => {
@@ -53,13 +53,15 @@ export function useQuery(name: string): [string, (value: string) => void] {
     window.addEventListener("popstate", look);
     return () => window.removeEventListener("popstate", look);
   }, [name]);
-  const set = (next: string) => {
+  const set = (next: string, tell = false) => {
     const query = new URLSearchParams(location.search);
     if (next) query.set(name, next);
     else query.delete(name);
     const text = query.toString();
     history.replaceState(null, "", location.pathname + (text ? `?${text}` : ""));
     setValue(next);
+    // Other parts of the page may show the same.
+    if (tell) window.dispatchEvent(new PopStateEvent("popstate"));
   };
   return [value, set];
 }

@@ -53,9 +53,9 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
         </Banner>
       )}
       {shown === "lost" && (
-        <Banner level="critical" icon="question" title="Nobody supervises this run">
+        <Banner level="critical" icon="question" title="This run is not supervised">
           <p>
-            Its owner is gone. What you order waits until it comes back: whether the agent still works is not known. See{" "}
+            Its owner is gone. Requests wait until it comes back; whether the agent is still working is unknown. See{" "}
             <code>interlock doctor</code>.
           </p>
         </Banner>
@@ -64,7 +64,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
         <Banner key={incident.id} level="critical" icon="incident" title="Emergency stop">
           <p>{incident.summary}</p>
           <Link class="button primary" href={incidentHref(incident.id)}>
-            Choose how to go on
+            Choose how to continue
           </Link>
         </Banner>
       ))}
@@ -154,7 +154,7 @@ function RunHead({ head }: { head: Head }) {
         {summary.task && <p class="run-task-full">{spec.task || summary.task}</p>}
         {spec.continues && (
           <p class="dim">
-            Goes on where <Link href={runHref(spec.continues)}>{spec.continues}</Link> was stopped.
+            Continues <Link href={runHref(spec.continues)}>{spec.continues}</Link> after its emergency stop.
           </p>
         )}
       </div>

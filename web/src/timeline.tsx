@@ -1,8 +1,10 @@
-// The timeline: newest first, coloured by level, live; older parts are read as one scrolls.
+// The timeline: newest first, coloured by level, live; older parts are read as one scrolls. With a step chosen it shows
+// what had happened until then.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ApiError, asError, get, runPath } from "./api";
-import { clock, count, dateTime, plain } from "./format";
+import { clock, count, dateTime, plain, short } from "./format";
+import { fold, type Entry } from "./fold";
 import { useData, useKeys } from "./hooks";
 import { Icon } from "./icons";
 import { useQuery } from "./router";
@@ -16,7 +18,7 @@ const PAGE = 120;
 const MOST = 600;
 const BATCH_MS = 50;
 
-/** The first part of a timeline that nobody narrowed. */
+/** The first part of a timeline without filters. */
 export const FIRST_LINES = `/lines?limit=${PAGE}`;
 const KINDS = Object.keys(RECORDS) as MomentKind[];
 /** A record of a kind that a newer version added is a note. */
@@ -33,18 +35,21 @@ export const Timeline = steady(WholeTimeline, alikeKinds);
 function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; counts: Record<string, number> }) {
   const [text, setText] = useQuery("find");
   const [kinds, setKinds] = useQuery("kinds");
+  const [step, setStep] = useQuery("step");
+  const [all, setAll] = useQuery("all");
   const chosen = useMemo(() => new Set(kinds.split(",").filter(Boolean)), [kinds]);
-  const { lines, more, loading, error, older, again } = useLines(runId, feed, chosen, text);
+  const { lines, more, loading, error, older, again } = useLines(runId, feed, chosen, text, step);
   const [at, setAt] = useState<number | null>(null);
   const search = useRef<HTMLInputElement>(null);
-  const shown = useMemo(() => [...lines].reverse(), [lines]);
-  const index = shown.findIndex((line) => line.seq === at);
+  const quiet = !!(all || chosen.size || text);
+  const shown = useMemo(() => fold(lines, quiet), [lines, quiet]);
+  const index = shown.findIndex((entry) => entry.line.seq === at);
 
   const move = (by: number) => {
     const next = shown[Math.max(0, Math.min(shown.length - 1, (index < 0 ? -1 : index) + by))];
     if (!next) return;
-    setAt(next.seq);
-    requestAnimationFrame(() => document.getElementById(`line-${next.seq}`)?.querySelector("summary")?.focus());
+    setAt(next.line.seq);
+    requestAnimationFrame(() => document.getElementById(`line-${next.line.seq}`)?.querySelector("summary")?.focus());
   };
   useKeys({ "/": () => search.current?.focus(), j: () => move(1), k: () => move(-1), ArrowDown: () => move(1), ArrowUp: () => move(-1) });
 
@@ -66,6 +71,14 @@ function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; cou
 
   return (
     <Card title="Timeline" class="timeline-card" aside={<span class="dim">newest first</span>}>
+      {step && (
+        <p class="until" role="status">
+          As it was at step {count(Number(step))}.{" "}
+          <button type="button" class="text-button" onClick={() => setStep("", true)}>
+            Show the newest
+          </button>
+        </p>
+      )}
       <div class="toolbar timeline-tools">
         <label class="search">
           <Icon name="search" />
@@ -79,9 +92,13 @@ function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; cou
               <Icon name={kind} /> {kind}
             </button>
           ))}
-          {chosen.size > 0 && (
+          {chosen.size > 0 ? (
             <button type="button" class="text-button" onClick={() => setKinds("")}>
               all kinds
+            </button>
+          ) : (
+            <button type="button" class="chip" aria-pressed={!!all} onClick={() => setAll(all ? "" : "1")}>
+              everything
             </button>
           )}
         </div>
@@ -98,8 +115,8 @@ function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; cou
         </Empty>
       ) : (
         <ol class="lines">
-          {shown.map((line) => (
-            <LineItem key={line.seq} runId={runId} line={line} />
+          {shown.map((entry) => (
+            <LineItem key={entry.line.seq} runId={runId} {...entry} />
           ))}
         </ol>
       )}
@@ -112,7 +129,7 @@ function WholeTimeline({ runId, feed, counts }: { runId: string; feed: Feed; cou
   );
 }
 
-function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
+function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string, step: string) {
   const [lines, setLines] = useState<Line[]>([]);
   const [more, setMore] = useState(false);
   const [loading, setLoading] = useState(true);
@@ -121,6 +138,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
   const busy = useRef(false);
   const key = [...kinds].sort().join(",");
   const query = (key ? `&kinds=${encodeURIComponent(key)}` : "") + (text ? `&text=${encodeURIComponent(text)}` : "");
+  const until = step ? `&step=${encodeURIComponent(step)}` : "";
 
   useEffect(() => {
     const stop = new AbortController();
@@ -135,6 +153,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
       if (read) add(early.splice(0));
     };
     const unhear = feed.listen((news) => {
+      if (step) return;
       early.push(...news);
       batch ||= window.setTimeout(flush, BATCH_MS);
     });
@@ -143,7 +162,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
     setLines([]);
     const timer = setTimeout(
       () =>
-        get<Page>(runPath(runId, `/lines?limit=${PAGE}${query}`), stop.signal).then(
+        get<Page>(runPath(runId, `/lines?limit=${PAGE}${query}${until}`), stop.signal).then(
           (page) => {
             read = true;
             setLines(page.lines);
@@ -166,7 +185,7 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
       stop.abort();
       unhear();
     };
-  }, [runId, feed, key, text, turn]);
+  }, [runId, feed, key, text, step, turn]);
 
   const older = () => {
     const first = lines[0];
@@ -204,12 +223,14 @@ function useLines(runId: string, feed: Feed, kinds: Set<string>, text: string) {
 
 const LineItem = steady(OneLine);
 
-function OneLine({ runId, line }: { runId: string; line: Line }) {
+function OneLine({ runId, line, result, times, earlier }: { runId: string } & Entry) {
   const [open, setOpen] = useState(false);
   const rung = /^rung-(\d)$/.exec(line.look ?? "")?.[1];
-  const icon = line.kind === "step" ? line.look || "tool" : line.kind;
+  const icon = line.kind === "step" ? line.look || "tool" : line.kind === "review" ? (line.level === "critical" ? "block" : "review") : line.kind;
+  const level = result && line.kind === "step" ? result.level : line.level;
+  const said = result ? result.title : line.detail && !line.title.includes(line.detail.trim()) ? line.detail : "";
   return (
-    <li id={`line-${line.seq}`} class={`line level-${safe(line.level)} kind-${safe(line.kind)}${rung ? ` rung-${rung}` : ""}`}>
+    <li id={`line-${line.seq}`} class={`line level-${safe(level)} kind-${safe(line.kind)}${rung ? ` rung-${rung}` : ""}`}>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <time class="line-time" title={dateTime(line.time)}>
@@ -217,17 +238,35 @@ function OneLine({ runId, line }: { runId: string; line: Line }) {
           </time>
           <span class="line-step">{line.step != null ? count(line.step) : ""}</span>
           <span class="line-icon">
-            <Icon name={icon} label={line.kind === "step" ? plain(line.look || "step") : line.kind} />
+            <Icon name={icon} label={line.kind === "step" ? plain(line.look || "step") : icon} />
           </span>
           <span class="line-text">
-            <span class="line-title">{line.title}</span>
-            {line.detail && !open && !line.title.includes(line.detail.trim()) && <span class="line-detail">{line.detail}</span>}
+            <span class="line-title">
+              {line.title}
+              {times > 1 && <span class="line-times">×{times}</span>}
+            </span>
+            {said && !open && <span class="line-detail">{said}</span>}
           </span>
+          <span class="line-meta">{meta(line, result)}</span>
         </summary>
-        {open && <Whole runId={runId} line={line} />}
+        {open && (
+          <>
+            <Whole runId={runId} line={line} />
+            {result && <Whole runId={runId} line={result} />}
+            {earlier.length > 0 && <p class="line-earlier dim">Also at step {earlier.map((step) => count(step)).join(", ")}.</p>}
+          </>
+        )}
       </details>
     </li>
   );
+}
+
+/** How long a call took, and what the model used for it. */
+function meta(line: Line, result?: Line): string {
+  const tokens = (line.tokens ?? 0) + (result?.tokens ?? 0);
+  const ms = result ? (result.ms ?? line.ms ?? (result.time - line.time) * 1000) : line.ms;
+  const took = ms == null ? "" : ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  return [took, tokens ? `${short(tokens)} tokens` : ""].filter(Boolean).join(" · ");
 }
 
 function Whole({ runId, line }: { runId: string; line: Line }) {

@@ -38,6 +38,8 @@ export interface Head {
 }
 
 export interface IncidentPage {
+  /** The run's name, or its id. */
+  run: string;
   incident: StoredIncident;
   way: Way | null;
 }

@@ -24,7 +24,7 @@ from claude_agent_sdk import (
 )
 
 from ..core import Usage
-from ..process.process_family import MARKER, add_marker
+from ..process import MARKER, add_marker
 from ..runtime import Options
 from .capability_sets import CLAUDE_AGENT_SDK
 from .hooks.results import content_of, exit_code_in

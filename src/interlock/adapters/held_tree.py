@@ -42,6 +42,12 @@ class HeldTree:
     def tree(self) -> ProcessTree | None:
         return self._tree
 
+    @property
+    def client(self) -> int:
+        """The agent client's process: the command's own, or the first one behind a wall; -1 where there is none."""
+        pids = self._tree.pids() if self._tree is not None else ()
+        return self._tree.pid if self._tree is not None and self._tree.pid in pids else pids[0] if pids else -1
+
     def know(self, tree: ProcessTree) -> None:
         """The command runs already, under a predecessor: what is asked of it from now on is done at once."""
         with self._lock:

@@ -8,7 +8,7 @@ from ..core import Capability
 from . import capability_sets
 from .hooks.clients import BUILT_IN
 from .proxy import PROXIED
-from .steps.adapter import SILENT, SPEAKING
+from .steps.adapter import PRINTING, SILENT, SPEAKING
 
 COLUMNS: tuple[Capability, ...] = (
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",
@@ -36,11 +36,11 @@ PYTHON: tuple[Client, ...] = (
     ),
     Client(
         "openai-agents", "OpenAI Agents SDK", "`supervise().run(agent)`", "interlock.adapters.openai_agents",
-        capability_sets.OPENAI_AGENTS, "hosted tools are seen in the conversation only",
+        capability_sets.OPENAI_AGENTS, "hosted tools are visible in the conversation only",
     ),
     Client(
         "claude-agent-sdk", "Claude Agent SDK", "`supervise(options)`", "interlock.adapters.claude_agent_sdk",
-        capability_sets.CLAUDE_AGENT_SDK, "files go back, the conversation stays",
+        capability_sets.CLAUDE_AGENT_SDK, "a rollback restores files, not the conversation",
     ),
     Client(
         "pydantic-ai", "Pydantic AI", "`capabilities=[supervise()]`", "interlock.adapters.pydantic_ai",
@@ -52,14 +52,22 @@ PYTHON: tuple[Client, ...] = (
     ),
     Client(
         "smolagents", "smolagents", "`supervise(agent).run()`", "interlock.adapters.smolagents",
-        capability_sets.SMOLAGENTS, "code that the agent writes is seen in the tools that it calls",
+        capability_sets.SMOLAGENTS, "code that the agent writes is supervised through the tools that it calls",
     ),
 )  # fmt: skip
 """Frameworks whose agents live in the same process as we do."""
 
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
-    Client("process", "process that tells its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
+    Client(
+        "printing",
+        "process that prints its steps",
+        "`--steps stdout`",
+        "interlock.adapters.process",
+        PRINTING,
+        "steps are observed after they happened",
+    ),
+    Client("process", "process that reports its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
     Client(
         "proxy",
         "agent behind the model proxy",

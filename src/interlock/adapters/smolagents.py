@@ -33,7 +33,7 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
 
     def supervised_run(task: str, stream: bool = False, **more: object) -> object:
         if stream:
-            raise ValueError("A supervised agent does not stream: its run has to end before it is given back.")
+            raise ValueError("A supervised agent cannot stream: it returns only when the run has ended.")
         session = supervision.open(task, model=model.model_id)
         agent.model = _Model(model, agent, session)
         tools = [tool for name, tool in agent.tools.items() if name != "final_answer"]

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
-import yaml
 from msgspec import Struct
 
 PATTERNS = Path(__file__).with_suffix(".yaml")
@@ -48,6 +47,8 @@ class Pattern(Struct, frozen=True):
 @functools.cache
 def patterns() -> tuple[Pattern, ...]:
     """All of them, in the order of the file."""
+    import yaml
+
     return tuple(
         Pattern(one["client"], re.compile(one["pattern"], re.I), one.get("passes", True), tuple(one["says"]))
         for one in yaml.safe_load(PATTERNS.read_text(encoding="utf-8"))
@@ -121,7 +122,8 @@ SPAN = re.compile(
     re.I,
 )
 AFTER = re.compile(
-    r"(?:retryDelay|resets?|try again|retry|again|available)\W{0,4}(?:in|after|at|on)?\W{0,4}(?=[\dA-Z])(.{1,60})", re.I
+    r"(?:retryDelay|resets?|try again|retry|again|available)\W{0,4}(?:in|after|at|on)?\W{0,4}(?=[\dA-Z])(?=(.{1,60}))",
+    re.I,
 )
 CLOCK = re.compile(r"^(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\.?|^(\d{1,2}):(\d\d)", re.I)
 DAY = re.compile(r"^([A-Z][a-z]{2})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,?\s*(?:at )?", re.I)

@@ -7,7 +7,7 @@ import os
 
 import msgspec
 
-from ..core.decoding import from_msgpack
+from ..core import from_msgpack, list_attributes, set_attribute
 
 _LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
 """Set by the system when a file is made; not ours to put back."""
@@ -18,10 +18,7 @@ _NONE = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.ENOSYS, 
 def read_attributes(fd: int) -> bytes:
     """The attributes of an open file; empty where there are none or the file system has none."""
     try:
-        names = os.listxattr(fd)
-        if not names:
-            return b""
-        pairs = sorted((os.fsencode(name), os.getxattr(fd, name)) for name in names if name not in _LABELS)
+        pairs = sorted((os.fsencode(name), value) for name, value in list_attributes(fd) if name not in _LABELS)
     except OSError as error:
         if error.errno in _NONE:
             return b""
@@ -35,10 +32,10 @@ def write_attributes(fd: int, wanted: bytes) -> bool:
     then = dict(decode_attributes(wanted))
     try:
         for name in now.keys() - then.keys():
-            os.removexattr(fd, name)
+            set_attribute(fd, name, None)
         for name, value in then.items():
             if now.get(name) != value:
-                os.setxattr(fd, name, value)
+                set_attribute(fd, name, value)
     except OSError as error:
         if error.errno in _NONE:
             return False

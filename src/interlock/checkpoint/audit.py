@@ -36,7 +36,7 @@ class Audited(Struct, frozen=True):
 
 
 class Audit:
-    """One audit. Damaged contents are forgotten, so that the next checkpoint saves anew what is still on the disk."""
+    """One audit. Damaged contents are forgotten, so that the next checkpoint saves again what is still on the disk."""
 
     def __init__(self, store: CheckpointStore, history: CheckpointHistory) -> None:
         self._store, self._history = store, history

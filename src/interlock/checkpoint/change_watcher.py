@@ -18,6 +18,7 @@ from struct import Struct as Format
 
 from msgspec import Struct, field
 
+from ..core import open_notifications
 from .tree import join
 
 MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
@@ -62,9 +63,7 @@ class ChangeWatcher:
         self._folders: dict[int, str] = {}
         self._watches: dict[str, int] = {}
         self._fd = self._mounts = -1
-        self._fd = _libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._fd < 0:
-            raise OSError(ctypes.get_errno(), "the kernel gives no queue for notifications")
+        self._fd = open_notifications()
         try:
             sentinel.touch(mode=0o600)
             self._marker = self._add(os.fsencode(sentinel), ATTRIB)

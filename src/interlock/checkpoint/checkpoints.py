@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from ..config.model import Checkpoints as Settings
+from ..config import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
 from .audit import Audit, Audited
 from .change import Change
@@ -30,7 +30,7 @@ from .store import CheckpointStore
 from .sweep import Sweep, Swept
 
 Freeze = Callable[[], AbstractContextManager[object]]
-"""Holds the agent still while the context is entered, and lets it go on whatever happens."""
+"""Holds the agent still while the context is entered, and lets it continue whatever happens."""
 
 AnyPath = str | os.PathLike[str]
 Infos = list[CheckpointInfo]
@@ -69,7 +69,7 @@ class Checkpoints:
 
     @property
     def removed(self) -> bool:
-        """Whether somebody has removed or replaced the store since it was opened."""
+        """Whether someone has removed or replaced the store since it was opened."""
         return _identity_of(self.place) != self._identity
 
     @classmethod
@@ -111,7 +111,7 @@ class Checkpoints:
                 found.freeze = freeze or nullcontext
                 found.recover()
                 if watch and file_system_of(workspace) in FITTING:
-                    # Where there is none to be had, every checkpoint walks everything.
+                    # Where there is none available, every checkpoint walks everything.
                     with suppress(OSError):
                         found._snapshots.watch(ChangeWatcher(own / "sentinel"))
             except BaseException:
@@ -152,7 +152,7 @@ class Checkpoints:
 
         Where the workspace is watched, only what may have changed is looked at; `walk` looks at everything, as do the
         first checkpoint and the first after a restore. `own` says that what changed since the checkpoint before is the
-        run's own work. `extra` is kept beside it as it is (conversation and context).
+        run's own work. `extra` is kept alongside it as it is (conversation and context).
         """
         info = CheckpointInfo(
             id="",
@@ -191,7 +191,7 @@ class Checkpoints:
             return self._history.info(self._history.find(wanted))
 
     def extra(self, wanted: str) -> bytes | None:
-        """What was kept beside a checkpoint."""
+        """What was kept alongside a checkpoint."""
         with self._reading():
             row = self._store.row("SELECT data FROM extra WHERE id=?", self.get(wanted).id)
             return bytes(row[0]) if row else None
@@ -274,14 +274,14 @@ class Checkpoints:
             candidates = [info for info in reversed(infos) if info.cause != "safety"]
             for info in self._comparison.differing(candidates):
                 return info
-        what = "the workspace is as its checkpoints are" if infos else "there are no checkpoints"
-        raise NotFound(f"{what}: nothing to go back to", where=str(self.workspace))
+        what = "the workspace does not differ from its checkpoints" if infos else "there are no checkpoints"
+        raise NotFound(f"{what}: nothing to roll back to", where=str(self.workspace))
 
     def _start_of(self, run_id: str) -> CheckpointInfo:
         """A run's first checkpoint; InvalidState where it is gone."""
         infos = [info for info in self._history.infos() if info.run_id == run_id]
         if not infos:
-            raise NotFound("this run has no checkpoints: nothing to go back to", where=str(self.workspace))
+            raise NotFound("this run has no checkpoints: nothing to roll back to", where=str(self.workspace))
         first = self._history.first(run_id)
         if first is None or not infos[0].id.startswith(f"c{first}-"):
             raise InvalidState(
@@ -345,7 +345,7 @@ class Checkpoints:
             )
 
     def _warm_up(self) -> None:
-        """Beside the command: make ready for hints. A failure here is the next checkpoint's to tell."""
+        """Alongside the command: make ready for hints. A failure here is the next checkpoint's to tell."""
         with suppress(InvalidState), self._busy("take a checkpoint"):
             if not self._closed:
                 self._snapshots.warm_up()
@@ -362,7 +362,7 @@ class Checkpoints:
         """The last restore, and the states in which it left things."""
         last = last_done(self._store)
         if last is None:
-            raise NotFound("there is no rollback to take back", where=str(self.workspace))
+            raise NotFound("there is no rollback to undo", where=str(self.workspace))
         states = {path: state_of(step.b) for path, step in last.body.differences().items()}
         return last, OwnChanges(states, SINCE, self._comparison.is_same_index)
 

@@ -1,19 +1,16 @@
-"""Squeeze: take the space of dead contents back in place, on a disk without room to write a pack anew."""
+"""Compact: reclaim the space of dead contents in place, on a disk without room to write a pack again."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from ..core import punch_hole
 from .packs import PackWriter, read_frame
 from .store import CheckpointStore, NoSpace, PackFrame
 
 T = TypeVar("T")
-
-KEEP_SIZE, PUNCH_HOLE = 0x01, 0x02
-"""Modes of fallocate(2)."""
 
 
 def in_parts(store: CheckpointStore, items: Sequence[T], act: Callable[[Sequence[T]], None]) -> None:
@@ -70,14 +67,11 @@ def free_stretch(store: CheckpointStore, pack: int, start: int, length: int) -> 
     """Give a stretch of a pack back to the disk, where the file system can do that."""
     if length <= 0:
         return
-    libc = ctypes.CDLL(None)
-    punch = getattr(libc, "fallocate64", None) or libc.fallocate
-    punch.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
     try:
         fd = os.open(store.pack_path(pack), os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
         return
     try:
-        punch(fd, PUNCH_HOLE | KEEP_SIZE, start, length)
+        punch_hole(fd, start, length)
     finally:
         os.close(fd)

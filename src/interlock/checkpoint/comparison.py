@@ -71,7 +71,7 @@ class Comparison:
                 yield info
 
     def is_same_index(self, path: str, known: str, now: TreeEntry) -> bool:
-        """Whether a repository's index says what it said: git writes it anew when it only looks at files."""
+        """Whether a repository's index says what it said: git writes it again when it only looks at files."""
         if not is_index(path) or not known.startswith("file:") or now.kind != "file" or now.size >= LARGE:
             return False
         with suppress(OSError, InvalidState), self._snapshots.reader() as on_disk:
@@ -92,7 +92,7 @@ Read = Callable[[str, TreeEntry], bytes]
 
 
 def patch(found: Iterable[Difference], read_a: Read, read_b: Read) -> str:
-    """A unified diff of everything that differs; what is no text is said in one line."""
+    """A unified diff of everything that differs; what is not text is said in one line."""
     return "".join(line for difference in found for line in _one(difference, read_a, read_b))
 
 

@@ -14,7 +14,7 @@ from .entry import TreeEntry, make_entry
 from .folder_descent import READ_FLAGS, Descent
 from .large_files import LARGE, digest_of, has_holes, keep
 from .packs import PackWriter
-from .scan import CHANGED, DENIED, PendingRead, Scan, ScanBudget, over_budget
+from .scan import CHANGED, PendingRead, Scan, ScanBudget, over_budget, why_unreadable
 from .store import CheckpointStore
 from .tree import WorkspaceTree
 
@@ -64,12 +64,10 @@ class ContentIntake:
                 self._scan.uncovered[pending.path] = CHANGED
         except FileNotFoundError:
             pass
-        except PermissionError:
-            self._scan.uncovered[pending.path] = DENIED
         except OSError as error:
-            if error.errno not in _UNREADABLE:
+            if error.errno not in _UNREADABLE and not isinstance(error, PermissionError):
                 raise
-            self._scan.uncovered[pending.path] = "the disk cannot read it" if error.errno == errno.EIO else CHANGED
+            self._scan.uncovered[pending.path] = why_unreadable(error)
         if entry is not None or self._known.get(pending.path) is not None:
             self._scan.delta.put(pending.folder, pending.name, entry)
 

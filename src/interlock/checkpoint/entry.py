@@ -54,7 +54,7 @@ class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
         return self.is_file and self.data[:1] == SPARSE and len(self.data) == 33
 
     def matches(self, found: os.stat_result) -> bool:
-        """Whether what lies on the disk is still this very thing, unchanged."""
+        """Whether what is on the disk is still this very thing, unchanged."""
         return (
             self.ino == found.st_ino
             and self.mode == found.st_mode

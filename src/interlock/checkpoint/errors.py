@@ -20,7 +20,7 @@ def as_errors(where: Path) -> Iterator[None]:
         raise InvalidState(error.strerror or str(error), where=str(error.filename or where)) from error
     except apsw.Error as error:
         raise InvalidState(
-            f"the checkpoints' database cannot be used: {error}",
+            f"cannot use the checkpoint database: {error}",
             where=str(where),
             todo="If it is damaged, move that folder away; new checkpoints start afresh",
         ) from error

@@ -1,4 +1,4 @@
-"""Flush: what was written becomes durable beside the caller; a restore waits for it, a checkpoint does not."""
+"""Flush: what was written becomes durable alongside the caller; a restore waits for it, a checkpoint does not."""
 
 from __future__ import annotations
 

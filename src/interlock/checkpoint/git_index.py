@@ -16,7 +16,7 @@ EXTENDED, NAME_LENGTH = 0x4000, 0x0FFF
 HASHES = (20, 32)
 """Bytes of an object's name: SHA-1, SHA-256."""
 ELSEWHERE = b"link"
-"""The extension of an index whose entries lie in another file."""
+"""The extension of an index whose entries are in another file."""
 
 Said = list[tuple[bytes, bytes, int, int, bytes]]
 """Of every entry: mode, object, flags, further flags, path."""

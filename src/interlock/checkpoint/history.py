@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 import zstandard
 
-from ..core import CheckpointInfo, InvalidState, NotFound
-from ..core.decoding import from_json, from_msgpack
+from ..core import CheckpointInfo, InvalidState, NotFound, from_json, from_msgpack
 from .change import changes_by, differences
 from .entry import TreeEntry, state_of
 from .store import CheckpointStore
@@ -56,7 +55,7 @@ class CheckpointHistory:
         if not found:
             raise NotFound(f"there is no checkpoint {wanted!r}", todo="List them with: interlock checkpoints")
         newest = ", ".join(reversed(found[-NAMED:]))
-        raise NotFound(f"{len(found)} checkpoints {said} {wanted!r}", todo=f"Name one by its id; the newest: {newest}")
+        raise NotFound(f"{len(found)} checkpoints {said} {wanted!r}", todo=f"Use an id; the newest: {newest}")
 
     def info(self, seq: int) -> CheckpointInfo:
         row = self._store.row("SELECT info FROM checkpoint WHERE seq=?", seq)

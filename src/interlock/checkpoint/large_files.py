@@ -13,12 +13,13 @@ from contextlib import suppress
 import zstandard
 from msgspec import Struct
 
+from ..core import copy_range
 from .entry import SPARSE
 from .packs import LEVEL, RAW, ZSTD, refuse_to_fill, write_all
 from .store import CheckpointStore, ContentLocation
 
 LARGE = 4 * 1024 * 1024
-"""Files from this size on are kept whole, beside the packs."""
+"""Files from this size on are kept whole, alongside the packs."""
 
 CHUNK = 1024 * 1024
 BLOCK = 64 * 1024
@@ -28,7 +29,7 @@ _ZEROS = bytes(BLOCK)
 
 
 class Kept(Struct, frozen=True):
-    """A large content that lies in the store, not yet recorded."""
+    """A large content that is in the store, not yet recorded."""
 
     digest: bytes
     length: int
@@ -145,7 +146,7 @@ def _copy_data(source: int, out: int, size: int) -> None:
 
 def _copy_range(source: int, out: int, length: int, at: int) -> int:
     try:
-        return os.copy_file_range(source, out, length, at, at)
+        return copy_range(source, out, length, at)
     except OSError as error:
         if error.errno not in (errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM):
             raise

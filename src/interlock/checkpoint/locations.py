@@ -46,13 +46,13 @@ def resolved(path: Path) -> Path:
 
 
 def inside(paths: Iterable[str | os.PathLike[str]], workspace: Path) -> list[str]:
-    """Paths relative to the workspace, as its trees name them; absolute ones must lie in it."""
+    """Paths relative to the workspace, as its trees name them; absolute ones must be in it."""
     found = []
     for path in paths:
         text = os.fspath(path)
         text = os.path.normpath(os.path.relpath(text, workspace) if Path(text).is_absolute() else text)
         if text == ".." or text.startswith("../"):
-            raise BadInput(f"{printable(os.fspath(path))!r} lies outside the workspace", where=str(workspace))
+            raise BadInput(f"{printable(os.fspath(path))!r} is outside the workspace", where=str(workspace))
         found.append("" if text == "." else text)
     return found
 
@@ -60,7 +60,7 @@ def inside(paths: Iterable[str | os.PathLike[str]], workspace: Path) -> list[str
 def refuse_missing(workspace: Path, store: Path) -> None:
     """Raise BadInput for a folder that is none, unless there are checkpoints from which it can be made again."""
     if not workspace.is_dir() and (workspace.exists() or not (store / "store.db").exists()):
-        raise BadInput("there is no such folder", where=str(workspace), todo="Name the folder to keep checkpoints of")
+        raise BadInput("the folder does not exist", where=str(workspace), todo="Specify the folder to checkpoint")
 
 
 def refuse_unfit(
@@ -68,25 +68,25 @@ def refuse_unfit(
 ) -> None:
     """Raise BadInput where checkpoints would be dangerous or senseless."""
     where = str(workspace)
-    todo = "Choose the project's own folder as the workspace: go there, or interlock run --workspace DIR"
+    todo = "Use the project's own folder as the workspace: change to it, or use interlock run --workspace DIR"
     home = resolved(home or Path.home())
     if workspace == workspace.parent:
         raise BadInput("the root of the file system cannot be a workspace", where=where, todo=todo)
     if workspace == home:
         raise BadInput("the home folder cannot be a workspace", where=where, todo=todo)
     if workspace in home.parents:
-        raise BadInput("a folder that holds the home folder cannot be a workspace", where=where, todo=todo)
+        raise BadInput("a folder that contains the home folder cannot be a workspace", where=where, todo=todo)
     if store == workspace or workspace in store.parents:
-        raise BadInput(f"the checkpoints would lie inside the workspace, in {store}", where=where, todo=todo)
+        raise BadInput(f"the checkpoints would be stored inside the workspace, in {store}", where=where, todo=todo)
     kind = file_system_of(workspace, mounts)
     if kind in NETWORK or (kind.startswith("fuse.") and kind[5:] in NETWORK_FUSE):
-        raise BadInput(f"it lies on a network mount ({kind}), which checkpoints do not cover", where=where, todo=todo)
+        raise BadInput(f"it is on a network mount ({kind}), which checkpoints do not cover", where=where, todo=todo)
     if kind in PSEUDO:
-        raise BadInput(f"it lies on {kind}, which holds no files", where=where, todo=todo)
+        raise BadInput(f"it is on {kind}, which does not hold files", where=where, todo=todo)
 
 
 def file_system_of(path: Path, mounts: str = "/proc/self/mountinfo") -> str:
-    """The type of the file system that a path lies on; empty where the system does not say."""
+    """The type of the file system that a path is on; empty where the system does not say."""
     best, kind = "", ""
     for point, found in _mount_points(mounts):
         if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):

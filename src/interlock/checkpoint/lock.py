@@ -12,8 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core import InvalidState
-from ..core.decoding import from_json
+from ..core import InvalidState, from_json
 
 WAIT_S = 30.0
 """How long an operation waits for another one to end."""
@@ -86,7 +85,7 @@ def taken(holder: Holder | None, workspace: str) -> InvalidState:
     return InvalidState(
         f"{who} is already working in {place}",
         where=workspace if place != workspace else "",
-        todo="Wait until it ends or cancel it, or give this run a copy of the workspace",
+        todo="Wait for it, cancel it, or use a copy of the workspace",
     )
 
 

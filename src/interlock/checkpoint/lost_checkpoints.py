@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ..core import boot_id
 from .audit import Audit
 from .history import CheckpointHistory
-from .power_loss import boot_id
 from .store import CheckpointStore
 
 
@@ -26,4 +26,4 @@ def drop_lost(store: CheckpointStore, history: CheckpointHistory) -> list[str]:
         store.db.execute("DELETE FROM checkpoint WHERE seq>=?", (seq,))
         store.db.execute("DELETE FROM own WHERE seq>=?", (seq,))
         history.forget_runs()
-    return [f"the machine went down before {lost} checkpoint{'s' * (lost > 1)} reached the disk: dropped"]
+    return [f"the machine crashed before {lost} checkpoint{'s' * (lost > 1)} reached the disk: dropped"]

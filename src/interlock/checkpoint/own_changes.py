@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from .change import Change
 from .entry import TreeEntry, state_of
 
-NOT_KNOWN = "not known to be this run's work"
+NOT_KNOWN = "possibly not this run's work"
 SINCE = "changed since the rollback"
 FORCIBLE = (NOT_KNOWN, SINCE)
 """Why a path that differs is left alone unless it is forced."""

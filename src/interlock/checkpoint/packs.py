@@ -35,11 +35,11 @@ _local = threading.local()
 
 
 Blobs = list[tuple[bytes, int, int]]
-"""Digest, start and size of what lies in a frame."""
+"""Digest, start and size of what is in a frame."""
 
 
 class PackWriter:
-    """Takes contents, compresses and appends them beside the caller; nothing counts until `record`."""
+    """Takes contents, compresses and appends them alongside the caller; nothing counts until `record`."""
 
     def __init__(self, store: CheckpointStore, *, new_pack: bool = False, to_the_brim: bool = False) -> None:
         self._store, self._to_the_brim = store, to_the_brim
@@ -87,7 +87,7 @@ class PackWriter:
                 self._working.popleft().result()
 
     def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
-        """Take note of a content that already lies in a file of its own."""
+        """Take note of a content that already is in a file of its own."""
         self._mine.add(digest)
         self._touched += [self._store.object_path(digest), self._store.objects]
         frame = PackFrame(self._take_number(), 0, 0, length, raw, codec)

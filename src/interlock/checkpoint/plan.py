@@ -92,7 +92,7 @@ def _hands_off(path: str, now: KnownTree, then: KnownTree, *, force: bool) -> st
 
 
 def _covering(path: str, uncovered: dict[str, str]) -> str | None:
-    """The uncovered path that this one is or lies below."""
+    """The uncovered path that this one is or is below."""
     at = path
     while at:
         if at in uncovered:
@@ -124,7 +124,7 @@ def _keep_consistent(made: Draft, now: KnownTree) -> None:
             step = made.steps.get(above)
             if step is not None and step.a is not None and not _is_folder(step.b):
                 del made.steps[above]
-                made.left[above] = f"holds {printable(path)}, which is left alone"
+                made.left[above] = f"contains {printable(path)}, which is left alone"
             above = above.rpartition("/")[0]
     for path in sorted(made.steps):
         if made.steps[path].b is None:

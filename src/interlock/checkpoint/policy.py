@@ -8,7 +8,7 @@ from collections.abc import Callable
 from fnmatch import translate
 
 DEEPEST = 512
-"""Folders below each other that are followed; nobody works deeper, and hostile trees do."""
+"""Folders below each other that are followed; no one works deeper, and hostile trees do."""
 
 _SPECIAL = {
     stat.S_IFSOCK: "a socket",

@@ -9,10 +9,10 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from ..core.decoding import from_msgpack
+from ..core import boot_id, from_msgpack
 from .change import Difference
 from .entry import TreeEntry
-from .power_loss import SETTLES_S, boot_id, started_at
+from .power_loss import SETTLES_S, started_at
 from .store import CheckpointStore
 
 State = Literal["staging", "applying", "done", "abandoned", "taking_back", "taken_back"]

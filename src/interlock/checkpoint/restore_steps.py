@@ -120,12 +120,12 @@ class RestoreSteps:
         return entry.matches(found)
 
     def _clear_special(self, step: Difference, found: os.stat_result, folder: int, name: str) -> None:
-        """Something else lies in the place: a FIFO or the like goes only if told so, anything else stays."""
+        """Something else is in the place: a FIFO or the like goes only if told so, anything else stays."""
         what = special(found.st_mode)
         if what is not None and self._body.force:
             os.unlink(name, dir_fd=folder)
         else:
-            self.left[step.path] = f"{what} lies in its place" if what else MEANWHILE
+            self.left[step.path] = f"{what} is in its place" if what else MEANWHILE
 
     def _change_in_place(self, step: Difference) -> bool:
         """Set mode and times of a file whose content stays; False if that is not all there is to do."""
@@ -186,7 +186,7 @@ def _harmless(error: OSError) -> str | None:
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR):
         return MEANWHILE
     if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
-        return "holds something that no checkpoint covers"
+        return "contains something that no checkpoint covers"
     if error.errno in (errno.EBUSY, errno.ETXTBSY):
         return "is in use"
     if error.errno in (errno.EACCES, errno.EPERM):

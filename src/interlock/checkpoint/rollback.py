@@ -70,13 +70,15 @@ class Rollback:
     ) -> Restored:
         """Go back; the safety checkpoint of the moment before has been taken. `folders` get their times back too."""
         if unfinished(self._store):
-            raise InvalidState("an earlier rollback was cut short and cannot be finished yet", todo="Free some space")
+            raise InvalidState(
+                "an earlier rollback was interrupted and cannot be completed yet", todo="Free some space"
+            )
         now = self._snapshots.newest()
         scope = tuple(paths)
         made = draft(now, then, scope, own, force=force)
         if made.locks:
             raise InvalidState(
-                f"a git command seems to be at work: {printable(made.locks[0])} exists; nothing was changed",
+                f"a git command seems to be running: {printable(made.locks[0])} exists; nothing was changed",
                 todo="Wait until it ends, remove the lock if it is stale, or use --force",
             )
         keep_times = not self._snapshots.policy.patterns
@@ -114,12 +116,12 @@ class Rollback:
             try:
                 root = self._snapshots.open_root()
             except InvalidState as error:
-                said.append(f"a rollback to {restoration.target} was cut short and cannot be finished yet: {error}")
+                said.append(f"a rollback to {restoration.target} was interrupted and cannot be completed yet: {error}")
                 continue
             try:
                 said.append(self._recover_one(root, restoration))
             except (OSError, InvalidState) as error:
-                said.append(f"a rollback to {restoration.target} was cut short and cannot be finished yet: {error}")
+                said.append(f"a rollback to {restoration.target} was interrupted and cannot be completed yet: {error}")
             finally:
                 os.close(root)
                 self._snapshots.distrust()
@@ -131,14 +133,14 @@ class Rollback:
             remove_folder(root, body.folder)
             self._finish_root_time(root, body)
             advance(self._store, restoration.n, "abandoned")
-            return f"a rollback to {restoration.target} was cut short before it changed anything"
+            return f"a rollback to {restoration.target} was interrupted before it changed anything"
         applying = self._apply(root, body, None)
         if restoration.state == "taking_back":
             advance(self._store, restoration.n, "taken_back")
-            return f"a rollback to {restoration.target} that had failed is taken back now"
+            return f"a rollback to {restoration.target} failed and has been undone"
         advance(self._store, restoration.n, "done", self._as_done(body, applying))
         left = f"; left alone: {', '.join(printable(path) for path in applying.left)}" if applying.left else ""
-        return f"a rollback to {restoration.target} was cut short and is finished now{left}"
+        return f"a rollback to {restoration.target} was interrupted; it is now complete{left}"
 
     def _carry_out(
         self, n: int, root: int, body: Body, before: WorkspaceTree, progress: Progress | None
@@ -198,8 +200,8 @@ class Rollback:
             self._apply(root, back, None)
         except OSError as again:
             raise Unknown(
-                f"the rollback failed ({error}) and could not be taken back yet ({again})",
-                todo="Free some space; it is put right at the next start",
+                f"the rollback failed ({error}) and could not be undone yet ({again})",
+                todo="Free some space; it is repaired at the next start",
             ) from error
         advance(self._store, n, "taken_back")
 

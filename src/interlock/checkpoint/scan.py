@@ -153,7 +153,7 @@ class WorkspaceScanner:
                         above, _, name = folder.rpartition("/")
                         waiting.append(Visit(above, {name}))
                     else:
-                        self._miss(folder, DENIED if isinstance(error, PermissionError) else CHANGED)
+                        self._miss(folder, why_unreadable(error))
                 if self._clock.monotonic() > self._deadline:
                     raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 
@@ -330,11 +330,18 @@ def nothing_left(known: WorkspaceTree) -> Scan:
     return scan
 
 
+def why_unreadable(error: OSError) -> str:
+    """Why a checkpoint does not cover something that could not be read."""
+    if isinstance(error, PermissionError):
+        return DENIED
+    return "the disk cannot read it" if error.errno == errno.EIO else CHANGED
+
+
 def over_budget(what: str, folder: str) -> InvalidState:
     return InvalidState(
         f"more than {what} to save, which is over budget",
         where=printable(folder) or "the workspace",
-        todo="Leave folders out with checkpoints.exclude, or raise checkpoints.budget_files, budget_bytes or budget_ms",
+        todo="Exclude folders with checkpoints.exclude, or raise checkpoints.budget_files, budget_bytes or budget_ms",
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from ..config.model import Checkpoints as Settings
+from ..config import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState
 from .change import changes_by, differences
 from .change_watcher import ChangeWatcher, Hints
@@ -232,7 +232,7 @@ class Snapshots:
             self._tree.distrust()
 
     def _same_policy(self) -> bool:
-        """Whether the newest checkpoint was made with these exclusions; if not, everything is read anew."""
+        """Whether the newest checkpoint was made with these exclusions; if not, everything is read again."""
         return (self._store.get_meta("policy") or "") == "\n".join(self.policy.patterns)
 
     def _start_unchanged(self, root: int | None, info: CheckpointInfo, extra: bytes | None) -> CheckpointInfo | None:

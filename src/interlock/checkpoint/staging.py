@@ -1,4 +1,4 @@
-"""Staging: every new file is made ready beside its place before anything is touched."""
+"""Staging: every new file is made ready alongside its place before anything is touched."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def open_in_place(step: Difference, descent: Descent) -> int | None:
     except OSError:
         return None
     found = os.fstat(fd)
-    # A file with a second name may lie outside the workspace too: never changed in place.
+    # A file with a second name may be outside the workspace too: never changed in place.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or os.geteuid() not in (0, found.st_uid):
         os.close(fd)
         return None

@@ -11,9 +11,8 @@ from typing import Any
 import apsw
 from msgspec import Struct
 
-from ..core import InvalidState
+from ..core import InvalidState, allocate, boot_id
 from .flush import Flush
-from .power_loss import boot_id
 
 VERSION = 2
 
@@ -75,7 +74,7 @@ class CheckpointStore:
     """The database and folders of one workspace's checkpoints; owner-only."""
 
     def __init__(self, path: Path, *, alone: bool = False) -> None:
-        """`alone`: nobody else may use it meanwhile, where the disk is too full for the file that this takes."""
+        """`alone`: no one else may use it meanwhile, where the disk is too full for the file that this takes."""
         self.path = path
         self.packs = path / "packs"
         self.objects = path / "objects"
@@ -86,7 +85,7 @@ class CheckpointStore:
         for folder in (path, self.packs, self.objects):
             folder.mkdir(mode=0o700, exist_ok=True)
         path.chmod(0o700)
-        # Made closed to others; SQLite gives the files beside it the same mode. Never opened here if it exists:
+        # Made closed to others; SQLite gives the files alongside it the same mode. Never opened here if it exists:
         # closing it would drop the locks that another connection of this process holds.
         with suppress(FileExistsError):
             os.close(os.open(path / "store.db", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -210,7 +209,7 @@ class CheckpointStore:
             return
         with suppress(OSError), open(self._ballast, "wb") as file:
             self._ballast.chmod(0o600)
-            os.posix_fallocate(file.fileno(), 0, size)
+            allocate(file.fileno(), size)
 
     def drop_ballast(self) -> None:
         self._ballast.unlink(missing_ok=True)
@@ -233,7 +232,7 @@ class CheckpointStore:
         version = self.db.pragma("user_version")
         if version > VERSION:
             raise InvalidState(
-                f"the store has version {version}, this program knows {VERSION}",
+                f"the store has version {version}, this version supports {VERSION}",
                 where=str(self.path),
                 todo="Use a newer interlock",
             )

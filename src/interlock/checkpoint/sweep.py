@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..config.model import Checkpoints as Settings
+from ..config import Checkpoints as Settings
 from .compact import free_dead_stretches, in_parts, move_frames
 from .entry import ABSENT
 from .history import CheckpointHistory
@@ -24,7 +24,7 @@ from .store import ROOMY, CheckpointStore, NoSpace, PackFrame, no_space
 from .tree import Delta, encode_delta, join
 
 THIN = 0.5
-"""A pack with less than this share of live bytes is written anew."""
+"""A pack with less than this share of live bytes is rewritten."""
 
 
 SLACK = 8
@@ -210,7 +210,7 @@ class Sweep:
             self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
 
     def _squeeze(self, pack: int, thin: list[int]) -> bool:
-        """Empty a pack that cannot be written anew for want of room; False where there is none for that either."""
+        """Empty a pack that cannot be rewritten for want of room; False where there is none for that either."""
         remove_strays(self._store)
         self._store.fold_log()
         free_dead_stretches(self._store)

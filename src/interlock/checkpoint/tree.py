@@ -10,7 +10,7 @@ import msgspec
 import zstandard
 from msgspec import Struct
 
-from ..core.decoding import msgpack_decoder
+from ..core import msgpack_decoder
 from .entry import TreeEntry, same_content
 
 Listing = dict[str, TreeEntry]
@@ -141,7 +141,7 @@ def join(folder: str, name: str) -> str:
 
 
 def within(path: str, tops: Iterable[str]) -> bool:
-    """Whether a path is one of these or lies below one."""
+    """Whether a path is one of these or is below one."""
     return any(path == top or not top or path.startswith(f"{top}/") for top in tops)
 
 

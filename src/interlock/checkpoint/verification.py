@@ -1,6 +1,6 @@
 """RestoreVerification: after a restore, an independent walk says whether the workspace is what it should be.
 
-Shares nothing with the walk that found the changes but the way to open a folder; what was written is read anew.
+Shares nothing with the walk that found the changes but the way to open a folder; what was written is read again.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RestoreVerification:
                     with os.scandir(fd) as listing:
                         found = {item.name: item.stat(follow_symlinks=False) for item in listing}
                 except OSError as error:
-                    self._wrong[here] = f"cannot be looked into: {error.strerror}"
+                    self._wrong[here] = f"cannot be read: {error.strerror}"
                     continue
                 calm = here not in touched
                 for name, seen in found.items():

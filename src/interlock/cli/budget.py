@@ -10,7 +10,7 @@ from .app import new_app
 from .output import print_json, print_table, say, say_error, table_console
 
 if TYPE_CHECKING:
-    from ..report.budgets import BudgetStanding
+    from ..report import BudgetStanding
 
 app = new_app()
 
@@ -24,14 +24,14 @@ def budget(
     Example: interlock budget
     """
     from ..config import load
-    from ..report.budgets import read_budgets
+    from ..report import read_budgets
     from .runs import the_store
 
     config = load(tell=say_error)
     standings = read_budgets(config, the_store(config))
     for each in standings:
         if each.fits_nothing:
-            say_error(f"budget {each.name} fits none of the runs kept here: check its match in the configuration")
+            say_error(f"budget {each.name} matches none of the stored runs: check its match in the configuration")
     if json:
         print_json({"budgets": standings})
         return
@@ -45,7 +45,7 @@ def _print(standings: list[BudgetStanding]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ..journal.budget_ledger import NOTHING
+    from ..journal import NOTHING
     from ..redact import one_line
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))

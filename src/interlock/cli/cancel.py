@@ -6,7 +6,7 @@ from .control_command import command_to_runs
 
 app = command_to_runs(
     "cancel",
-    """End a run, and its agent with all its processes.
+    """Cancel a run: end its agent and all its processes.
 
     Exit status: 0 done, 3 no such live run, 4 not possible in this state, 5 outcome unknown.
 

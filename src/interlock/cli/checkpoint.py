@@ -9,18 +9,18 @@ import typer
 from .app import new_app
 from .output import many, print_json, say
 
-app = new_app("Make, look at and tend the checkpoints of the workspace you stand in.")
+app = new_app("Create, inspect and maintain checkpoints of the current workspace.")
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
-Wanted = Annotated[str, typer.Argument(help="A checkpoint's id, short id (c12) or unique beginning.")]
+Wanted = Annotated[str, typer.Argument(help="A checkpoint's id, short id (c12) or unique prefix.")]
 
 
 @app.command()
 def create(
-    label: Annotated[str, typer.Option(help="Words to find it again by.")] = "",
+    label: Annotated[str, typer.Option(help="A label to find it by.")] = "",
     json: Annotated[bool, typer.Option("--json", help='{"id", "label", "time", "files", "bytes", ...}')] = False,
 ) -> None:
-    """Keep the workspace as it is now.
+    """Save the workspace as it is now.
 
     Example: interlock checkpoint create --label "before the upgrade"
     """
@@ -60,11 +60,11 @@ def show(wanted: Wanted, json: AsJson = False) -> None:
 @app.command()
 def diff(
     a: Annotated[str, typer.Argument(help="A checkpoint.")],
-    b: Annotated[str | None, typer.Argument(help="Another; without it the workspace now.")] = None,
-    patch: Annotated[bool, typer.Option("--patch", help="The differences themselves, as a unified diff.")] = False,
+    b: Annotated[str | None, typer.Argument(help="Another; default: the current workspace.")] = None,
+    patch: Annotated[bool, typer.Option("--patch", help="Show a unified diff.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"a", "b", "changes": [{"path", "kind", ...}]}')] = False,
 ) -> None:
-    """Say what changed from a checkpoint to another, or to the workspace now.
+    """Show what changed from one checkpoint to another, or to the current workspace.
 
     Example: interlock checkpoint diff c12 --patch
     """
@@ -107,7 +107,7 @@ def gc(json: AsJson = False) -> None:
 
 @app.command()
 def verify(json: AsJson = False) -> None:
-    """Read everything that is stored and say what is damaged; exit status 1 if something is.
+    """Read everything that is stored and list what is damaged; exit status 1 if something is.
 
     Example: interlock checkpoint verify
     """

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from ..checkpoint import Change, LeftAlone, Restored, RestorePlan
-from ..checkpoint.own_changes import FORCIBLE
+from ..checkpoint import FORCIBLE, Change, LeftAlone, Restored, RestorePlan
 from ..core import CheckpointInfo
 from .console import Console
 from .output import ROOMY, many, print_table
@@ -75,7 +74,7 @@ def print_checkpoint(console: Console, info: CheckpointInfo) -> None:
         elif name == "bytes":
             value = size(info.bytes)
         elif name == "not_covered":
-            value = "".join(f"\n  {line}" for line in info.not_covered) or "nothing is left out"
+            value = "".join(f"\n  {line}" for line in info.not_covered) or "nothing excluded"
         console.print(Text(f"{name.replace('_', ' '):<16}{'' if value is None else value}"))
 
 
@@ -92,12 +91,12 @@ def print_changes(console: Console, changes: Sequence[Change], *, everything: bo
 def print_plan(console: Console, plan: RestorePlan) -> None:
     """What a rollback would do."""
     console.print(
-        Text(f"Going back to {plan.checkpoint} changes {many(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
+        Text(f"Rolling back to {plan.checkpoint} changes {many(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
     )
     print_changes(console, plan.changes)
     print_left(console, plan.left_alone)
     for lock in plan.locks:
-        console.print(Text(f"A git command seems to be at work: {lock}", style="red"))
+        console.print(Text(f"A git command seems to be running: {lock}", style="red"))
     if plan.not_covered:
         console.print(Text(f"The checkpoint does not cover {many(len(plan.not_covered), 'path')}:"))
         for line in plan.not_covered[:SHOWN]:
@@ -110,7 +109,7 @@ def print_restored(console: Console, done: Restored, what: str, said: RestorePla
     print_left(console, [left for left in done.left_alone if said is None or left not in said.left_alone])
     for wrong in done.wrong:
         console.print(Text(f"  {wrong.path}: {wrong.reason}", style="red"))
-    console.print(Text("Take it back with: interlock undo", style="dim"))
+    console.print(Text("Revert this with: interlock undo", style="dim"))
 
 
 def restored_status(done: Restored) -> int:
@@ -126,7 +125,7 @@ def print_left(console: Console, left: Iterable[LeftAlone]) -> None:
             console.print(Text(f"  {one.path}: {one.reason}", style="yellow"))
         for why in FORCIBLE:
             if any(one.reason == why for one in lines):
-                console.print(Text(f"Add --force to take back what is {why} too."))
+                console.print(Text(f"Add --force to include what is {why} too."))
 
 
 def size(number: int) -> str:

@@ -17,7 +17,7 @@ app = new_app()
 def checkpoints(
     run: Annotated[
         str | None,
-        typer.Argument(help="Only of this run; without it of the workspace you stand in.", autocompletion=offer_runs),
+        typer.Argument(help="Only of this run; default: of the current workspace.", autocompletion=offer_runs),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"workspace": ..., "checkpoints": [{"id", ...}]}')] = False,
 ) -> None:
@@ -37,4 +37,4 @@ def checkpoints(
         elif infos:
             print_checkpoints(table_console(), infos)
         else:
-            say(f"No checkpoints of {found.workspace} yet. Make one with: interlock checkpoint create")
+            say(f"No checkpoints of {found.workspace} yet. Create one with: interlock checkpoint create")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..core.printable import printable
+from ..core import printable
 from .app import new_app
 from .output import print_json, say_error
 
@@ -20,20 +20,20 @@ FILE = "interlock.yaml"
 @app.command()
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE),
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a file with every key, its default and what it means.
 
     Example: interlock config init
     """
-    from ..config.template import template
+    from ..config import config_template
     from ..core import BadInput
 
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(template())
+            file.write(config_template())
     except FileExistsError:
-        raise BadInput("is there already", where=str(path), todo="--force writes over it.") from None
+        raise BadInput("already exists", where=str(path), todo="Use --force to overwrite.") from None
     except OSError as error:
         raise BadInput(f"cannot be written ({error.strerror})", where=str(path)) from None
     sys.stdout.write(f"Wrote {path}. Check it after every change with: interlock config check {path}\n")
@@ -44,12 +44,11 @@ def show(
     config: Annotated[Path | None, typer.Option("--config", help="Read this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
-    """Show the configuration in force, and where every value that is not the default came from.
+    """Show the configuration in effect, and where each non-default value comes from.
 
     Example: interlock config show --json
     """
-    from ..config import examine
-    from ..config.provenance import render, settings, visible
+    from ..config import examine, render, settings, visible
 
     examined = examine(config)
     for problem in examined.errors:
@@ -69,41 +68,38 @@ def trust(
     path: Annotated[Path, typer.Argument(help="The workspace's file.")] = Path(FILE),
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Agree to what a workspace's configuration loosens, until the file changes.
+    """Accept what a workspace's configuration loosens, until the file changes.
 
-    A workspace's interlock.yaml may tighten supervision freely. What loosens it counts only once you have agreed.
+    A workspace's interlock.yaml may tighten supervision freely. What loosens it applies only once you have accepted it.
 
     Example: interlock config trust
     """
-    from ..config import Config
-    from ..config.load import read_values, user_file
-    from ..config.trust import is_trusted, split
-    from ..config.trust import trust as agree
+    from ..config import Config, is_trusted, read_values, split, user_file
+    from ..config import trust as agree
     from ..contain import refuse_inside
-    from ..core import BadInput
-    from ..core.decoding import from_plain
+    from ..core import BadInput, from_plain
 
     refuse_inside("trust a configuration")
     values = read_values(path)
     base = from_plain(read_values(user_file()), Config) if user_file().is_file() else Config()
     loosened = split(values, base)[1]
     if is_trusted(path, values):
-        sys.stdout.write(f"{path} is trusted already.\n")
+        sys.stdout.write(f"{path} is already trusted.\n")
         return
     if loosened:
         sys.stdout.write(f"{path} loosens supervision: {', '.join(loosened)}\n")
         if not yes and not (sys.stdin.isatty() and typer.confirm("Trust it?")):
-            raise BadInput("not trusted", where=str(path), todo="Answer y, or give --yes.")
+            raise BadInput("not trusted", where=str(path), todo="Answer y, or use --yes.")
     agree(path, values)
     sys.stdout.write(f"{path} is trusted until it changes.\n")
 
 
 @app.command()
 def check(
-    path: Annotated[Path | None, typer.Argument(help="The file; without it what is in force.")] = None,
+    path: Annotated[Path | None, typer.Argument(help="The file; default: what is in effect.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
 ) -> None:
-    """Say everything that is wrong with a configuration. Exit status: 0 right, 2 wrong.
+    """List every error in a configuration. Exit status: 0 valid, 2 invalid.
 
     Example: interlock config check interlock.yaml
     """

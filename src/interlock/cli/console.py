@@ -8,7 +8,7 @@ from typing import Any
 import rich.console
 from rich.segment import Segment
 
-from ..core.printable import printable
+from ..core import printable
 
 
 class Console(rich.console.Console):

@@ -7,16 +7,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ..config import Config
-from ..config.contract_file import read_contract_file
-from ..config.load import FILE_NAME
+from ..config import FILE_NAME, Config, read_contract_file
 from ..contract import agree, common_hosts, given, protect_itself
-from ..core import CLAUSE_KEYS, BadInput, Clause, Context, Contract
-from ..core.globs import check_glob
-from ..report.contract_words import contract_lines
-from ..review.judgement import read_text
-from ..runtime.check_runner import missing_program
-from ..runtime.task_instructions import read_task_files
+from ..core import CLAUSE_KEYS, BadInput, Clause, Context, Contract, check_glob
+from ..report import contract_lines
+from ..runtime import missing_task_files, read_task_files
 from .output import say_error
 
 OPTIONS = {
@@ -57,6 +52,9 @@ def read_options(
 
 def check_command(command: str, where: str, workspace: Path) -> None:
     """Raise BadInput for a command of `done_when` that cannot be run."""
+    from ..review import read_text
+    from ..runtime import missing_program
+
     script = read_text(command, str(workspace))
     if not script.complete or not script.commands:
         raise BadInput(f"{command!r} is not a command", where=where)
@@ -75,7 +73,9 @@ def with_hosts(config: Config, contract: Contract) -> Config:
 
 
 def show_contract(context: Context, config: Config) -> None:
-    """Say in a few lines what the run is held to."""
+    """Say in a few lines what the run is held to, and which file of the task is missing."""
+    for name in missing_task_files(context):
+        say_error(f"{name}: the task points to this file, and it does not exist")
     agreed = agree(read_task_files(context), config.contract).contract
     for line in contract_lines(agreed):
         say_error(line)

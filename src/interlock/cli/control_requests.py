@@ -13,45 +13,45 @@ import typer
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..control import Command, Request, RequestOutcome, decode_current, new_request
-from ..control.messages import State, Waiting
+from ..control import Command, Request, RequestOutcome, State, Waiting, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
-from ..journal import JournalReader, RunFolder, RunSummary
-from ..journal.folder import HELD, PARKED, TREE
-from ..link import ask_owner
-from ..link.owner_client import Notice
-from ..link.runs import Runs
+from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary
+from ..link import Notice, Runs, ask_owner
 from .app import finite
 from .completion import offer_live_runs
 from .output import print_json, say, say_error
 
 RunArgument = Annotated[
     str | None,
-    typer.Argument(metavar="RUN", help="An id, a name, or the beginning of one.", autocompletion=offer_live_runs),
+    typer.Argument(metavar="RUN", help="An id, a name, or a unique prefix.", autocompletion=offer_live_runs),
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="Every live run.")]
+AllOption = Annotated[bool, typer.Option("--all", help="All live runs.")]
 WhereOption = Annotated[
     list[str] | None,
     typer.Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter."),
 ]
 TimeoutOption = Annotated[
-    float, typer.Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the answer.")
+    float, typer.Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the reply.")
 ]
-ReasonOption = Annotated[str | None, typer.Option("--reason", help="Why; it is recorded.")]
+ReasonOption = Annotated[str | None, typer.Option("--reason", help="The reason; it is recorded.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of them under `results`.")]
-VerboseOption = Annotated[bool, typer.Option("-v", "--verbose", help="The run's id and the protocol's own words too.")]
+VerboseOption = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Include the run's id and the protocol's message.")
+]
 HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
-StepOption = Annotated[int | None, typer.Option("--step", min=0, help="Which step; else the one that waits.")]
+StepOption = Annotated[int | None, typer.Option("--step", min=0, help="The step; default: the pending one.")]
 
 TIMEOUT_S = 60.0
 ENDING_S = 15.0
 """How long we watch a cancelled run's processes go."""
+STOPPING_S = 10.0
+"""How long a paused run's processes may take to stand still."""
 WAITING_S = 5.0
 """How often we say what a pause waits for."""
 AT_ONCE = 32
 """Requests under way at one time when there are many runs."""
 
-DONE = {"pause": "is paused", "resume": "goes on", "cancel": "is cancelled"}
+DONE = {"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
 """What a command has done, in people's words; the other commands' answers say more than this could."""
 
 LIVE = tuple(status for status in get_args(Status) if status not in ENDED)
@@ -79,7 +79,7 @@ def control_run(command: Command, choice: RunChoice, payload: Payload | None = N
     """Send a command to the runs that are meant, say what came of it, and end with the status that tells it."""
     many = choice.every or bool(choice.where)
     if many == (choice.run is not None):
-        raise BadInput("it is not said which run", todo="Give one RUN, or --all, or --where KEY=VALUE.")
+        raise BadInput("no run specified", todo="Specify a RUN, or use --all or --where KEY=VALUE.")
     from .runs import open_hub, the_store
 
     with closing(LocalRuns(the_store(), open_hub(choice.hub) if choice.hub else None)) as place:
@@ -130,7 +130,7 @@ class LocalRuns(Runs):
 
     def find(self, ref: str) -> RunSummary:
         if self.hub is not None:
-            from ..journal.find_run import find_run
+            from ..journal import find_run
 
             # Who lives is not to be seen from here: any of several with one name may be meant.
             return find_run(ref, [replace(run, owner_pid=None) for run in self.runs()])
@@ -160,7 +160,7 @@ class LocalRuns(Runs):
         if answer.outcome == "success" and request.command == "cancel":
             return _see_ended(folder, answer)
         if answer.outcome == "success" and request.command == "pause":
-            return _see_paused(folder, answer, timeout)
+            return _see_still(folder, _see_paused(folder, answer, timeout), notice)
         return answer
 
     def done(self, command: Command, run_id: str, answer: RequestOutcome) -> str:
@@ -169,7 +169,7 @@ class LocalRuns(Runs):
         if command == "pause" and here and not (self.folder(run_id).path / TREE).exists():
             return ": steps held"
         if not here and answer.result is not None and answer.result.payload.run_status == "pausing":
-            return " is pausing: the step under way may finish"
+            return " is pausing: the current step may finish"
         return f" {DONE.get(command, '')}"
 
     def waiting_call(self, run_id: str) -> Waiting:
@@ -183,23 +183,22 @@ class LocalRuns(Runs):
 
 def _adopt(folder: RunFolder) -> bool:
     """Have a parked run that nobody owns taken over: it answers, and resumes with our environment."""
-    from ..adapters.process.adoption import adopt_orphan
+    from ..adapters.process import adopt_orphan
 
     return adopt_orphan(folder)
 
 
 def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
     """Stay until the agent's processes are gone: cancelled is what has ended. They get time to tidy up."""
-    from ..journal.process_tree import read_tree
+    from ..journal import read_tree
     from ..process import attach
-    from .unowned import describe
 
     handle = read_tree(folder)
     tree = attach(handle) if handle is not None else None
     until = time.monotonic() + ENDING_S
     while tree is not None and tree.alive():
         if time.monotonic() > until:
-            message = f"the run has ended, but these processes are still running: {describe(tree.pids())}"
+            message = f"the run has ended, but these processes are still running: {tree.describe()}"
             return replace(answer, outcome="failure", code="failed", message=message, result=None)
         time.sleep(0.05)
     return answer
@@ -213,14 +212,33 @@ def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> Re
     while (summary := _summary(folder)) is not None and summary.status == "pausing":
         now = time.monotonic()
         if now > until:
-            message = f"no further step starts, but one is still under way after {timeout:.0f} s; --now stops it there"
+            message = f"no further step starts, but one is still running after {timeout:.0f} s; --now stops it at once"
             return replace(answer, outcome="unknown", message=message, accepted=True)
         if now - told > WAITING_S:
             told = now
             say_error(
-                f"{summary.name or folder.run_id}: waiting for the step under way to finish (--now stops it there)"
+                f"{summary.name or folder.run_id}: waiting for the current step to finish (--now stops it at once)"
             )
         time.sleep(0.05)
+    return answer
+
+
+def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> RequestOutcome:
+    """See for ourselves that no process of the run can be scheduled: paused is what stands still."""
+    from ..journal import read_tree
+    from ..process import attach
+
+    handle = read_tree(folder)
+    if handle is None or answer.outcome != "success":
+        return answer
+    tree, until = attach(handle), time.monotonic() + STOPPING_S
+    while (standing := tree.standing())[0]:
+        if time.monotonic() > until:
+            message = f"no further step starts, but these processes could not be stopped: {tree.describe(standing[0])}"
+            return replace(answer, outcome="failure", code="failed", message=message, result=None)
+        time.sleep(0.05)
+    if standing[1]:
+        notice(f"waiting in the kernel, and stopped before it runs again: {tree.describe(standing[1])}")
     return answer
 
 
@@ -236,7 +254,7 @@ def parse_condition(text: str) -> tuple[str, str]:
     """`status=running` as a key and a value."""
     key, equals, value = text.partition("=")
     if not equals or key not in KEYS:
-        raise BadInput(f"--where {text!r} is no condition", todo=f"Use KEY=VALUE with one of: {', '.join(KEYS)}.")
+        raise BadInput(f"--where {text!r} is not a condition", todo=f"Use KEY=VALUE with one of: {', '.join(KEYS)}.")
     if key == "status" and value not in LIVE:
         raise BadInput(f"--where {text!r}: no live run has this status", todo=f"Known: {', '.join(LIVE)}.")
     return key, value
@@ -247,13 +265,13 @@ def call_that_waits(body: bytes) -> Waiting:
     event = decode_current(body)
     waiting = event.waiting if isinstance(event, State) else None
     if waiting is None or waiting.kind != "approval":
-        raise InvalidState("no step of this run waits for a person", todo="See interlock show RUN.")
+        raise InvalidState("no step of this run needs approval", todo="See interlock show RUN.")
     return waiting
 
 
 def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, place: LocalRuns) -> None:
     if not done:
-        say("No live run fits." if choice.where else "No live runs.")
+        say("No live run matches." if choice.where else "No live runs.")
     for run, answer in done:
         line = _line(command, run, answer, choice.verbose, place.done(command, run.run_id, answer))
         if answer.outcome == "success":
@@ -269,7 +287,7 @@ def _line(command: Command, run: RunSummary, answer: RequestOutcome, verbose: bo
         return f"{run.run_id}: {answer.message}{code}"
     name = run.name or run.run_id
     if answer.outcome == "unknown":
-        return f"{name}: whether it was done is unknown: {answer.message}"
+        return f"{name}: outcome unknown: {answer.message}"
     if answer.outcome == "success" and command in DONE:
         return f"{name}{done}"
     return f"{name}: {answer.message}"

@@ -53,17 +53,17 @@ def examine() -> Iterator[DoctorCheck]:
 
 
 EXTRAS = (
-    ("nats", "hub", "many machines"),
-    ("httptools", "proxy", "the proxy before the model's API"),
+    ("nats", "hub", "runs on several machines"),
     ("apprise", "notify", "notifications"),
     ("anthropic", "model", "a model as second opinion"),
     ("mss", "gui", "GUI sessions"),
+    ("opentelemetry.sdk", "otel", "OpenTelemetry metrics"),
 )
 
 
 def _configuration() -> Iterator[DoctorCheck]:
     from ..config import load
-    from ..runtime.assembly import open_store
+    from ..journal import open_store
 
     try:
         config = load()
@@ -106,17 +106,20 @@ def _containment() -> DoctorCheck:
         found, _, todo = missing.partition(". ")
         return DoctorCheck("containment", "missing", f"guard does not work here: {found}", f"{todo}." if todo else "")
     fence = why_not(fenced=True)
-    more = f"fence does not: {fence}" if fence else "fence works, too (--contain fence)"
+    more = f"fence does not: {fence}" if fence else "fence works too (--contain fence)"
     return DoctorCheck("containment", "ok", f"guard works here, and is the default of interlock run; {more}")
 
 
 def _hooks() -> DoctorCheck:
-    from ..adapters.hooks.client_build import compile_client
+    from ..adapters.hooks import compile_client
 
     compiled = compile_client()
     if compiled is None:
         return DoctorCheck(
-            "hook client", "missing", "Python does it, more slowly", "Install a C compiler (Debian's gcc)."
+            "hook client",
+            "missing",
+            "not compiled; Python does the same, more slowly",
+            "Install a C compiler (Debian's gcc).",
         )
     return DoctorCheck("hook client", "ok", f"compiled, {compiled}")
 
@@ -129,6 +132,15 @@ def _optional(program: str, purpose: str) -> DoctorCheck:
 def _extra(module: str, extra: str, purpose: str) -> DoctorCheck:
     from importlib.util import find_spec
 
-    if find_spec(module) is not None:
-        return DoctorCheck(f"interlock[{extra}]", "ok", purpose)
-    return DoctorCheck(f"interlock[{extra}]", "missing", f"for {purpose}", f"Install interlock[{extra}]")
+    from ..core import install_command
+
+    try:
+        found = find_spec(module) is not None
+    except ModuleNotFoundError:
+        found = False  # The package that the module belongs to is missing, too.
+    name = f"interlock[{extra}]"
+    return (
+        DoctorCheck(name, "ok", purpose)
+        if found
+        else DoctorCheck(name, "missing", f"for {purpose}", f"Run: {install_command(extra)}")
+    )

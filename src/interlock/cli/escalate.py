@@ -31,7 +31,7 @@ def escalate(
     every: AllOption = False,
     where: WhereOption = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Also to a model of which nothing tells whether it is stronger.")
+        bool, typer.Option("--force", help="Switch even if it is unknown whether the model is stronger.")
     ] = False,
     reason: ReasonOption = None,
     timeout: TimeoutOption = TIMEOUT_S,
@@ -39,7 +39,7 @@ def escalate(
     json: JsonOption = False,
     verbose: VerboseOption = False,
 ) -> None:
-    """Have a run's agent go on with a stronger model.
+    """Switch a run's agent to a stronger model.
 
     Exit status: 0 done, 2 unknown model, 3 no such live run, 4 not possible in this state, 5 outcome unknown.
 

@@ -22,7 +22,7 @@ def export(
     ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"run_id", "path", "bytes"}')] = False,
 ) -> None:
-    """Write a run, live or ended, to a file that can be sent.
+    """Export a run, live or ended, into a file that you can share.
 
     Example: interlock export my-run -o my-run.tar.gz
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from ..core import BadInput
+from ..core import MissingExtra
 from .app import new_app
 from .gui_analyze import analyze
 from .gui_chaos import chaos
@@ -15,7 +15,7 @@ from .gui_verify import verify
 from .gui_watch import watch
 
 app = new_app(
-    "GUI sessions: see the screen, recover, verify.\n\n"
+    "GUI sessions: watch the screen, recover, verify.\n\n"
     "Example: interlock gui replay demo.json --workspace . --start-editor"
 )
 EXTRA = frozenset(("PIL", "Xlib", "cydifflib", "jeepney", "mss", "numpy", "websocket"))
@@ -32,7 +32,7 @@ def with_extra(command: Callable[..., None]) -> Callable[..., None]:
         except ModuleNotFoundError as error:
             if (error.name or "").partition(".")[0] not in EXTRA:
                 raise
-            raise BadInput(f"GUI sessions need {error.name}", todo="pip install 'interlock[gui]'") from None
+            raise MissingExtra(f"GUI sessions need {error.name}, which is", "gui") from None
 
     return run
 

@@ -10,22 +10,22 @@ import typer
 from .output import print_json, say_error
 
 if TYPE_CHECKING:
-    from ..gui.analyzer.result import AnalysisResult
+    from ..gui.analyzer import AnalysisResult
 
 
 def analyze(
-    images: Annotated[list[Path], typer.Argument(help="Pictures of a screen.", metavar="IMAGE...")],
+    images: Annotated[list[Path], typer.Argument(help="Screenshots.", metavar="IMAGE...")],
     expect: Annotated[str | None, typer.Option("--expect", help="The file that should be open.")] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     json: Annotated[bool, typer.Option("--json", help='{"images": [{"image", "status", "confidence", ...}]}')] = False,
 ) -> None:
-    """Say what pictures show, from their pixels: normal, dialog, wrong_file, error, terminal, unknown.
+    """Classify screenshots by their pixels: normal, dialog, wrong_file, error, terminal, unknown.
 
     Example: interlock gui analyze screen.png --json
     """
     from ..config import load
     from ..core import BadInput
-    from ..gui.pictures import PictureJudge, read_picture
+    from ..gui import PictureJudge, read_picture
 
     judge = PictureJudge(load(config).gui, expect)
     judged: list[tuple[Path, AnalysisResult]] = []

@@ -9,24 +9,24 @@ import typer
 from .output import print_json
 
 if TYPE_CHECKING:
-    from ..gui.chaos.report import ChaosReport, FaultReport
+    from ..gui.chaos import ChaosReport, FaultReport
 
 
 def chaos(
     seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed, the same faults.")] = 1,
-    faults: Annotated[int, typer.Option("--faults", min=0, metavar="K", help="How many faults.")] = 10,
+    faults: Annotated[int, typer.Option("--faults", min=0, metavar="N", help="Number of faults.")] = 10,
     kinds: Annotated[
         list[str] | None, typer.Option("--kind", metavar="KIND", help="Only this kind; may be repeated.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One fault a line; the last line is the sum.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One fault per line; the last line is the total.")] = False,
 ) -> None:
-    """Throw faults into a real editor while text is typed: are they noticed and recovered from?
+    """Inject faults into a real editor during typing, and count which are detected and recovered.
 
     Starts its own display and editor. Exit status 0 when it ran to the end, whatever it counted.
 
     Example: interlock gui chaos --seed 1 --faults 10
     """
-    from ..gui.chaos.runner import run_chaos
+    from ..gui.chaos import run_chaos
     from .console import Console
 
     console = Console(stderr=True, highlight=False, soft_wrap=True)

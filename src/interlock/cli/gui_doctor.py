@@ -14,22 +14,22 @@ from .output import say
 def doctor(
     display: Annotated[
         str | None,
-        typer.Option("--display", metavar=":N", help="Default: the environment's, else a new one."),
+        typer.Option("--display", metavar=":N", help="Default: from the environment, or a new one."),
     ] = None,
     profile: Annotated[
         Path | None,
-        typer.Option("--profile", metavar="DIR", help="Only write the editor's settings into its user-data folder."),
+        typer.Option("--profile", metavar="FOLDER", help="Only write the editor's settings to its user-data folder."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"checks": [{"what", "state", "found", "todo"}]}')] = False,
 ) -> None:
-    """Prove display, window manager, accessibility, title, pictures and typing. Exit status 4 if something is broken.
+    """Check display, window manager, accessibility, title, capture and typing. Exit status 4 if something is broken.
 
     Example: interlock gui doctor
     """
-    from ..gui.doctor import examine
+    from ..gui import examine
 
     if profile is not None:
-        from ..gui.editor.profile import write_profile
+        from ..gui.editor import write_profile
 
         write_profile(profile)
         say(f"settings and keys are in {profile / 'User'}; open the editor's window now")

@@ -13,24 +13,22 @@ import typer
 from .output import print_json
 
 if TYPE_CHECKING:
+    from ..gui import Replayed
     from ..gui.orchestrator import InterventionEvent
-    from ..gui.supervised_replay import Replayed
 
 
 def replay(
     session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
-    workspace: Annotated[Path, typer.Option("--workspace", help="The folder that it is typed into.")],
-    editor: Annotated[
-        str | None, typer.Option("--editor", metavar="URL", help="A code-server that runs already.")
-    ] = None,
+    workspace: Annotated[Path, typer.Option("--workspace", help="The folder to type into.")],
+    editor: Annotated[str | None, typer.Option("--editor", metavar="URL", help="A running code-server.")] = None,
     start_editor: Annotated[
         bool, typer.Option("--start-editor", help="Start a display and an editor for this replay.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where an interrupted replay stopped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue where an interrupted replay stopped.")] = False,
     verify: Annotated[bool, typer.Option("--verify/--no-verify", help="Compare the files at the end.")] = True,
     repair: Annotated[bool, typer.Option("--repair", help="Type what differs again, and verify again.")] = False,
     record: Annotated[
-        Path | None, typer.Option("--record", metavar="DIR", help="Keep a picture of every chunk and look.")
+        Path | None, typer.Option("--record", metavar="FOLDER", help="Keep a screenshot of every chunk and check.")
     ] = None,
     report: Annotated[
         Path | None,
@@ -39,14 +37,14 @@ def replay(
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     json: Annotated[bool, typer.Option("--json", help='{"run_id", "success", "verification", ...}')] = False,
 ) -> None:
-    """Replay a session into an editor. Without --editor and --start-editor: the one on this display.
+    """Replay a session in an editor; by default the one on this display.
 
     Exit status: 0 all typed and right, 1 typed but something differs, 4 not typed to the end, 130 cancelled.
 
     Example: interlock gui replay demo.json --workspace ./demo --start-editor
     """
     from ..config import load
-    from ..gui.supervised_replay import Wishes, replay
+    from ..gui import Wishes, replay_session
     from .gui_report import write_report
 
     wishes = Wishes(
@@ -59,7 +57,7 @@ def replay(
     )
     settings = load(config)
     with _progress(quiet=json) as shown:
-        done = replay(
+        done = replay_session(
             session, workspace, settings, wishes, say=shown.say, on_progress=shown.advance, on_event=shown.event
         )
     page = write_report(Path(done.folder), settings, report)
@@ -162,4 +160,4 @@ def _print(done: Replayed, page: Path | None) -> None:
     if page is not None:
         console.print(Text(f"report: {page}", style="dim"))
     if not result.completed:
-        console.print(Text("go on: the same command with --resume", style="dim"))
+        console.print(Text("to continue: the same command with --resume", style="dim"))

@@ -12,10 +12,7 @@ from .output import say_error
 def write_report(run_folder: Path, config: Config, target: Path | None) -> Path | None:
     """Write the run's report, into its own folder if nothing else is said; None, and a line on stderr, if it fails."""
     from ..journal import RunFolder
-    from ..report import Story
-    from ..report.changes import read_changes
-    from ..report.document import gather
-    from ..report.rendering import render
+    from ..report import Story, gather, read_changes, render
 
     page = target or run_folder / "report.html"
     album = config.gui.screenshot_dir

@@ -12,23 +12,26 @@ from .output import print_json
 
 def verify(
     session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
-    workspace: Annotated[Path, typer.Option("--workspace", help="The folder that it was replayed into.")],
+    workspace: Annotated[Path, typer.Option("--workspace", help="The folder of the replay.")],
     strict: Annotated[
-        bool | None, typer.Option("--strict/--no-strict", help="Want equality after line ends; default: configured.")
+        bool | None,
+        typer.Option(
+            "--strict/--no-strict", help="Require equality apart from line endings; default: from the configuration."
+        ),
     ] = None,
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     json: Annotated[bool, typer.Option("--json", help='{"success", "summary", "comparisons": [...]}')] = False,
 ) -> None:
-    """Compare a workspace with what a session meant: exit status 0 if all is right, 1 if something differs.
+    """Compare a workspace with the expected result of a session: exit status 0 if it matches, 1 if it differs.
 
-    What files were before the replay is known from its own records; without them, files start empty.
+    The original files come from the records of the replay; without them, files start empty.
 
     Example: interlock gui verify demo.json --workspace . --strict
     """
     from ..config import load
     from ..core import BadInput
-    from ..gui.replay.store import SessionStore
-    from ..gui.session import read_session
+    from ..gui import read_session
+    from ..gui.replay import SessionStore
     from ..gui.verifier import FileVerifier
 
     settings = load(config).gui.verification

@@ -18,25 +18,27 @@ def watch(
     window: Annotated[str | None, typer.Option("--window", metavar="ID", help="Capture this window only.")] = None,
     interval: Annotated[
         float | None,
-        typer.Option("--interval", min=0.05, callback=finite, metavar="S", help="Seconds between two looks."),
+        typer.Option("--interval", min=0.05, callback=finite, metavar="SECONDS", help="Seconds between two checks."),
     ] = None,
-    looks: Annotated[int | None, typer.Option("--looks", min=1, metavar="N", help="End after so many looks.")] = None,
-    observe: Annotated[bool, typer.Option("--observe", help="Look, never act.")] = False,
+    looks: Annotated[
+        int | None, typer.Option("--looks", min=1, metavar="N", help="End after this many checks.")
+    ] = None,
+    observe: Annotated[bool, typer.Option("--observe", help="Watch, never act.")] = False,
     editor: Annotated[
         bool | None,
-        typer.Option("--editor/--no-editor", help="Whether one has to be in front; default: if one is there."),
+        typer.Option("--editor/--no-editor", help="Whether an editor must be in front; default: if there is one."),
     ] = None,
     name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "watch",
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One event a line.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One event per line.")] = False,
 ) -> None:
-    """Look at a display now and then, and recover from what is wrong, until Ctrl-C or cancel.
+    """Check a display regularly and recover from problems, until Ctrl-C or cancel.
 
     Example: interlock gui watch --display :1 --interval 5
     """
     from ..config import load
+    from ..gui import Watching, watch_display
     from ..gui.orchestrator import InterventionEvent
-    from ..gui.watcher import Watching, watch_display
     from .console import Console
     from .gui_text import print_event
 

@@ -12,11 +12,11 @@ from .app import new_app
 from .output import print_json, say
 
 if TYPE_CHECKING:
-    from ..config.model import Hub
+    from ..config import Hub
 
-app = new_app("Keys of people and machines, and the configuration of the hub's server.")
+app = new_app("Manage the hub's keys and its server's configuration.")
 keys_app = typer.Typer(
-    help="List our own key and those we trust; make, add and remove keys.",
+    help="List your own key and the trusted ones; make, add and remove keys.",
     rich_markup_mode=None,
     invoke_without_command=True,
 )
@@ -34,14 +34,14 @@ def keys(context: typer.Context, json: JsonOption = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from ..core.keys import load_key, read_trusted
+    from ..core import load_key, read_trusted
 
     settings = _settings()
     own, trusted = load_key(_own(settings)), read_trusted(_trusted(settings))
     if json:
         print_json({"own": own.public if own else None, "trusted": [msgspec.to_builtins(key) for key in trusted]})
         return
-    say(f"own key: {own.public}" if own else "no key of our own yet: interlock hub keys make")
+    say(f"own key: {own.public}" if own else "no key yet: interlock hub keys make")
     for key in trusted:
         say(f"{key.public}  {','.join(key.roles)}  {key.name}")
     if not trusted:
@@ -50,12 +50,12 @@ def keys(context: typer.Context, json: JsonOption = False) -> None:
 
 @keys_app.command()
 def make() -> None:
-    """Make our own key, in a file that only this user can read.
+    """Create your own key, in a file that only you can read.
 
     Example: interlock hub keys make
     """
     from ..contain import refuse_inside
-    from ..core.keys import create_key
+    from ..core import create_key
 
     refuse_inside("make a key")
     say(create_key(_own(_settings())).public)
@@ -65,14 +65,14 @@ def make() -> None:
 def add(
     public: Annotated[str, typer.Argument(help="The public key: 56 characters that begin with U.")],
     role: RoleOption = "controller",
-    name: Annotated[str, typer.Option("--name", help="Whose it is: shown as the actor of its requests.")] = "",
+    name: Annotated[str, typer.Option("--name", help="The owner: shown as the actor of its requests.")] = "",
 ) -> None:
     """Trust a key: as owner of runs, as controller that may steer them, as viewer on the hub's server.
 
     Example: interlock hub keys add UD6OU4D3FZXZMOEBTFS3QWIDXB3QLC6GMIXL2BGCVAEXTXJFFSHWWLGF --role owner --name web-1
     """
     from ..contain import refuse_inside
-    from ..core.keys import read_trusted, trusted_key, write_trusted
+    from ..core import read_trusted, trusted_key, write_trusted
 
     refuse_inside("trust a key")
     place = _trusted(_settings())
@@ -82,17 +82,17 @@ def add(
 
 
 @keys_app.command()
-def remove(key: Annotated[str, typer.Argument(help="A public key, its beginning, or its name.")]) -> None:
+def remove(key: Annotated[str, typer.Argument(help="A public key, a prefix, or a name.")]) -> None:
     """Stop trusting a key. Generate the server's configuration again to keep it from connecting.
 
     Example: interlock hub keys remove web-1
     """
     from ..contain import refuse_inside
-    from ..core.keys import remove_trusted
+    from ..core import remove_trusted
 
     refuse_inside("change which keys are trusted")
     gone = remove_trusted(key, _trusted(_settings()))
-    say(f"{gone.name} ({gone.public}) is not trusted any more")
+    say(f"{gone.name} ({gone.public}) is no longer trusted")
 
 
 @app.command()
@@ -100,26 +100,25 @@ def config(
     listen: Annotated[str, typer.Option("--listen", metavar="HOST:PORT", help="Where the server listens.")] = (
         "0.0.0.0:4222"
     ),
-    store: Annotated[str, typer.Option("--store", metavar="DIR", help="Where the server keeps its streams.")] = (
+    store: Annotated[str, typer.Option("--store", metavar="FOLDER", help="Where the server keeps its streams.")] = (
         "./jetstream"
     ),
 ) -> None:
-    """Print a configuration for nats-server: each trusted key may do what its roles need, nobody else connects.
+    """Print a configuration for nats-server: each trusted key may do what its roles need, no other key may connect.
 
-    Our own key is in it as owner and controller. Add TLS and a cluster to the file as your network needs them.
+    Your own key is included as owner and controller. Add TLS and a cluster to the file as your network needs them.
 
     Example: interlock hub config --store /var/lib/nats > hub.conf
     """
-    from ..core import BadInput
-    from ..core.keys import TrustedKey, load_key, read_trusted
-    from ..link.hub_permissions import server_config
+    from ..core import BadInput, TrustedKey, load_key, read_trusted
+    from ..link import server_config
 
     settings = _settings()
     own, found = load_key(_own(settings)), read_trusted(_trusted(settings))
     if own is not None and all(key.public != own.public for key in found):
         found.insert(0, TrustedKey(own.public, ("owner", "controller"), "own key"))
     if not found:
-        raise BadInput("there are no keys", todo="Make one with: interlock hub keys make")
+        raise BadInput("there are no keys", todo="Create one with: interlock hub keys make")
     say(server_config(found, listen, store), nl=False)
 
 

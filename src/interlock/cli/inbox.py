@@ -11,7 +11,7 @@ from .app import new_app
 from .output import print_json, say, say_error
 
 if TYPE_CHECKING:
-    from ..report.inbox import InboxItem
+    from ..report import InboxItem
     from .control_requests import LocalRuns
 
 app = new_app()
@@ -21,11 +21,13 @@ TIMEOUT_S = 60.0
 
 @app.command()
 def inbox(
-    item: Annotated[str | None, typer.Argument(help="An item's id, or the beginning of it.")] = None,
+    item: Annotated[str | None, typer.Argument(help="An item's id or a unique prefix.")] = None,
     answer: Annotated[str | None, typer.Argument(help="One of its answers.")] = None,
-    reason: Annotated[str, typer.Option("--reason", help="Why; the agent is told when you reject a call.")] = "",
-    hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Also of other machines: nats://...")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"items": [...]}; of an answer, what came of it.')] = False,
+    reason: Annotated[
+        str, typer.Option("--reason", help="The reason; the agent receives it when you reject a call.")
+    ] = "",
+    hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Include other machines: nats://...")] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"items": [...]}; with an answer, its result.')] = False,
 ) -> None:
     """List what needs you, newest first; or answer it.
 
@@ -33,7 +35,7 @@ def inbox(
 
     Example: interlock inbox 1f2e approve
     """
-    from ..report.inbox import find_item, read_inbox
+    from ..report import find_item, read_inbox
     from .control_requests import LocalRuns
     from .runs import open_hub, the_store
 
@@ -52,7 +54,7 @@ def inbox(
 
 
 def _answer(runs: LocalRuns, ref: str, name: str, reason: str, json: bool) -> None:
-    from ..report.inbox_answers import answer_item
+    from ..report import answer_item
     from .control_requests import EXIT
 
     item, answered = answer_item(runs, ref, name, reason, timeout=TIMEOUT_S, notice=say_error)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..core import InvalidState
-from ..intervene.options import OptionName
+from ..intervene import OptionName
 from .app import new_app
 from .completion import offer_incidents
 from .output import print_hanging, print_json, say, say_error
@@ -16,15 +16,15 @@ from .output import print_hanging, print_json, say, say_error
 if TYPE_CHECKING:
     from ..runtime import StoredIncident
 
-app = new_app("Look at an emergency stop, and choose one of the four ways on.")
+app = new_app("Inspect an emergency stop and choose one of the four options.")
 
 
 @app.command()
 def show(
     incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
-    json: Annotated[bool, typer.Option("--json", help="Everything that is stored of it.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Show everything that is stored.")] = False,
 ) -> None:
-    """Show the report of an emergency stop and the four ways on.
+    """Show the report of an emergency stop and its four options.
 
     Example: interlock incident show incident-1f2e
     """
@@ -41,19 +41,18 @@ def show(
 @app.command("continue")
 def continue_(
     incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
-    option: Annotated[OptionName, typer.Option("--option", help="Which way on.")],
+    option: Annotated[OptionName, typer.Option("--option", help="The option.")],
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
     summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
     json: Annotated[bool, typer.Option("--json", help="With abort: what was cleaned up.")] = False,
 ) -> None:
-    """Go on after an emergency stop, in this terminal, as a run that continues the stopped one; or clean up.
+    """Continue after an emergency stop, in this terminal, as a new run; or clean up.
 
     Example: interlock incident continue incident-1f2e --option resume_with_limits
     """
     from ..config import load
-    from ..runtime import Incidents
-    from ..runtime.assembly import open_store
-    from ..runtime.continuation import abort, choose, continue_run
+    from ..journal import open_store
+    from ..runtime import Incidents, abort, choose, continue_run
 
     settings = load(config, tell=say_error)
     store = open_store(settings)
@@ -68,7 +67,7 @@ def continue_(
             say(f"{stored.id} is settled: aborted. {'; '.join(done) or 'Nothing was left to clean up'}.")
         return
     if json:
-        raise InvalidState("a run that goes on has no JSON of its own", todo="Use --summary FILE")
+        raise InvalidState("a continued run has no JSON output", todo="Use --summary FILE")
     from ..adapters.process import Launch
     from ..core import Context
     from .run_result import launch_and_exit
@@ -99,7 +98,7 @@ def _print(stored: StoredIncident) -> None:
         by = f", as run {stored.continued_by}" if stored.continued_by else ""
         console.print(Text(f"Settled: {stored.option}{by}.", style="bold"))
         return
-    console.print(Text("Ways on", style="bold"))
+    console.print(Text("Options", style="bold"))
     for option in stored.options:
         mark = "·" if option.applicable else "✗"
         print_hanging(console, f"  {mark} {option.name}  {option.description}")

@@ -17,7 +17,7 @@ def incidents(
     every: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"incidents": [...]}')] = False,
 ) -> None:
-    """List the incidents that wait for somebody to choose a way on.
+    """List the incidents that need a decision.
 
     Example: interlock incidents --all
     """

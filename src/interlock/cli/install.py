@@ -12,12 +12,12 @@ app = new_app()
 def install(
     agent: Agent, project: Project = None, diff: Diff = False, yes: Yes = False, as_json: AsJson = False
 ) -> None:
-    """Install permanent hooks that talk to interlock serve. What changes is said first, and backed up.
+    """Install permanent hooks that talk to interlock serve. Shows changes first and keeps a backup.
 
     Example: interlock install claude-code --project . --yes
     """
-    from ..adapters.hooks.clients import plan_install
+    from ..adapters.hooks import plan_install
 
     carry_out(
-        plan_install, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="these hooks are installed already"
+        plan_install, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="these hooks are already installed"
     )

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core import BadInput
-from ..core.printable import printable
+from ..core import BadInput, printable
 from .output import print_json
 
 if TYPE_CHECKING:
-    from ..adapters.hooks.installation import FileChange
+    from ..adapters.hooks import FileChange
 
 Agent = Annotated[str, typer.Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
 Project = Annotated[
-    Path | None, typer.Option("--project", help="In this folder's settings, not the user's.", metavar="DIR")
+    Path | None, typer.Option("--project", help="Use this folder's settings instead of the user's.", metavar="FOLDER")
 ]
 Diff = Annotated[bool, typer.Option("--diff", help="Show every line that changes.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
@@ -34,8 +33,11 @@ def carry_out(
     yes: bool,
     as_json: bool,
     nothing: str,
+    removing: bool = False,
 ) -> None:
     """Show the changes, ask, make them, and say where the backups are."""
+    from ..adapters.hooks import finish_install, finish_uninstall
+
     if project is not None and not project.is_dir():
         raise BadInput("the project is not a folder", where=str(project))
     where = project.resolve() if project is not None else None
@@ -46,9 +48,13 @@ def carry_out(
         sys.stdout.flush()
     if needed and not yes:
         if not sys.stdin.isatty():
-            raise BadInput("nobody is there to agree to the change", todo="Look at it with --diff, then add --yes.")
+            raise BadInput("no terminal to confirm the change", todo="Review it with --diff, then add --yes.")
         typer.confirm("Make this change?", abort=True, err=True)
     made = [(change.path, change.make()) for change in needed]
+    if removing:
+        finish_uninstall(needed, where or Path.home())
+    else:
+        finish_install(needed)
     if as_json:
         print_json({"changed": [{"path": str(path), "backup": str(b) if b else None} for path, b in made]})
         return

@@ -26,12 +26,12 @@ LOOK_S = 0.2
 @app.command()
 def logs(
     run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow until the run ends.")] = False,
     since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Only from then on: 10m, 14:30, 2026-11-17T14:30.")
+        str | None, typer.Option("--since", metavar="TIME", help="Only since then: 10m, 14:30, 2026-11-17T14:30.")
     ] = None,
     step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="Only during this step.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='A line for each piece: {"time", "stream", "text"}.')] = False,
+    json: Annotated[bool, typer.Option("--json", help='One line per piece: {"time", "stream", "text"}.')] = False,
 ) -> None:
     """Show what a run's command printed: stdout and stderr, or what it drew on its terminal.
 
@@ -41,8 +41,7 @@ def logs(
     """
     from ..core import BadInput
     from ..journal import JournalReader
-    from ..output import OutputReader
-    from ..output.windows import parse_since, step_window
+    from ..output import OutputReader, parse_since, step_window
     from .runs import the_store
 
     folder = the_store().find(run)
@@ -64,7 +63,7 @@ def logs(
     if not folder.output.exists():
         from .output import say_error
 
-        say_error(f"nothing of what {folder.run_id} printed is kept: it printed nothing, or Interlock did not start it")
+        say_error(f"no output of {folder.run_id} was kept: it printed nothing, or Interlock did not start it")
 
 
 def _pieces(reader: OutputReader, folder: RunFolder, since: float, follow: bool) -> Iterator[Printed]:
@@ -79,15 +78,14 @@ def _pieces(reader: OutputReader, folder: RunFolder, since: float, follow: bool)
 
 def _is_over(folder: RunFolder) -> bool:
     from ..core import ENDED
-    from ..journal.store import summarize
+    from ..journal import summarize
 
     summary = summarize(folder)
     return summary is None or summary.status in ENDED or summary.owner_pid is None
 
 
 def _show_text(piece: Printed) -> None:
-    from ..output import GAP
-    from ..output.readable import readable
+    from ..output import GAP, readable
 
     if piece.stream == GAP:
         size = f"{int(piece.data):,} bytes" if piece.data else "output"

@@ -11,51 +11,109 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup
 
-from ..core.errors import InterlockError
+from ..core import InterlockError
 from .interrupt import INTERRUPTED, listen_again
+from .metavars import unify
 from .output import say_error
+from .streams import outlive_reader
 
-COMMANDS: dict[str, str] = {
-    "demo": "a scripted agent goes wrong in every way that we detect, supervised live",
-    "run": "supervise any command",
-    "serve": "the resident supervisor, for agents with permanent hooks",
-    "install": "permanent hooks in an agent's own settings",
-    "uninstall": "take permanent hooks out again",
-    "scan": "recorded traces: where they went wrong, what would have been done",
-    "review": "the verdict on shell commands",
-    "inbox": "everything that needs you, and the answers to it",
-    "ps": "the live runs",
-    "budget": "what runs have spent together, and the forecast",
-    "report": "one run as one self-contained file",
-    "proof": "what a run claims, and whether it is true",
-    "top": "watch and steer all runs in the terminal",
-    "show": "one run in full",
-    "logs": "what a run's command printed",
-    "incidents": "what emergency stops left behind",
-    "incident": "one emergency stop: its report, and the four ways on",
-    "pause": "let a run finish its iteration and start no other",
-    "resume": "let a paused run go on",
-    "cancel": "end a run and its agent",
-    "escalate": "have a run go on with a stronger model",
-    "approve": "let a step go on that waits for a person",
-    "reject": "refuse a step that waits for a person",
-    "export": "one run as one file",
-    "verify": "whether a journal was changed",
-    "prune": "remove old runs",
-    "checkpoints": "the checkpoints of a workspace",
-    "checkpoint": "create, show, diff, gc, verify checkpoints",
-    "rollback": "take a workspace back to a checkpoint",
-    "undo": "take the last rollback back",
-    "gui": "GUI sessions: replay, watch, verify, analyze, doctor, chaos",
-    "config": "write, show and check the configuration",
-    "mute": "a false alarm stays quiet from now on",
-    "notify": "who is told, and whether that works",
-    "doctor": "what works on this machine",
-    "web": "the dashboard: all runs in a browser",
-    "hub": "keys of people and machines, and the configuration of the hub's server",
-    "schema": "JSON Schemas of everything on the wire and in the journal",
+GROUPS: dict[str, dict[str, str]] = {
+    "Start": {
+        "demo": "watch a scripted agent go wrong, supervised live",
+        "run": "supervise any command",
+        "install": "add permanent hooks to an agent's own settings",
+        "uninstall": "remove permanent hooks",
+        "serve": "run the resident supervisor, for agents with permanent hooks",
+        "config": "write, show and check the configuration",
+        "doctor": "check what works on this machine",
+    },
+    "Watch": {
+        "ps": "list the live runs",
+        "top": "watch and steer all runs in the terminal",
+        "web": "open the dashboard: all runs in a browser",
+        "show": "show one run in full",
+        "logs": "show what a run's command printed",
+        "inbox": "list and answer everything that needs you",
+        "budget": "show what runs have spent together, and the forecast",
+    },
+    "Steer": {
+        "pause": "pause a run after its current iteration",
+        "resume": "resume a paused run",
+        "cancel": "end a run and its agent",
+        "approve": "allow the step that waits for a person",
+        "reject": "block the step that waits for a person",
+        "escalate": "continue a run with a stronger model",
+        "mute": "mute a false alarm",
+    },
+    "Undo": {
+        "rollback": "restore a workspace to a checkpoint",
+        "undo": "undo the last rollback",
+        "checkpoints": "list the checkpoints of a workspace",
+        "checkpoint": "create, show, compare, verify and clean up checkpoints",
+        "incidents": "list emergency stops",
+        "incident": "show an emergency stop and choose how to continue",
+    },
+    "Understand": {
+        "report": "write one run as one self-contained file",
+        "proof": "check whether what a run claims is true",
+        "scan": "find what went wrong in recorded traces",
+        "review": "review shell commands",
+    },
+    "Operate": {
+        "export": "pack one run into one file",
+        "verify": "check whether a journal was changed",
+        "prune": "remove old runs",
+        "notify": "list and test alert channels",
+        "hub": "manage the hub's keys and its server's configuration",
+        "gui": "supervise GUI sessions",
+        "schema": "print the JSON Schemas of messages and records",
+    },
 }
-"""Command to the one line that `interlock --help` shows. The command `a-b` lives in the module `a_b` as `app`."""
+"""The commands as `interlock --help` shows them. The command `a-b` lives in the module `a_b` as `app`."""
+
+COMMANDS: dict[str, str] = {name: about for commands in GROUPS.values() for name, about in commands.items()}
+
+ALIASES = {
+    "abort": "cancel",
+    "continue": "resume",
+    "dashboard": "web",
+    "kill": "cancel",
+    "list": "ps",
+    "log": "logs",
+    "ls": "ps",
+    "monitor": "top",
+    "restore": "rollback",
+    "revert": "rollback",
+    "status": "ps",
+    "stop": "cancel",
+    "watch": "top",
+}
+"""Words that people try, each with the command that it means. Not listed, and not completed."""
+
+
+CHANGING = frozenset(
+    (
+        "approve",
+        "cancel",
+        "checkpoint",
+        "config",
+        "escalate",
+        "hub",
+        "inbox",
+        "incident",
+        "install",
+        "mute",
+        "notify",
+        "pause",
+        "prune",
+        "reject",
+        "resume",
+        "rollback",
+        "undo",
+        "uninstall",
+    )
+)
+"""Commands whose work must be done even if nobody reads what they print (| head)."""
 
 
 LOGGING = frozenset(("gui", "serve", "web"))
@@ -78,9 +136,19 @@ class LazyGroup(TyperGroup):
         module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
         command = typer.main.get_command(module.app)
         command.name = cmd_name
+        unify(command)
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        if args[:1] == ["--help"]:
+            sys.stdout.write(f"{ctx.get_help()}\n")
+            raise SystemExit(0)
+        if args and args[0] in ALIASES:
+            args = [ALIASES[args[0]], *args[1:]]
+        if args and args[0] in CHANGING:
+            outlive_reader()
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             from rapidfuzz import fuzz, process
 
@@ -92,11 +160,18 @@ class LazyGroup(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands from the table, without importing one of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_spacing=2)
 
 
-app = typer.Typer(cls=LazyGroup, no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=LazyGroup,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 @app.callback()
@@ -115,7 +190,7 @@ def interlock(
         # `run` has much to import before it starts anything, and then takes signals itself.
         listen_again()
     if log_json or log_level or log_file or ctx.invoked_subcommand in LOGGING:
-        from ..runtime.log import choose_log, configure_log
+        from ..runtime import choose_log, configure_log
 
         choose_log(json=log_json, level=log_level, file=log_file)
         configure_log()

@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ..core import BadInput, InterlockError
-from ..core.decoding import from_json
+from ..core import BadInput, InterlockError, from_json
 from .app import new_app
 from .output import print_json, say, say_error
 
@@ -27,15 +26,15 @@ def mute(
         str | None, typer.Argument(help="An issue's id, its `key` in the details, or a type of issue.")
     ] = None,
     run: Annotated[str | None, typer.Option("--run", help="The run that the issue's id is from; default: any.")] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Let it be heard again.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Unmute it.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"project", "muted": [...]}')] = False,
 ) -> None:
-    """Mark a finding as a false alarm for the project in this folder. Without a finding, list what is quiet.
+    """Mark a finding as a false alarm for the project in this folder. Without a finding, list what is muted.
 
     Example: interlock mute "loop:bash:1f3a" --remove
     """
     from ..contain import refuse_inside
-    from ..runtime.mutes import read_mutes, write_mutes
+    from ..runtime import read_mutes, write_mutes
 
     project = Path.cwd()
     muted = read_mutes(project)
@@ -66,7 +65,7 @@ def _key_of(finding: str, run: str | None) -> str:
     kind, _, rest = finding.partition(":")
     if kind in types and rest and finding.isprintable() and not ISSUE_ID.fullmatch(finding):
         # A recorded trace that was scanned has left no run behind.
-        say_error(f"no run has shown {finding} so far; it will be quiet should it come.")
+        say_error(f"no run has shown {finding} so far; it will be muted if it occurs.")
         return finding
     raise BadInput(f"{finding!r} is neither a finding nor a type of issue", todo=_nearest(finding, keys | types, types))
 
@@ -99,7 +98,7 @@ def _seen(run: str | None) -> dict[str, str]:
 
 
 def _nearest(word: str, words: Collection[str], listed: Collection[str]) -> str:
-    from ..config.nearest import nearest
+    from ..config import nearest
 
     found = nearest(word, words)
     meant = f"Did you mean {found}? " if found else ""

@@ -19,12 +19,14 @@ PATIENCE_S = 20.0
 @app.command()
 def notify(
     names: Annotated[list[str] | None, typer.Argument(metavar="[CHANNEL]...", help="Only these channels.")] = None,
-    test: Annotated[bool, typer.Option("--test", help="Send a message through each and say how it went.")] = False,
+    test: Annotated[
+        bool, typer.Option("--test", help="Send a test message through each and report the result.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help='{"channels": [{"name", "kind", "ok", "message"}]}')] = False,
 ) -> None:
-    """List the channels of the configuration (notifications.channels), and try them.
+    """List the configured alert channels (notifications.channels), and test them.
 
-    Exit status: 0 all right, 4 when a channel did not take the message, 2 when there is none.
+    Exit status: 0 all work, 4 a channel did not accept the message, 2 there is none.
 
     Example: interlock notify --test
     """
@@ -32,7 +34,7 @@ def notify(
 
     channels = load(tell=say_error).notifications.channels
     if not channels:
-        raise BadInput("there are no channels", todo="Add one: notifications.channels in interlock.yaml.")
+        raise BadInput("there are no channels", todo="Add one under notifications.channels in interlock.yaml.")
     for name in names or ():
         if name not in channels:
             raise BadInput(f"there is no channel {name!r}", todo=f"Known: {', '.join(channels)}")
@@ -55,8 +57,7 @@ def notify(
 def try_channel(url: str) -> tuple[bool, str]:
     """Send a message through one channel; whether it was taken, and why not."""
     from ..core import Notify
-    from ..runtime.directive_executor import with_timeout
-    from ..runtime.notifier import apprise_channel
+    from ..runtime import apprise_channel, with_timeout
 
     words = Notify("Interlock: a test", "If you can read this, alerts of your runs will reach you.", "info")
 
@@ -69,4 +70,4 @@ def try_channel(url: str) -> tuple[bool, str]:
             return False, redact_text(str(error))
         return True, ""
 
-    return with_timeout(attempt, PATIENCE_S, (False, f"no answer within {PATIENCE_S:.0f} s"))
+    return with_timeout(attempt, PATIENCE_S, (False, f"no reply within {PATIENCE_S:.0f} s"))

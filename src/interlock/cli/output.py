@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..core.printable import ESCAPED, printable
+from ..core import ESCAPED, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -62,6 +62,18 @@ def print_hanging(console: Console, text: str) -> None:
 def many(number: int, noun: str) -> str:
     """A count with its word."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:
+    """Dollars, and of how many; at least so many where some tokens have no price."""
+    known = "unknown" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
+    return known + (f"/{budget:,.2f}" if budget is not None else "")
+
+
+def spent(cost: float, budget: float | None, unpriced_tokens: int) -> str:
+    """The same within a sentence."""
+    shown = money(cost, budget, unpriced_tokens)
+    return shown if shown.startswith("$") else f"cost {shown}"
 
 
 def say(line: object = "", *, err: bool = False, nl: bool = True) -> None:

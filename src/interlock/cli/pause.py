@@ -30,7 +30,7 @@ def pause(
     run: RunArgument = None,
     every: AllOption = False,
     where: WhereOption = None,
-    now: Annotated[bool, typer.Option("--now", help="Stop at once, also in the middle of a step.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Stop at once, even in the middle of a step.")] = False,
     reason: ReasonOption = None,
     timeout: TimeoutOption = TIMEOUT_S,
     hub: HubOption = None,
@@ -39,7 +39,7 @@ def pause(
 ) -> None:
     """Let the current step finish, then stop all processes of the run. No further step starts.
 
-    Works without the run's owner, too. An agent whose processes Interlock did not start is not stopped: its next step
+    Also works without the run's owner. An agent whose processes Interlock did not start is not stopped: its next step
     waits, and the answer is "steps held".
 
     Exit status: 0 done, 3 no such live run, 4 not possible in this state, 5 outcome unknown.

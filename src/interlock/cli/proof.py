@@ -34,7 +34,7 @@ def proof(
     Example: interlock proof my-run
     """
     from ..journal import JournalReader
-    from ..report.proof import last_gate, read_proof, sorted_claims
+    from ..report import last_gate, read_proof, sorted_claims
     from .runs import the_store
 
     folder = the_store().find(run)
@@ -47,16 +47,13 @@ def proof(
     if json:
         print_json(
             {"run_id": folder.run_id, "claims": found.claims, "tests": found.tests, "tree": found.tree,
-             "step": found.step, "done_when": checks, "contract": "not met" if unmet else "met" if gate else ""}
+             "step": found.step, "ending": found.ending, "done_when": checks,
+             "contract": "not met" if unmet else "met" if gate else ""}
         )  # fmt: skip
     else:
         from .console import Console
 
         console = Console(highlight=False)
-        for check in checks:
-            how = "passed" if check.passed else check.why or f"failed with status {check.exit_status}"
-            mark = MARKS["proven" if check.passed else "contradicted"]
-            console.print(f"{mark} {check.command}: {how}", markup=False)
         if unmet:
             console.print("The run ended without meeting its contract.", style="red")
         print_proof(console, found)
@@ -69,8 +66,10 @@ def print_proof(console: Console, found: ProofRecord) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ..report.words import fact_line
+    from ..report import fact_line
 
+    for line in found.contract:
+        console.print(Text(f"contract: {line}"))
     if not found.claims:
         console.print("No claims of completion or success.")
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -87,5 +86,7 @@ def print_proof(console: Console, found: ProofRecord) -> None:
         console.print(Text("Tests and checking rules, from the run's start to now:", style="bold"))
         for fact in found.tests:
             console.print(Text(f"  {fact_line(fact)}"))
+    if found.ending:
+        console.print(Text(f"{found.ending[:1].upper()}{found.ending[1:]}.", style="yellow"))
     if found.tree:
         console.print(Text(f"Files as of checkpoint {found.tree}.", style="dim"))

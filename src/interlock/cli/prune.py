@@ -17,24 +17,23 @@ DAY = 86_400
 @app.command()
 def prune(
     older_than: Annotated[
-        float | None, typer.Option(help="Days since the run last did something.", min=0, callback=finite)
+        float | None, typer.Option(help="Days since the run was last active.", min=0, callback=finite)
     ] = None,
     keep: Annotated[int | None, typer.Option(help="Keep this many of the newest.", min=0)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
     json: Annotated[
         bool, typer.Option("--json", help='{"removed": [{"run_id", "name", "bytes", "why"}], "failed"}')
     ] = False,
 ) -> None:
     """Remove runs: the old ones, all but the newest, or what exceeds store.max_bytes. Never a live or a paused one.
 
-    Exit status: 0 done, 4 a run that should go could not be removed (it is named).
+    Exit status: 0 done, 4 a run could not be removed (it is listed).
 
     Example: interlock prune --older-than 30 --dry-run
     """
     from ..config import load
     from ..contain import refuse_inside
-    from ..journal import Pruned
-    from ..runtime.assembly import open_store
+    from ..journal import Pruned, open_store
 
     if not dry_run:
         refuse_inside("remove runs")

@@ -25,10 +25,10 @@ LOOK_S = 0.5
 
 @app.command()
 def ps(
-    every: Annotated[bool, typer.Option("--all", help="Ended runs too.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Show again until interrupted.")] = False,
+    every: Annotated[bool, typer.Option("--all", "-a", help="Include ended runs.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh until interrupted.")] = False,
     hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on all machines: nats://...")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"runs": [...]}; with --watch one a line.')] = False,
+    json: Annotated[bool, typer.Option("--json", help='{"runs": [...]}; with --watch one per line.')] = False,
 ) -> None:
     """List the live runs.
 
@@ -58,7 +58,7 @@ def ps(
 def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
     """The runs of all machines; one whose host has gone quiet is unknown."""
     from ..core import ENDED
-    from ..link.outbox import RemoteRun
+    from ..link import RemoteRun
     from .runs import hub_table, open_hub, shown_run
 
     with open_hub(url) as client:

@@ -22,14 +22,15 @@ FORMATS = ("html", "md", "json")
 def report(
     run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to; - is standard output.")
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output.")
     ] = None,
     form: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="html, md or json; else by the file's ending.")
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="html, md or json; default: by the file's extension."),
     ] = None,
-    diffs: Annotated[bool, typer.Option("--diffs/--no-diffs", help="With what changed in files.")] = True,
+    diffs: Annotated[bool, typer.Option("--diffs/--no-diffs", help="Include file changes.")] = True,
 ) -> None:
-    """Write what happened, why and what it cost into one file that can be sent to somebody.
+    """Write what happened, why and what it cost into one file that you can share.
 
     Example: interlock report my-run --output report.html
     """
@@ -41,17 +42,16 @@ def report(
     if output == "-" or (output is None and not sys.stdout.isatty()):
         target = None
     if target is not None and not target.parent.is_dir():
-        raise BadInput(f"there is no folder {target.parent}", where=str(target), todo="Make it, or choose another.")
+        raise BadInput(
+            f"the folder {target.parent} does not exist", where=str(target), todo="Create it, or choose another."
+        )
 
     from ..config import load
-    from ..report import Story
-    from ..report.changes import Changed, read_changes
-    from ..report.document import gather
-    from ..report.rendering import render
+    from ..report import Changed, Story, gather, read_changes, render
 
     with Story.open(folder) as story:
         config, workspace = load(), story.spec.workspace
-        changes = read_changes(story.checkpoints, workspace, config) if diffs else Changed(note="Left out.")
+        changes = read_changes(story.checkpoints, workspace, config) if diffs else Changed(note="Omitted.")
         album = config.gui.screenshot_dir
         text = render(gather(story, changes, albums=(Path(album).expanduser(),) if album else ()), made)
     if target is None:

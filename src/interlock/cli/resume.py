@@ -6,7 +6,7 @@ from .control_command import command_to_runs
 
 app = command_to_runs(
     "resume",
-    """Go on after a pause.
+    """Resume a paused run.
 
     Exit status: 0 done, 3 no such live run, 4 not possible in this state, 5 outcome unknown.
 

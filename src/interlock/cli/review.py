@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from ..core import BadInput, Review
-from ..core.decoding import from_json
+from ..core import BadInput, Review, from_json
 from .app import new_app
 from .output import print_json, say_error
 
@@ -53,15 +52,15 @@ def review(
     ],
     json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     cwd: Annotated[
-        str | None, typer.Option(help="Where it would run; for a command given here: the workspace, else this folder.")
+        str | None, typer.Option(help="Where it would run; default: the workspace, or the current folder.")
     ] = None,
-    workspace: Annotated[str | None, typer.Option(help="The folder that the work is in.")] = None,
+    workspace: Annotated[str | None, typer.Option(help="The workspace.")] = None,
     rules: Annotated[str | None, typer.Option(help="Your own rules: a YAML file or a folder.")] = None,
     config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
 ) -> None:
-    """Say what would be done about a shell command, and why.
+    """Show the verdict on a shell command, and why.
 
-    Options that are named below are ours, wherever they stand; after -- everything is the command's.
+    The options below belong to interlock wherever they appear; everything after -- belongs to the command.
     Lines on standard input are {"command": "...", "cwd": "..."}, cwd may be missing; each is answered with one line.
     Exit status: 0 nothing blocked, 1 something blocked, 2 bad input.
 
@@ -129,7 +128,7 @@ def read_request(line: bytes) -> ReviewInput:
         raise BadInput(f"not a request: {error}", todo=f"Give an object such as {EXAMPLE}.") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         what = "not UTF-8 text" if is_binary(line) else f"not JSON: {error}"
-        raise BadInput(what, todo=f"Give one JSON object a line, such as {EXAMPLE}.") from None
+        raise BadInput(what, todo=f"Use one JSON object per line, such as {EXAMPLE}.") from None
     check(request.command)
     return request
 

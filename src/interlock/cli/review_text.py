@@ -8,19 +8,26 @@ from rich.text import Text
 from ..core import Review
 from .console import Console
 
-COLOURS = {"allow": "green", "warn": "yellow", "modify": "magenta", "block": "bold red"}
+LOOKS = {
+    "allow": ("✓", "green"),
+    "warn": ("!", "yellow"),
+    "modify": ("~", "magenta"),
+    "block": ("✗", "bold white on red"),
+}
+"""The sign and the colours of each verdict: told apart without colours, too."""
 
 MAX_SHOWN = 400
 """Characters of the command that are repeated."""
 
-NO_SAFE_FORM = "nothing: no safe form of it is known, so it is refused"
+NO_SAFE_FORM = "nothing: no safe form is known, so it is blocked"
 
 
 def print_review(command: str, review: Review) -> None:
     """Verdict, rule, why, what to do instead."""
     console = Console(highlight=False)
     text = command if len(command) <= MAX_SHOWN else f"{command[:MAX_SHOWN]} ..."
-    console.print(Text.assemble((review.verdict, COLOURS[review.verdict]), "  ", text))
+    sign, style = LOOKS[review.verdict]
+    console.print(Text.assemble((f"{sign} {review.verdict}", style), "  ", text))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")

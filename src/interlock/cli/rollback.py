@@ -18,7 +18,7 @@ def rollback(
     run: Annotated[
         str | None,
         typer.Argument(
-            help="Take back what this run changed; without it everything that differs.", autocompletion=offer_runs
+            help="Revert what this run changed; default: everything that differs.", autocompletion=offer_runs
         ),
     ] = None,
     to: Annotated[
@@ -26,20 +26,20 @@ def rollback(
         typer.Option(
             "--to",
             metavar="CHECKPOINT",
-            help="Where to: an id or a label; default: a run's start, else the newest that differs.",
+            help="The target, an id or a label; default: the run's start, or the newest that differs.",
         ),
     ] = None,
     path: Annotated[list[str] | None, typer.Option("--path", help="Only this file or folder; may be repeated.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Also what is not known to be the run's work, and past a git lock.")
+        bool, typer.Option("--force", help="Include what may not be the run's work, and ignore a git lock.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
 ) -> None:
-    """Go back to a checkpoint. What is there now is saved first: `interlock undo` takes the rollback back.
+    """Restore a checkpoint. The current state is saved first: `interlock undo` reverts the rollback.
 
-    Exit status: 0 everything went back, 1 something that differs was left alone (named, also by --dry-run), 4 failed.
+    Exit status: 0 everything was restored, 1 something was left alone (listed, also by --dry-run), 4 failed.
 
     Example: interlock rollback --to c12 --path src
     """
@@ -64,11 +64,11 @@ def rollback(
             print_plan(console, plan)
         if dry_run or (not plan.changes and not json):
             raise SystemExit(1 if plan.left_alone else 0)
-        confirm("Go back?", yes=yes, json=json)
-        with progress_bar("Going back") as progress:
+        confirm("Roll back?", yes=yes, json=json)
+        with progress_bar("Rolling back") as progress:
             done = found.restore(target.id, paths, own_changes=own, force=force, progress=progress)
     if json:
         print_json(restored_as_json(done))
     else:
-        print_restored(console, done, f"Went back to {done.checkpoint_id}", plan)
+        print_restored(console, done, f"Rolled back to {done.checkpoint_id}", plan)
     raise SystemExit(restored_status(done))

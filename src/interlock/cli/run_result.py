@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from importlib.util import find_spec
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
 import msgspec
 from msgspec.structs import replace
 
-from ..adapters.hooks.clients import recognise
-from ..adapters.process import Finished, Launch, run_command
-from ..adapters.process.job_control import die_of
+from ..adapters.hooks import recognise
+from ..adapters.process import Finished, Launch, die_of, run_command
 from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
 from ..core import BadInput
 from ..process import UNKNOWN_STATUS
 from .contract_options import show_contract
-from .output import many, say_error
-from .runs import spent
+from .output import many, say_error, spent
 
 SHOWN_FILES = 5
 
@@ -28,6 +26,9 @@ SHOWN_FILES = 5
 def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None = None) -> NoReturn:
     """Run to the end, sum up on stderr and in the file, and exit as the run did."""
     launch = with_proxy(with_hooks(launch), proxy)
+    if launch.steps == "stdout" and launch.spec.adapter != "process":
+        why = "the proxy" if launch.spec.adapter == ProxyAdapter.name else "its hooks"
+        raise BadInput(f"--steps stdout: the steps of this command come from {why}", todo="Leave --steps out.")
     show_contract(launch.context, launch.config)
     finished = run_command(launch)
     if summary is not None:
@@ -67,14 +68,10 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
         upstreams[OPENAI] = launch.wiring.api
     if not upstreams:
         return launch
-    if find_spec("httpcore") is None or find_spec("httptools") is None:
-        if wanted and not fenced:  # A fence says by itself what it lacks.
-            raise BadInput("the proxy is not installed", todo='pip install "interlock[proxy]"')
-        return launch
     spec = launch.spec if launch.wiring is not None else replace(launch.spec, adapter=ProxyAdapter.name)
     keys = stand_ins(os.environ, upstreams) if fenced else {}
     if fenced and launch.wiring is not None and not keys:
-        say_error("key not kept out: the client is logged in by a file of its own, which the agent can read")
+        say_error("key not hidden: the client's login is in a file that the agent can read")
     return replace(launch, spec=spec, proxied=Proxied(upstreams, secrets.token_urlsafe(12), keys))
 
 
@@ -104,6 +101,13 @@ def _print(run: Finished) -> None:
         return
 
 
+def _files(what: str, paths: Sequence[str]) -> list[str]:
+    """One line about these files, or none."""
+    more = len(paths) - SHOWN_FILES
+    named = ", ".join(paths[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
+    return [f"{many(len(paths), 'file')} {what}: {named}"] if paths else []
+
+
 def _lines(run: Finished) -> list[str]:
     calls = f" ({many(run.calls, 'tool call')})" if run.calls else ""
     found = f"{many(run.issues, 'issue')}, {many(run.interventions, 'intervention')}"
@@ -111,19 +115,20 @@ def _lines(run: Finished) -> list[str]:
     used = f", {many(run.tokens, 'token')}, {cost}" if run.tokens or run.cost_usd else ""
     took = f"{run.seconds:.1f} s" if run.seconds < 120 else f"{run.seconds / 60:,.0f} min"
     lines = [f"{many(run.steps, 'step')}{calls}, {found}{used}, {took}"]
+    deleted = set(run.files_deleted)
+    lines += _files("changed", [path for path in run.files_changed if path not in deleted])
+    lines += _files("deleted", run.files_deleted)
     if run.files_changed:
-        more = len(run.files_changed) - SHOWN_FILES
-        named = ", ".join(run.files_changed[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
-        files = "1 file" if len(run.files_changed) == 1 else f"{len(run.files_changed)} files"
-        lines.append(f"{files} changed: {named}")
+        lines.append(f"undo: interlock rollback {run.run_id}")
     lines += [f"limit: {words}" for words in run.limits_reached]
     if run.unpriced_tokens and run.max_cost_usd is not None:
-        lines.append(f"limit: nobody knows the price of {run.unpriced_tokens:,} tokens; the dollars could not be held")
-    lines += [f"interfered with: {words}" for words in run.tampering]
-    if run.processes_left:
-        lines.append(f"{run.processes_left} processes that it started go on")
+        lines.append(f"limit: {run.unpriced_tokens:,} tokens have no known price; the cost limit could not be enforced")
+    lines += [f"contract: {words}" for words in run.contract]
+    lines += [f"tampered with: {words}" for words in run.tampering]
+    if run.still_running and run.still_running not in run.message:
+        lines.append(f"could not be ended: {run.still_running}")
     if run.incident_id:
-        lines.append(f"what now: interlock incident show {run.incident_id}")
+        lines.append(f"what next: interlock incident show {run.incident_id}")
     gone = bool(run.folder) and not Path(run.folder).exists()
-    lines.append("no record of it is left" if gone else f"more: interlock show {run.run_id}")
+    lines.append("its journal was deleted" if gone else f"more: interlock show {run.run_id}")
     return lines

@@ -13,11 +13,10 @@ from rich.text import Text
 
 from ..config import Config, load_anyway
 from ..journal import RunSummary, Store
-from .output import say_error
+from .output import money, say_error
 
 if TYPE_CHECKING:
-    from ..link.hub_client import HubClient
-    from ..link.outbox import RemoteRun
+    from ..link import HubClient, RemoteRun
 
 STATUS = {
     "running": "green",
@@ -58,7 +57,7 @@ def open_hub(url: str) -> HubClient:
     from msgspec.structs import replace
 
     from ..config import load
-    from ..link.hub_client import HubClient
+    from ..link import HubClient
 
     return HubClient(replace(load().hub, url=url))
 
@@ -176,18 +175,6 @@ def _status(status: str) -> Text:
 def style_of(status: str) -> str:
     """The colour of a status or of an outcome."""
     return STATUS.get(status) or STATUS.get(status.partition(" ")[0], "yellow")
-
-
-def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:
-    """Dollars, and of how many; at least so many where some tokens have no price."""
-    known = "unknown" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
-    return known + (f"/{budget:,.2f}" if budget is not None else "")
-
-
-def spent(cost: float, budget: float | None, unpriced_tokens: int) -> str:
-    """The same within a sentence."""
-    shown = money(cost, budget, unpriced_tokens)
-    return shown if shown.startswith("$") else f"cost {shown}"
 
 
 def moment(time: float) -> str:

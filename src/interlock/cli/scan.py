@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import sys
 from collections import Counter
 from contextlib import nullcontext
@@ -12,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core import BadInput
+from ..core import BadInput, usable_cores
 from .app import new_app
 from .output import json_text, say_error
 
 if TYPE_CHECKING:
-    from ..adapters.traces.parallel import ParallelScanner
-    from ..adapters.traces.scan import Scanned, TraceScanner
+    from ..adapters.traces import ParallelScanner, Scanned, TraceScanner
     from ..config import Config
-    from ..report.page.scan_page import ScanPage
-    from ..runtime.plugins import Plugins
+    from ..report.page import ScanPage
+    from ..runtime import Plugins
 
 app = new_app()
 
@@ -38,12 +36,14 @@ def scan(
     json: Annotated[bool, typer.Option("--json", help="One JSON line per trace.")] = False,
     config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
     sensitivity: Annotated[str | None, typer.Option(help="low, medium or high.")] = None,
-    html: Annotated[str | None, typer.Option("--html", metavar="FILE", help="Write a page with all findings.")] = None,
+    html: Annotated[
+        str | None, typer.Option("--html", metavar="FILE", help="Write all findings to an HTML page.")
+    ] = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, metavar="N", help="Processes at once; as many as cores by default.")
+        int | None, typer.Option("--jobs", min=1, metavar="N", help="Parallel processes; default: one per core.")
     ] = None,
 ) -> None:
-    """Say where recorded traces went wrong, and what would have been done.
+    """Find where recorded traces went wrong, and how Interlock would have responded.
 
     Reads whole traces, step lines and Claude Code transcripts.
     Exit status: 0 nothing found, 1 something found, 2 bad input.
@@ -51,16 +51,15 @@ def scan(
     Example: interlock scan traces/*.jsonl.gz
     """
     _collect_seldom()
-    from ..adapters.traces.lines import LineError
-    from ..runtime.mutes import read_mutes
-    from ..runtime.plugins import Plugins
+    from ..adapters.traces import LineError
+    from ..runtime import Plugins, read_mutes
     from .scan_config import scan_config
 
     if not json:
         from .scan_table import Progress, print_scanned, print_total
     picture = _new_page(html)
     scanner = _scanner(files, jobs, scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
-    found = bad = traces = 0
+    found = bad = traces = unsaid = 0
     said: Counter[str] = Counter()
     with nullcontext() if json else Progress(files) as progress:
         for name, result in scanner.scan(files):
@@ -82,6 +81,7 @@ def scan(
             if picture is not None:
                 picture.add(name, result)
             found += result.went_wrong
+            unsaid += bool(result.ending)
             if progress is None:
                 _print_line(result)
             else:
@@ -89,9 +89,9 @@ def scan(
                 progress.advance(name, scanner.steps)
     for name, count in said.items():
         if count > MOST_ERRORS:
-            say_error(f"{name}: {count - MOST_ERRORS} more lines like these were left out")
+            say_error(f"{name}: {count - MOST_ERRORS} more lines like these were omitted")
     if not json and (traces or not bad):
-        print_total(traces, scanner.steps, found)
+        print_total(traces, scanner.steps, found, unsaid)
     if picture is not None and html is not None:
         Path(html).write_text(picture.render(), encoding="utf-8")
     raise typer.Exit(2 if bad else 1 if found else 0)
@@ -99,16 +99,16 @@ def scan(
 
 def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugins) -> TraceScanner | ParallelScanner:
     """One that uses all cores where that is worth starting processes for."""
-    from ..adapters.traces.scan import TraceScanner
+    from ..adapters.traces import TraceScanner
 
     if jobs is None:
         size = sum(Path(name).stat().st_size for name in files if name != "-" and Path(name).is_file())
-        jobs = len(os.sched_getaffinity(0)) if size >= WORTH_BYTES else 1
+        jobs = usable_cores() if size >= WORTH_BYTES else 1
     if jobs == 1 or "-" in files:
         scanner = TraceScanner(config, plugins)
         gc.freeze()
         return scanner
-    from ..adapters.traces.parallel import ParallelScanner
+    from ..adapters.traces import ParallelScanner
 
     return ParallelScanner(jobs, lambda: TraceScanner(config, plugins))
 
@@ -117,10 +117,10 @@ def _new_page(html: str | None) -> ScanPage | None:
     """The page to be written, if one is; that it can be is found out before the long work."""
     if html is None:
         return None
-    from ..report.page.scan_page import ScanPage
+    from ..report.page import ScanPage
 
     if not Path(html).parent.is_dir() or Path(html).is_dir():
-        raise BadInput(f"{html} cannot be written", todo="Name a file in a folder that exists.")
+        raise BadInput(f"{html} cannot be written", todo="Choose a file in an existing folder.")
     return ScanPage()
 
 

@@ -10,8 +10,8 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from ..adapters.traces.scan import Scanned
-from ..report.words import fact_line
+from ..adapters.traces import Scanned
+from ..report import fact_line
 from .console import Console
 
 COLOURS = {"low": "cyan", "medium": "yellow", "high": "red", "critical": "bold red"}
@@ -51,7 +51,7 @@ class Progress:
 
 def print_scanned(result: Scanned, progress: Progress) -> None:
     """One trace: nothing where nothing was found, else its issues and what would have been done."""
-    if not result.went_wrong:
+    if not (result.went_wrong or result.ending):
         return
     console.print(Text.assemble((result.trace_id, "bold"), f"  {result.steps} steps"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -63,7 +63,7 @@ def print_scanned(result: Scanned, progress: Progress) -> None:
         table.add_row(f"step {issue.step}", level, issue.description)
     for answer in result.interventions:
         table.add_row(
-            f"step {answer.step}", Text(f"→ {answer.type}", style="green"), f"would answer the {answer.issue}"
+            f"step {answer.step}", Text(f"→ {answer.type}", style="green"), f"would respond to the {answer.issue}"
         )
     for each in result.claims:
         if each.verdict != "proven":
@@ -71,14 +71,20 @@ def print_scanned(result: Scanned, progress: Progress) -> None:
             table.add_row(f"step {each.claim.step}", said, f"{each.claim.text} {each.why}")
     for fact in result.tests:
         table.add_row("", Text("tests", style="yellow"), fact_line(fact))
+    if result.ending:
+        table.add_row("", Text("ending", style="dim"), result.ending)
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
-def print_total(traces: int, steps: int, found: int) -> None:
+def print_total(traces: int, steps: int, found: int, unsaid: int) -> None:
     """The last line."""
     verdict = Text(f"{found} of them went wrong", style="yellow") if found else Text("nothing found", style="green")
     console.print(
-        Text.assemble(f"{traces:,} {_plural(traces, 'trace')}, {steps:,} {_plural(steps, 'step')}: ", verdict)
+        Text.assemble(
+            f"{traces:,} {_plural(traces, 'trace')}, {steps:,} {_plural(steps, 'step')}: ",
+            verdict,
+            f"; {unsaid:,} ended without a final message" if unsaid else "",
+        )
     )
 
 

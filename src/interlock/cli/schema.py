@@ -16,9 +16,9 @@ app = new_app()
 
 @app.command()
 def schema(
-    name: Annotated[str | None, typer.Argument(help="One schema; without it all, under their names.")] = None,
+    name: Annotated[str | None, typer.Argument(help="One schema; default: all, by name.")] = None,
 ) -> None:
-    """Print JSON Schema (2020-12) of the journal's records, kind by kind, and of what they consist of.
+    """Print JSON Schema (2020-12) of the journal's records, by kind, and of their parts.
 
     Example: interlock schema step
     """
@@ -34,7 +34,7 @@ def schema(
 def schema_types() -> dict[str, object]:
     """A whole record, the body of each kind, then what else has a schema."""
     from ..config import Config
-    from ..control.messages import Abort, AnswerPayload, Done, EscalatePayload, RollbackPayload
+    from ..control import Abort, AnswerPayload, Done, EscalatePayload, RollbackPayload
     from ..core import Decision, Directive, Limits, Review, RunState
     from ..records import KINDS
 

@@ -18,25 +18,27 @@ def serve(
     config: Annotated[Path | None, typer.Option("--config", help="A configuration file for every run.")] = None,
     http: Annotated[
         int | None,
-        typer.Option("--http", help="Also on this port of loopback (0: any), with a token.", metavar="PORT", min=0),
+        typer.Option("--http", help="Also listen on this loopback port (0: any), with a token.", metavar="PORT", min=0),
     ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics there; 0: any.")
+        int | None,
+        typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics on this port; 0: any."),
     ] = None,
     hub: Annotated[
         str | None,
         typer.Option(
-            "--hub", metavar="URL", help="Its runs are seen there, and requests to runs that are gone get an answer."
+            "--hub", metavar="URL", help="Publish runs on this hub, and answer requests to runs that have ended."
         ),
     ] = None,
     install_service: Annotated[
-        bool, typer.Option("--install-service", help="Have systemd start it for your user, now and after a reboot.")
+        bool,
+        typer.Option("--install-service", help="Install a systemd user service that starts now and after a reboot."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
 ) -> None:
-    """Supervise every agent whose hooks are installed, each session a run of its own, until Ctrl-C.
+    """Supervise every agent whose hooks are installed, each session as its own run, until Ctrl-C.
 
-    It also wakes parked runs whose own supervisor is gone, after a reboot for example.
+    It also resumes parked runs whose supervisor is gone, for example after a reboot.
 
     Example: interlock serve --config interlock.yaml
     """
@@ -52,13 +54,12 @@ def serve(
     import signal
     import sys
 
-    from ..adapters.hooks.http_server import HookHttpServer
-    from ..adapters.hooks.resident import ResidentSupervisor
-    from ..adapters.process.adoption import adopt_orphans
+    from ..adapters.hooks import HookHttpServer, ResidentSupervisor
+    from ..adapters.process import adopt_orphans
     from ..config import load
     from ..core import InvalidState
+    from ..journal import open_store
     from ..link import is_served, listen, serve_socket
-    from ..runtime.assembly import open_store
     from .output import print_json
 
     if hub is not None:
@@ -68,11 +69,10 @@ def serve(
     store = open_store(settings)
     path = serve_socket()
     if is_served(path):
-        raise InvalidState("somebody serves already", where=str(path), todo="End that interlock serve first.")
+        raise InvalidState("interlock serve is already running", where=str(path), todo="End it first.")
     metrics = None
     if metrics_port is not None:
-        from ..report.metrics import JournalMetrics
-        from ..report.metrics_server import MetricsServer
+        from ..report import JournalMetrics, MetricsServer
 
         metrics = MetricsServer(JournalMetrics(store), metrics_port)
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -84,7 +84,7 @@ def serve(
     resident.start()
     absent = None
     if settings.hub.url:
-        from ..link.hub_absent import AbsentRuns
+        from ..link import AbsentRuns
 
         absent = AbsentRuns(settings.hub)
         absent.start()

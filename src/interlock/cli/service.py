@@ -24,7 +24,7 @@ Type=exec
 ExecStart={command}
 Restart=on-failure
 RestartSec=5
-# What it supervises lives on when it is restarted.
+# What it supervises survives a restart.
 KillMode=process
 
 [Install]
@@ -57,9 +57,9 @@ def install_service(config: Path | None = None) -> list[str]:
     for words in (("daemon-reload",), ("enable", "--now", UNIT)):
         command = ["systemctl", "--user", *words]
         if control is None or subprocess.run(command, capture_output=True, check=False).returncode:
-            return [*done, f"systemd did not answer; once it does: systemctl --user enable --now {UNIT}"]
+            return [*done, f"systemd did not respond; once it does: systemctl --user enable --now {UNIT}"]
     done.append(f"enabled and started {UNIT}")
-    return [*done, "to have it run while you are logged out: loginctl enable-linger"]
+    return [*done, "to keep it running while you are logged out: loginctl enable-linger"]
 
 
 def _quoted(word: str) -> str:

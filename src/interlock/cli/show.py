@@ -14,7 +14,7 @@ from .completion import offer_runs
 from .output import json_text, say_error
 
 if TYPE_CHECKING:
-    from ..journal.verify import Verification
+    from ..journal import Verification
 
 app = new_app()
 
@@ -29,7 +29,7 @@ def show(
         list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")
     ] = None,
     after: Annotated[int, typer.Option("--after", min=0, help="Only records after this number.")] = 0,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many records.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most this many records.")] = None,
     json: Annotated[
         bool,
         typer.Option(
@@ -37,18 +37,15 @@ def show(
         ),
     ] = False,
 ) -> None:
-    """Show one run: what it was for, how it is, and everything that happened.
+    """Show one run: its task, its state, and everything that happened.
 
-    Lines come as they are read, however long the run is. A journal that was changed says so.
+    Lines are printed as they are read, however long the run is. Warns if the journal was changed.
 
     Example: interlock show my-run --kind issue --kind intervention
     """
     from ..core import ENDED
-    from ..journal import JournalReader
-    from ..journal.store import summarize
-    from ..journal.verify import verify_journal
-    from ..report.episodes import read_problems
-    from ..report.timeline_entry import read_moment
+    from ..journal import JournalReader, summarize, verify_journal
+    from ..report import read_moment, read_problems
     from .console import Console
     from .runs import shown_run, the_store
     from .timeline import print_header, print_moment, print_problems

@@ -9,11 +9,10 @@ from rich.text import Text
 
 from ..core import RunSpec
 from ..journal import RunSummary
-from ..report import Level, Problem, TimelineMoment
-from ..report.episodes import tried_line
+from ..report import Level, Problem, TimelineMoment, tried_line
 from .console import Console
-from .output import many
-from .runs import moment, shown_status, spent, style_of
+from .output import many, spent
+from .runs import moment, shown_status, style_of
 
 
 def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
@@ -35,7 +34,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         evidence = f" ({run.doing.evidence})" if run.doing.evidence else ""
         asked = f"; it asks: {run.doing.question}" if run.doing.question else ""
         console.print(f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}", markup=False)
-    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waits for you:", run.waiting)):
+    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waiting", run.waiting)):
         if value:
             console.print(f"  {label} {value}", markup=False)
     console.print()

@@ -20,26 +20,21 @@ def top(
     run: Annotated[
         str | None,
         typer.Argument(
-            metavar="RUN", help="Open this run: an id, a name, or its beginning.", autocompletion=offer_runs
+            metavar="RUN", help="Open this run: an id, a name, or a unique prefix.", autocompletion=offer_runs
         ),
     ] = None,
     hub: Annotated[
         str | None, typer.Option("--hub", metavar="URL", help="Also runs on other machines: nats://host:port")
     ] = None,
 ) -> None:
-    """Watch all runs, look into one, and steer it with single keys.
+    """Watch all runs, open one, and steer it with single keys.
 
     Example: interlock top
     """
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadInput("top needs a terminal", todo="Use interlock ps --json, or interlock web.")
-    try:
-        from ..tui import RunSource, Top
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "textual":
-            raise
-        raise BadInput("the terminal UI is not installed", todo='pip install "interlock[tui]"') from None
     from ..config import load, load_anyway
+    from ..tui import RunSource, Top
     from .runs import open_hub, the_store
 
     # To a hub one goes with the right keys and certificates, or not at all.

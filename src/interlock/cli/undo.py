@@ -14,14 +14,14 @@ app = new_app()
 
 @app.command()
 def undo(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would change.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Also what was changed since the rollback.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Include what was changed since the rollback.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
 ) -> None:
-    """Take the last rollback of this workspace back; what was changed since is left alone. Again: redo it.
+    """Undo the last rollback of this workspace; later changes are left alone. Repeat to redo it.
 
-    Exit status: 0 everything went back, 1 something was left alone (named, also by --dry-run), 4 failed.
+    Exit status: 0 everything was restored, 1 something was left alone (listed, also by --dry-run), 4 failed.
 
     Example: interlock undo
     """
@@ -41,11 +41,11 @@ def undo(
             print_plan(console, plan)
         if dry_run:
             raise SystemExit(1 if plan.left_alone else 0)
-        confirm("Take the rollback back?", yes=yes, json=json)
-        with progress_bar("Going back") as progress:
+        confirm("Undo the rollback?", yes=yes, json=json)
+        with progress_bar("Undoing") as progress:
             done = found.undo(force=force, progress=progress)
     if json:
         print_json(restored_as_json(done))
     else:
-        print_restored(console, done, "Took the rollback back", plan)
+        print_restored(console, done, "Undid the rollback", plan)
     raise SystemExit(restored_status(done))

@@ -12,12 +12,11 @@ app = new_app()
 def uninstall(
     agent: Agent, project: Project = None, diff: Diff = False, yes: Yes = False, as_json: AsJson = False
 ) -> None:
-    """Remove the hooks that interlock install put in. What changes is said first, and backed up.
+    """Remove the hooks that interlock install added. Shows changes first and keeps a backup.
 
     Example: interlock uninstall claude-code --project . --yes
     """
-    from ..adapters.hooks.clients import plan_uninstall
+    from ..adapters.hooks import plan_uninstall
 
-    carry_out(
-        plan_uninstall, agent, project, diff=diff, yes=yes, as_json=as_json, nothing="there are no hooks of ours there"
-    )
+    nothing = "no Interlock hooks are installed there"
+    carry_out(plan_uninstall, agent, project, diff=diff, yes=yes, as_json=as_json, nothing=nothing, removing=True)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from pathlib import Path
 
 from ..control import Command, RequestOutcome
-from ..journal import RunFolder, write_whole
-from ..journal.folder import HELD, TREE
-from ..journal.process_tree import read_tree
+from ..core import InterlockError
+from ..journal import HELD, TREE, RunFolder, read_tree, write_whole
 from ..process import ProcessTree, attach
 
 PATIENCE_S = 1.0
@@ -54,12 +52,7 @@ def steer_without_owner(folder: RunFolder, command: Command, lived: bool) -> Req
         )
     if command == "pause":
         return _pause(folder, tree)
-    return _resume(folder, tree) if command == "resume" else _cancel(tree)
-
-
-def describe(pids: tuple[int, ...]) -> str:
-    """Processes with what they run, for people."""
-    return ", ".join(f"{pid} ({_command(pid)})" for pid in pids[:10])
+    return _resume(folder, tree) if command == "resume" else _cancel(folder, tree)
 
 
 def _pause(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
@@ -75,23 +68,41 @@ def _pause(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
 
 
 def _resume(folder: RunFolder, tree: ProcessTree) -> RequestOutcome | None:
-    if not (folder.path / HELD).exists():
-        # It is paused by what its journal says; only an owner may change that.
-        return None
-    (folder.path / HELD).unlink(missing_ok=True)
-    return RequestOutcome(outcome="success", message=f"resumed without its owner: {tree.thaw().words}")
+    """Resume what was paused without an owner; and where nothing supervises the run any more, have it supervised."""
+    from ..adapters.process import adopt_orphan, has_front, read_launch
+
+    held = (folder.path / HELD).exists()
+    orphaned = folder.owner() is None and not has_front(folder)
+    launch = read_launch(folder) if orphaned else None
+    if orphaned and (launch is None or launch.config.runtime.contain == "fence"):
+        # Whatever led out of the fence, and the key that the agent was given, ended with the front.
+        why = "it is no longer supervised, and inside a fence that cannot be restored; interlock cancel ends it"
+        return RequestOutcome(outcome="failure", code="failed", message=why)
+    if held:
+        (folder.path / HELD).unlink(missing_ok=True)
+        how = tree.thaw().words
+    adopt_orphan(folder)
+    # Paused by what its journal says, only an owner resumes it: the one that there is now.
+    return RequestOutcome(outcome="success", message=f"resumed without its owner: {how}") if held else None
 
 
-def _cancel(tree: ProcessTree) -> RequestOutcome:
+def _cancel(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
     ended = tree.end(GRACE_S)
     if tree.alive():
-        left = describe(ended.left or tree.pids())
-        return RequestOutcome(outcome="failure", code="failed", message=f"still running: {left}")
-    return RequestOutcome(outcome="success", message=f"cancelled without its owner: {ended.words}")
+        return RequestOutcome(outcome="failure", code="failed", message=f"still running: {tree.describe()}")
+    message = f"cancelled without its owner: {ended.words}"
+    _record_end(folder, message)
+    return RequestOutcome(outcome="success", message=message)
 
 
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace").strip()[:80]
-    except OSError:
-        return "gone"
+def _record_end(folder: RunFolder, message: str) -> None:
+    """Have the journal say so where nothing is left that would; a front records the end by itself."""
+    from ..adapters.process import has_front
+    from ..runtime import Run
+
+    # A full disk, or an owner that has just come back: the processes are gone all the same.
+    with contextlib.suppress(InterlockError, OSError):
+        if folder.owner() is None and not has_front(folder):
+            with Run.reopen(folder) as run:
+                if not run.ended:
+                    run.end("aborted", "USER_CANCELLED", message)

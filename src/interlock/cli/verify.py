@@ -31,22 +31,21 @@ def verify(
 ) -> None:
     """Check that no record of a run was changed, removed or added since its owner wrote it.
 
-    With --hub also that its end was not cut off: the owner publishes the signed end of the journal there.
+    With --hub, also check that its end is not missing: the owner publishes the signed head of the journal there.
 
     Exit status: 0 intact, 1 changed or damaged, 4 it cannot be verified (an older or a newer version wrote it, or it is
     not signed).
 
     Example: interlock verify my-run.tar.gz
     """
-    from ..journal.verify import verify_journal
-    from ..journal.verify_export import verify_export
+    from ..journal import verify_export, verify_journal
     from .runs import the_store
 
     path = Path(run).expanduser()
     if path.is_file() or (path / "journal.db").exists():
         found = verify_export(path)
     elif "/" in run or path.is_dir():
-        raise BadInput(f"{run} is not an export", todo="Give a run, or what interlock export wrote.")
+        raise BadInput(f"{run} is not an export", todo="Specify a run, or a file from interlock export.")
     else:
         folder = the_store().find(run)
         found = verify_journal(folder, _published(hub, folder.run_id) if hub else ())
@@ -69,5 +68,5 @@ def _published(url: str, run_id: str) -> list[Head]:
     with open_hub(url) as client:
         heads = client.heads(run_id)
     if not heads:
-        raise NotFound(f"the hub has no signed end of run {run_id}", where=url, todo="It keeps them for 24 hours.")
+        raise NotFound(f"the hub has no signed head of run {run_id}", where=url, todo="It keeps them for 24 hours.")
     return heads

@@ -20,12 +20,14 @@ def web(
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
     host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    new_token: Annotated[bool, typer.Option("--new-token", help="Another token; open pages are locked out.")] = False,
+    new_token: Annotated[
+        bool, typer.Option("--new-token", help="Create a new token; open pages are locked out.")
+    ] = False,
     hub: HubOption = None,
 ) -> None:
     """Show all runs in a browser: live, with pause, resume, cancel, escalate, approvals, rollback, incidents.
 
-    The first line printed is the address with its token. Only this machine can reach it, unless --host says otherwise.
+    The first line printed is the address with its token. Only this machine can reach it, unless you use --host.
 
     Example: interlock web --no-open --port 8000
     """
@@ -33,21 +35,24 @@ def web(
     import sys
 
     from ..core import BadInput
-
-    try:
-        from ..web.app import make_app
-        from ..web.serve import address, open_browser, open_socket, serve
-    except ModuleNotFoundError as error:
-        raise BadInput(f"the dashboard needs {error.name}", todo="Install it: pip install 'interlock[web]'") from None
-    from ..web.access import EVERYWHERE, LOOPBACK, keep_token
-    from ..web.source import Source
+    from ..web import (
+        EVERYWHERE,
+        LOOPBACK,
+        Source,
+        address,
+        keep_token,
+        make_app,
+        open_browser,
+        open_socket,
+        serve_dashboard,
+    )
     from .runs import open_hub, the_store
 
     store = the_store()
     if host in EVERYWHERE:
-        raise BadInput(f"{host} is every address of this machine", todo="Name the one to be reached by.")
+        raise BadInput(f"{host} means every address of this machine", todo="Specify the address to use.")
     if host not in LOOPBACK:
-        say_error(f"the dashboard listens on {host}: whoever gets its address with the token can steer every run")
+        say_error(f"the dashboard listens on {host}: anyone who has its address with the token can steer every run")
     token = keep_token(store.root, new=new_token)
     listener = open_socket(host, port)
     once = secrets.token_urlsafe(24)
@@ -55,4 +60,4 @@ def web(
     sys.stdout.write(f"{address(listener, token, host)}\n")
     sys.stdout.flush()
     # Other users can see a browser's command line: its address is good for one visit.
-    serve(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))
+    serve_dashboard(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))

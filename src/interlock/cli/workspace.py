@@ -9,15 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..checkpoint import Checkpoints
-from ..core import BadInput, NotFound
-from ..core.printable import printable
+from ..core import BadInput, NotFound, printable
 
 Progress = Callable[[int, int], None]
 
 
 def resolve_workspace(run: str | None) -> Path:
     """The workspace of a run; without one the nearest known workspace from here upwards, else this folder."""
-    from ..checkpoint.locations import known_workspace, resolved
+    from ..checkpoint import known_workspace, resolved
 
     if run is None:
         here = standing()
@@ -26,7 +25,7 @@ def resolve_workspace(run: str | None) -> Path:
 
     workspace = the_store().find(run).spec().workspace
     if workspace is None:
-        raise NotFound(f"run {run!r} has no workspace", todo="Name a run that works in a folder")
+        raise NotFound(f"run {run!r} has no workspace", todo="Specify a run that has a workspace")
     return resolved(Path(workspace))
 
 
@@ -70,7 +69,7 @@ def relative_paths(paths: list[str], workspace: Path) -> list[str]:
     for path in paths:
         inside = os.path.relpath(os.path.normpath(Path(here, path)), workspace)
         if inside == ".." or inside.startswith("../"):
-            raise BadInput(f"{path!r} lies outside the workspace {workspace}", todo="Name paths inside it")
+            raise BadInput(f"{path!r} is outside the workspace {workspace}", todo="Use paths inside it")
         found.append("" if inside == "." else inside)
     return found
 
@@ -82,7 +81,9 @@ def confirm(question: str, *, yes: bool, json: bool) -> None:
     if yes:
         return
     if json or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise BadInput("this changes files, and there is nobody to confirm it", todo="Add --yes, or --dry-run to look")
+        raise BadInput(
+            "this changes files, and there is no terminal to confirm it", todo="Add --yes, or preview with --dry-run"
+        )
     if not typer.confirm(question):
         raise SystemExit(0)
 

@@ -1,7 +1,9 @@
 """The one configuration model."""
 
-from .load import Examined, examine, find, load, load_anyway, user_file
-from .model import Config
-from .problem import ConfigProblem
+from .._lazy import lazy
+from .load import load as load
+from .nearest import nearest as nearest
+from .private_files import private_files as private_files
+from .trust import trust as trust
 
-__all__ = ["Config", "ConfigProblem", "Examined", "examine", "find", "load", "load_anyway", "user_file"]
+__getattr__ = lazy(__name__, __file__)

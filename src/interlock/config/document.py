@@ -19,7 +19,7 @@ MAX_DEPTH = 40
 STANDARD = "tag:yaml.org,2002:"
 TAGS = frozenset(("null", "bool", "int", "float", "str", "timestamp", "merge", "value", "map", "seq"))
 
-NO_YAML = "A configuration is a YAML text of keys and values; interlock config init writes one."
+NO_YAML = "A configuration is a YAML text of keys and values. Create one with interlock config init."
 
 
 class UnreadableDocument(Exception):
@@ -37,9 +37,9 @@ def read(path: Path) -> Node | None:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise _unreadable(source, "there is no such file", todo="interlock config init writes one.") from None
+        raise _unreadable(source, "the file does not exist", todo="Create one with interlock config init.") from None
     except IsADirectoryError:
-        raise _unreadable(source, "is a folder", todo="Name the file in it.") from None
+        raise _unreadable(source, "is a folder", todo="Specify the file in it.") from None
     except OSError as error:
         raise _unreadable(source, f"cannot be read ({error.strerror})") from None
     if len(content) > MAX_BYTES:
@@ -112,7 +112,7 @@ def _count(node: Node, source: str, depth: int, counted: list[int]) -> None:
     """Walk the nodes as if every alias were written out, and stop early."""
     counted[0] += 1
     if counted[0] > MAX_NODES or depth > MAX_DEPTH:
-        what = "has too many values once its aliases are written out" if depth <= MAX_DEPTH else "is nested too deeply"
+        what = "has too many values once its aliases are expanded" if depth <= MAX_DEPTH else "is nested too deeply"
         raise _unreadable(source, what, line_of(node), todo="Write the values out, without * aliases.")
     if node.tag.removeprefix(STANDARD) not in TAGS:
         raise _unreadable(source, f"has a tag ({node.tag.replace(STANDARD, '!!')})", line_of(node), todo="Remove it.")

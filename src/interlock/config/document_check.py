@@ -96,7 +96,9 @@ class DocumentCheck:
             return None
         if isinstance(inner, (inspect.DictType, inspect.VarTupleType, inspect.ListType)):
             return key.default
-        self._report(node, path, f"expected {expected(inner, key)}, but nothing is there", "Give a value or remove it.")
+        self._report(
+            node, path, f"expected {expected(inner, key)}, but found nothing", "Add a value or remove the key."
+        )
         return WRONG
 
     def _mapping(self, node: Node, kind: inspect.DictType, path: str, key: Key) -> object:
@@ -122,7 +124,7 @@ class DocumentCheck:
                 self._report(key, path, f"a key must be a word, not {self._describe(key)}")
             elif str(key.value) in entries:
                 first = line_of(entries[str(key.value)][1])
-                self._report(key, join(path, str(key.value)), f"is there twice, first in line {first}", "Keep one.")
+                self._report(key, join(path, str(key.value)), f"is repeated, first in line {first}", "Keep one.")
             else:
                 entries[str(key.value)] = (str(key.value), key, value)
         return list(entries.values())
@@ -149,7 +151,7 @@ def expected(kind: inspect.Type, key: Key) -> str:
         return f"{noun}{_bounds(kind)}"
     if isinstance(kind, inspect.BoolType):
         return "true or false"
-    return "a text"
+    return "a string"
 
 
 def _bounds(kind: inspect.IntType | inspect.FloatType) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core.decoding import from_plain
+from ..core import CLAUSE_KEYS, BadInput, Clause, check_glob, from_plain
 from .model import Config
 from .problem import ConfigProblem
 from .variables import is_override
@@ -70,7 +70,7 @@ def load_anyway(tell: Callable[[str], None]) -> Config:
         more = f" and {len(examined.errors) - 1} more" if len(examined.errors) > 1 else ""
         said = str(problem)
         stop = "" if said.endswith((".", "?")) else "."
-        tell(f"{said}{stop} Going on without this{more}: see interlock config check.")
+        tell(f"{said}{stop} Continuing without this{more}: see interlock config check.")
     return examined.config
 
 
@@ -82,7 +82,7 @@ def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd:
         return Examined(config=Config())
     if file is not None and path is None and not file.is_file():
         # Nobody named it, so that it can keep nobody waiting: a pipe in its place, say.
-        problem = ConfigProblem(what="is no file that can be read", source=str(file), todo="Remove it, or name a file.")
+        problem = ConfigProblem(what="is not a readable file", source=str(file), todo="Remove it, or specify a file.")
         return Examined(config=Config(), file=str(file), problems=(problem,))
     if path is None and file is not None and file != user_file():
         return _examine(file, env, of_workspace=True)
@@ -178,3 +178,45 @@ def _place(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
     if file and line.isdigit():
         return msgspec.structs.replace(problem, source=file, line=int(line))
     return msgspec.structs.replace(problem, source=source)
+
+
+def read_contract_file(file: Path) -> tuple[Clause, ...]:
+    """The clauses of a file, each with its line. Raises BadInput, naming key and line."""
+    from .document import UnreadableDocument, read
+    from .document_check import DocumentCheck
+    from .key_types import root
+
+    walk = DocumentCheck(str(file))
+    try:
+        values = walk.section(read(file), root(), "")
+    except UnreadableDocument as unreadable:
+        raise unreadable.problem.error() from None
+    for problem in walk.problems:
+        raise problem.error()
+    for name in values:
+        if name != "contract":
+            raise BadInput(f"{name}: a contract file has only the section contract", where=str(file))
+    section = values.get("contract")
+    found = []
+    for name, value in section.items() if isinstance(section, dict) else ():
+        line = walk.lines.get(f"contract.{name}")
+        where = f"{file}:{line}" if line else str(file)
+        key = next((key for key in CLAUSE_KEYS if key == name), None)
+        if key is None or not isinstance(value, list):
+            raise BadInput(f"contract.{name}: belongs in the configuration", where=where)
+        for each in value:
+            if key in ("may_change", "protect"):
+                _check_clause(str(each), f"contract.{name}", where)
+            found.append(Clause(key, str(each), where))
+    if not found:
+        raise BadInput(
+            "the contract is empty", where=str(file), todo="Add contract: with may_change, protect or done_when."
+        )
+    return tuple(found)
+
+
+def _check_clause(glob: str, key: str, where: str) -> None:
+    try:
+        check_glob(glob)
+    except BadInput as error:
+        raise BadInput(f"{key}: {error.what}", where=where, todo=error.todo) from None

@@ -31,7 +31,7 @@ class SoftCorrection(Section, frozen=True, kw_only=True):
 class ContextReinforcement(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
     reinforcement_strength: Annotated[
-        Literal["light", "medium", "strong"], Meta(description="How much of the context is repeated.")
+        Literal["light", "medium", "strong"], Meta(description="How much of the context to repeat.")
     ] = "medium"
     include_examples: Annotated[bool, Meta(description="Repeat the context's examples too.")] = True
 
@@ -45,15 +45,13 @@ class ReductionFactors(Section, frozen=True, kw_only=True):
 
 class ResourceThrottling(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention.")] = True
-    reduction_factors: Annotated[ReductionFactors, Meta(description="What a limit is multiplied with.")] = (
-        ReductionFactors()
-    )
+    reduction_factors: Annotated[ReductionFactors, Meta(description="The factor for each limit.")] = ReductionFactors()
     metrics_window_seconds: Annotated[float, Meta(gt=0, description="The window over which growth is measured.")] = 60
 
 
 class SafeCheckpointCriteria(Section, frozen=True, kw_only=True):
     min_success_rate: Annotated[Share, Meta(description="Share of the last 20 tool results without error.")] = 0.8
-    no_errors_duration_seconds: Annotated[Seconds, Meta(description="No error in this long before it.")] = 60
+    no_errors_duration_seconds: Annotated[Seconds, Meta(description="No error for this long before it.")] = 60
 
 
 class CheckpointRollback(Section, frozen=True, kw_only=True):
@@ -63,17 +61,17 @@ class CheckpointRollback(Section, frozen=True, kw_only=True):
         float, Meta(gt=0, description="How old a checkpoint may be for an automatic rollback.")
     ] = 30
     safe_checkpoint_criteria: Annotated[
-        SafeCheckpointCriteria, Meta(description="What makes a checkpoint safe to go back to.")
+        SafeCheckpointCriteria, Meta(description="What makes a checkpoint safe to restore.")
     ] = SafeCheckpointCriteria()
 
 
 class EmergencyStop(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Use this intervention; if off, the run pauses for a person.")] = True
-    auto_cleanup: Annotated[bool, Meta(description="Do the clean-up of `abort` without asking.")] = False
+    auto_cleanup: Annotated[bool, Meta(description="Clean up as for `abort` without asking.")] = False
     notification_channels: Annotated[
-        tuple[str, ...], Meta(description="Names from notifications.channels to tell of a stop.")
+        tuple[str, ...], Meta(description="Channels (from notifications.channels) to alert on a stop.")
     ] = ()
-    preserve_incident_data_days: Annotated[float, Meta(ge=0, description="Incidents are kept this long.")] = 30
+    preserve_incident_data_days: Annotated[float, Meta(ge=0, description="How long incidents are kept.")] = 30
 
 
 class Strategy(Section, frozen=True, kw_only=True):
@@ -83,16 +81,16 @@ class Strategy(Section, frozen=True, kw_only=True):
     ] = "progressive"
     effectiveness_threshold: Annotated[Share, Meta(description="Below this, one level up.")] = 0.6
     effectiveness_steps: Annotated[
-        int, Meta(ge=1, description="An intervention worked if its issue stays away this many steps.")
+        int, Meta(ge=1, description="An intervention worked if its issue does not return for this many steps.")
     ] = 10
     escalation_delay_seconds: Annotated[
         Seconds | None,
-        Meta(description="Time before a stronger answer. Unset: 120 s, or three calls of the run if that is shorter."),
+        Meta(description="Time before a stronger intervention. Unset: 120 s, or three calls if that is shorter."),
     ] = None
 
 
 class Interventions(Section, frozen=True, kw_only=True):
-    enabled: Annotated[bool, Meta(description="Answer issues at all.")] = True
+    enabled: Annotated[bool, Meta(description="Respond to issues at all.")] = True
     observe: Annotated[bool, Meta(description="Watch, never act.")] = False
     max_interventions_per_execution: Annotated[Count, Meta(description="Interventions that did not work, per run.")] = (
         10
@@ -103,16 +101,16 @@ class Interventions(Section, frozen=True, kw_only=True):
         Meta(description="Time between two interventions. Unset: 30 s, or one call of the run if that is shorter."),
     ] = None
     soft_correction: Annotated[SoftCorrection, Meta(description="Level 1: a hint.")] = SoftCorrection()
-    context_reinforcement: Annotated[ContextReinforcement, Meta(description="Level 2: the goal, repeated.")] = (
+    context_reinforcement: Annotated[ContextReinforcement, Meta(description="Level 2: a reminder of the goal.")] = (
         ContextReinforcement()
     )
     resource_throttling: Annotated[ResourceThrottling, Meta(description="Level 3: tighter limits, enforced.")] = (
         ResourceThrottling()
     )
-    checkpoint_rollback: Annotated[CheckpointRollback, Meta(description="Level 4: back to a safe checkpoint.")] = (
+    checkpoint_rollback: Annotated[CheckpointRollback, Meta(description="Level 4: roll back to a safe checkpoint.")] = (
         CheckpointRollback()
     )
-    emergency_stop: Annotated[EmergencyStop, Meta(description="Level 5: stop, report, four ways on.")] = EmergencyStop()
+    emergency_stop: Annotated[EmergencyStop, Meta(description="Level 5: stop, report, four options.")] = EmergencyStop()
     strategy: Annotated[Strategy, Meta(description="How the level is chosen.")] = Strategy()
 
 
@@ -121,7 +119,7 @@ class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
 
     default_max_cost_usd: Annotated[
         Dollars | None,
-        Meta(description="Where no limit is set at all, a run that has spent this much pauses for a person."),
+        Meta(description="Without any limit, a run that has spent this much pauses for a person."),
     ] = 25
 
     def smaller(self, other: Limits) -> RunLimits:
@@ -142,7 +140,7 @@ class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RiskLevels(Section, frozen=True, kw_only=True):
-    medium: Annotated[Share, Meta(description="From here on a risk is medium.")] = 0.6
+    medium: Annotated[Share, Meta(description="Risk is medium from here on.")] = 0.6
     high: Annotated[Share, Meta(description="From here on it is high.")] = 0.8
     critical: Annotated[Share, Meta(description="From here on it is critical.")] = 0.95
 
@@ -160,13 +158,15 @@ class Review(Section, frozen=True, kw_only=True):
         RationalityLevels, Meta(description="Rationality from which a step is medium, high.")
     ] = RationalityLevels()
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
-    ask: Annotated[bool, Meta(description="Rules that ask wait for a person; else their verdict holds at once.")] = True
+    ask: Annotated[
+        bool, Meta(description="Rules with ask: true wait for a person; if false, their verdict applies at once.")
+    ] = True
     approval_hours: Annotated[
-        float, Meta(gt=0, description="A call that waits for a person and is not answered in this long is refused.")
+        float, Meta(gt=0, description="An approval request expires after this long, and the call is blocked.")
     ] = 12
     untrusted: Annotated[
         Literal["warn", "ask", "block"],
-        Meta(description="A risky call that carries text from the web, an issue or a foreign file."),
+        Meta(description="What to do with a risky call that uses text from the web, an issue or a foreign file."),
     ] = "ask"
 
 
@@ -176,22 +176,22 @@ class Judge(Section, frozen=True, kw_only=True):
         Literal["anthropic", "openai"],
         Meta(description="openai: any compatible server, local ones too."),
     ] = "anthropic"
-    url: Annotated[str | None, Meta(description="The server's address. Unset: the maker's own.")] = None
+    url: Annotated[str | None, Meta(description="The server's address. Unset: the provider's own.")] = None
     key_env: Annotated[
         str | None,
-        Meta(description="The variable with the key. Unset: ANTHROPIC_API_KEY or OPENAI_API_KEY."),
+        Meta(description="The environment variable with the key. Unset: ANTHROPIC_API_KEY or OPENAI_API_KEY."),
     ] = None
-    model: Annotated[str, Meta(description="Which one.")] = "claude-haiku-4-5"
-    max_cost_usd: Annotated[float, Meta(ge=0, description="Per run, where the model's price is known.")] = 0.5
-    max_questions: Annotated[int, Meta(ge=0, description="Per run, whatever the model costs.")] = 50
-    every: Annotated[int, Meta(ge=0, description="Steps between two looks at the course of the run. 0: none.")] = 40
-    sure: Annotated[Share, Meta(description="A finding of the rules is asked about below this confidence.")] = 0.9
+    model: Annotated[str, Meta(description="The model.")] = "claude-haiku-4-5"
+    max_cost_usd: Annotated[float, Meta(ge=0, description="Dollars per run, if the model's price is known.")] = 0.5
+    max_questions: Annotated[int, Meta(ge=0, description="Questions per run.")] = 50
+    every: Annotated[int, Meta(ge=0, description="Steps between two checks of the run's course. 0: none.")] = 40
+    sure: Annotated[Share, Meta(description="Ask about findings below this confidence.")] = 0.9
     threshold: Annotated[Share, Meta(description="A verdict counts from this confidence on.")] = 0.7
     block: Annotated[
         bool,
         Meta(description="A call that needs approval waits for the judge, which may only block it."),
     ] = False
-    timeout_seconds: Annotated[float, Meta(gt=0, description="How long an answer may take.")] = 20
+    timeout_seconds: Annotated[float, Meta(gt=0, description="How long to wait for an answer.")] = 20
 
 
 class SecondOpinion(Section, frozen=True, kw_only=True):
@@ -201,15 +201,15 @@ class SecondOpinion(Section, frozen=True, kw_only=True):
 
 
 class Detect(Section, frozen=True, kw_only=True):
-    sensitivity: Annotated[
-        Literal["low", "medium", "high"], Meta(description="How little it takes to raise an alarm.")
-    ] = "medium"
+    sensitivity: Annotated[Literal["low", "medium", "high"], Meta(description="How easily an alarm is raised.")] = (
+        "medium"
+    )
     exceptions: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(description="Tool name to issue types that it never raises; '*' stands for every type or tool."),
+        Meta(description="Issue types to ignore for each tool; '*' means every type or tool."),
     ] = {}
     waiting_minutes: Annotated[
-        float, Meta(gt=0, description="How long an agent may wait for the same thing before it and you are told.")
+        float, Meta(gt=0, description="How long an agent may wait for the same thing before it and you get a message.")
     ] = 15
     judge: Annotated[Judge, Meta(description="A model as judge.")] = Judge()
     second_opinion: Annotated[SecondOpinion, Meta(description="The former name of detect.judge.")] = SecondOpinion()
@@ -237,15 +237,19 @@ class Runtime(Section, frozen=True, kw_only=True):
     fail: Annotated[
         Literal["auto", "open", "closed"],
         Meta(
-            description="Without supervision a step runs (open) or not (closed); auto: open, but closed for the hooks "
-            "of unattended runs under guard or fence."
+            description="If supervision fails, a step runs (open) or is blocked (closed); auto: open, but closed for "
+            "the hooks of unattended runs under guard or fence."
         ),
     ] = "auto"
-    step_timeout_ms: Annotated[float, Meta(gt=0, description="What supervision may cost a step at most.")] = 250
+    step_timeout_ms: Annotated[float, Meta(gt=0, description="The most that supervision may add to a step.")] = 250
     on_tamper: Annotated[
         Literal["auto", "warn", "pause", "stop"],
-        Meta(description="When the agent interferes; auto: warn; contained: stop, or pause where a person is there."),
+        Meta(description="Reaction to tampering; auto: warn; when contained: stop, or pause if a person is present."),
     ] = "auto"
+    left_running: Annotated[
+        Literal["end", "leave"],
+        Meta(description="Processes that are still running when the command ends: the run ends them too, or not."),
+    ] = "end"
 
 
 Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "screen", "shell-files", "ssh-keys",
@@ -253,25 +257,27 @@ Allowed = Literal["at", "cron", "dbus", "docker", "interlock-code", "podman", "s
 
 
 class Contain(Section, frozen=True, kw_only=True):
-    allow: Annotated[tuple[Allowed, ...], Meta(description="What guard leaves as it is outside.")] = ()
+    allow: Annotated[tuple[Allowed, ...], Meta(description="What stays available under guard.")] = ()
     write: Annotated[
         tuple[str, ...],
-        Meta(description="Folders and files that fence lets the agent write, besides its workspace; shown if hidden."),
+        Meta(description="What the agent may write under fence, besides its workspace; also shown if hidden."),
     ] = ()
     hide: Annotated[
         tuple[str, ...], Meta(description="Folders and files that fence hides, besides the usual places of secrets.")
     ] = ()
     hosts: Annotated[
-        tuple[str, ...], Meta(description="Hosts that fence lets the agent reach: NAME, *.NAME or NAME:PORT.")
+        tuple[str, ...], Meta(description="Hosts that the agent may reach under fence: NAME, *.NAME or NAME:PORT.")
     ] = DEFAULT_HOSTS
 
 
 class Contract(Section, frozen=True, kw_only=True):
     may_change: Annotated[
         tuple[str, ...],
-        Meta(description="Globs. Every other file of the workspace is refused, or asked about with --attended."),
+        Meta(
+            description="Globs. Changes to other files of the workspace are blocked, or need approval with --attended."
+        ),
     ] = ()
-    protect: Annotated[tuple[str, ...], Meta(description="Globs of files that are never changed.")] = ()
+    protect: Annotated[tuple[str, ...], Meta(description="Globs of files that must not change.")] = ()
     may_run: Annotated[tuple[str, ...], Meta(description="The only commands allowed; empty: review decides.")] = ()
     may_not: Annotated[tuple[Forbidden, ...], Meta(description="What no command may do.")] = ()
     hosts: Annotated[tuple[str, ...], Meta(description="The only hosts that a call may name; empty: any.")] = ()
@@ -280,7 +286,7 @@ class Contract(Section, frozen=True, kw_only=True):
     ] = ()
     constraints: Annotated[tuple[str, ...], Meta(description="Rules in words, repeated to the agent.")] = ()
     goals: Annotated[tuple[str, ...], Meta(description="What progress is measured against.")] = ()
-    task: Annotated[bool, Meta(description="Take clauses from the words of the task.")] = True
+    task: Annotated[bool, Meta(description="Read clauses from the task.")] = True
     max_returns: Annotated[
         Count, Meta(description="How often the output of a failing done_when goes back to the agent.")
     ] = 3
@@ -288,11 +294,13 @@ class Contract(Section, frozen=True, kw_only=True):
 
 
 class Checkpoints(Section, frozen=True, kw_only=True):
-    keep_days: Annotated[float, Meta(gt=0, description="Stored checkpoints older than this are removed.")] = 14
-    keep_count: Annotated[int, Meta(ge=1, description="Checkpoints kept; older ones are thinned out.")] = 1000
+    keep_days: Annotated[float, Meta(gt=0, description="Checkpoints older than this are removed.")] = 14
+    keep_count: Annotated[int, Meta(ge=1, description="Number of checkpoints to keep; older ones are thinned out.")] = (
+        1000
+    )
     max_bytes: Annotated[int, Meta(gt=0, description="Size of the store.")] = 20 * 1024**3
     exclude: Annotated[
-        tuple[str, ...], Meta(description="Names (*.log, node_modules) or paths (web/dist) that are not saved.")
+        tuple[str, ...], Meta(description="Names (*.log, node_modules) or paths (web/dist) to leave out.")
     ] = ()
     budget_files: Annotated[int, Meta(gt=0, description="Files that a workspace may have.")] = 500_000
     budget_bytes: Annotated[int, Meta(gt=0, description="New bytes that one checkpoint may save.")] = 10 * 1024**3
@@ -305,26 +313,27 @@ class Hub(Section, frozen=True, kw_only=True):
     token_file: Annotated[str | None, Meta(description="A file with the token.")] = None
     tls: Annotated[dict[str, str], Meta(description="ca_file, cert_file, key_file.")] = {}
     key_file: Annotated[
-        str | None, Meta(description="Our private key; default: key in the user's state directory.")
+        str | None, Meta(description="The private key file; default: key in the user's state directory.")
     ] = None
     trusted_file: Annotated[
-        str | None, Meta(description="The public keys we trust; default: hub-keys in the configuration directory.")
+        str | None,
+        Meta(description="The file of trusted public keys; default: hub-keys in the configuration directory."),
     ] = None
-    unsigned: Annotated[bool, Meta(description="Accept requests, answers and runs that no trusted key has signed.")] = (
+    unsigned: Annotated[bool, Meta(description="Accept requests, replies and runs without a trusted signature.")] = (
         False
     )
     replicas: Annotated[
         Annotated[int, Meta(ge=1, le=5)] | None,
-        Meta(description="Copies the hub keeps; default: 3 if the cluster has them, else 1."),
+        Meta(description="Copies on the hub; default: 3 if the cluster has enough servers, otherwise 1."),
     ] = None
 
 
 class Store(Section, frozen=True, kw_only=True):
-    dir: Annotated[str | None, Meta(description="Where runs live; default: the user's state directory.")] = None
+    dir: Annotated[str | None, Meta(description="Where runs are stored; default: the user's state directory.")] = None
     max_bytes: Annotated[int, Meta(gt=0, description="Disk budget of all runs together.")] = 10 * 1024**3
     output_bytes: Annotated[
         Count,
-        Meta(description="What a command prints is kept, up to this size: the first and the newest part. 0: off."),
+        Meta(description="How much of a command's output to keep: the first and the newest part. 0: none."),
     ] = 64 * 1024**2
 
 
@@ -339,17 +348,17 @@ class Notifications(Section, frozen=True, kw_only=True):
     channels: Annotated[dict[str, str], Meta(description="Name to apprise URL.")] = {}
     events: Annotated[
         tuple[NotifyEvent, ...],
-        Meta(description="What channels are told of; stops: see notification_channels."),
+        Meta(description="Events to alert on; for stops see notification_channels."),
     ] = ("emergency_stop", "critical_issue", "waiting", "budget", "unproven")
     link: Annotated[
         str | None, Meta(description="The dashboard's address (https://host:7717): alerts carry a link to their run.")
     ] = None
     budget_thresholds: Annotated[
         tuple[Annotated[float, Meta(gt=0)], ...],
-        Meta(description="Shares of max_cost_usd and max_tokens that are told of, once each."),
+        Meta(description="Shares of max_cost_usd and max_tokens that raise an alert, once each."),
     ] = (0.8, 1.0)
-    repeat_seconds: Annotated[float, Meta(ge=0, description="The same alert at most once in this long.")] = 60
-    most_per_hour: Annotated[int, Meta(ge=1, description="Alerts an hour; what is critical always goes out.")] = 30
+    repeat_seconds: Annotated[float, Meta(ge=0, description="Minimum time between two equal alerts.")] = 60
+    most_per_hour: Annotated[int, Meta(ge=1, description="Alerts per hour; critical ones are always sent.")] = 30
 
 
 class GuiBudget(Section, frozen=True, kw_only=True):
@@ -358,30 +367,30 @@ class GuiBudget(Section, frozen=True, kw_only=True):
 
 
 class GuiVerification(Section, frozen=True, kw_only=True):
-    enabled: Annotated[bool, Meta(description="Compare the files with what the script meant.")] = True
-    similarity_threshold: Annotated[Share, Meta(description="From here on a file matches.")] = 0.98
-    partial_threshold: Annotated[Share, Meta(description="From here on it matches in part.")] = 0.90
-    strict: Annotated[bool, Meta(description="Want equality after line endings.")] = False
+    enabled: Annotated[bool, Meta(description="Compare the files with the expected result.")] = True
+    similarity_threshold: Annotated[Share, Meta(description="Similarity from which a file matches.")] = 0.98
+    partial_threshold: Annotated[Share, Meta(description="Similarity from which it matches partly.")] = 0.90
+    strict: Annotated[bool, Meta(description="Require equality apart from line endings.")] = False
     verify_on_completion: Annotated[bool, Meta(description="Verify when a replay ends.")] = True
 
 
 class Gui(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Watch the screen.")] = True
-    interval_seconds: Annotated[float, Meta(gt=0, description="Time between two looks.")] = 600
+    interval_seconds: Annotated[float, Meta(gt=0, description="Time between two checks.")] = 600
     min_cooldown_seconds: Annotated[Seconds, Meta(description="Time between two recoveries.")] = 60
-    max_retries: Annotated[int, Meta(ge=1, description="Failed recoveries in a row before the replay aborts.")] = 3
+    max_retries: Annotated[int, Meta(ge=1, description="Failed recoveries in a row before the replay is aborted.")] = 3
     confidence_threshold: Annotated[Share, Meta(description="How sure an analysis must be to act.")] = 0.85
     screenshot_backend: Annotated[
         Literal["auto", "mss", "scrot", "wayland"], Meta(description="How the screen is captured.")
     ] = "auto"
-    save_screenshots: Annotated[bool, Meta(description="Keep the pictures.")] = True
+    save_screenshots: Annotated[bool, Meta(description="Keep screenshots.")] = True
     screenshot_dir: Annotated[str | None, Meta(description="Where; default: the run's folder.")] = None
-    screenshot_retention_days: Annotated[float, Meta(ge=0, description="Pictures are kept this long.")] = 7
-    analyzer: Annotated[Literal["auto", "claude", "local"], Meta(description="Who looks at the picture.")] = "auto"
+    screenshot_retention_days: Annotated[float, Meta(ge=0, description="How long screenshots are kept.")] = 7
+    analyzer: Annotated[Literal["auto", "claude", "local"], Meta(description="What analyses the screenshot.")] = "auto"
     model: Annotated[str | None, Meta(description="The large model; default: the newest Opus known.")] = None
     small_model: Annotated[str | None, Meta(description="The model asked first.")] = None
     allowed_buttons: Annotated[
-        tuple[str, ...], Meta(description="Buttons that destroy or trust and may be pressed all the same.")
+        tuple[str, ...], Meta(description="Dangerous buttons (delete, trust) that may be pressed.")
     ] = ()
     budget: Annotated[GuiBudget, Meta(description="What asking a model may cost.")] = GuiBudget()
     verification: Annotated[GuiVerification, Meta(description="The check of the files at the end.")] = GuiVerification()
@@ -391,33 +400,31 @@ class ModelInfo(Section, frozen=True, kw_only=True):
     """A model: how strong it is among its family, and its prices where the price list does not know it."""
 
     name: Annotated[str, Meta(description="As the agent or the provider calls it.")]
-    family: Annotated[str | None, Meta(description="Only models of one family are compared; unset fits every one.")] = (
-        None
-    )
-    strength: Annotated[int, Meta(description="Escalation goes to a higher number only.")] = 0
+    family: Annotated[str | None, Meta(description="Only models of one family are compared; unset matches all.")] = None
+    strength: Annotated[int, Meta(description="Escalation only goes to a higher number.")] = 0
     aliases: Annotated[tuple[str, ...], Meta(description="Other names for it.")] = ()
-    input_usd_per_million: Annotated[Dollars | None, Meta(description="Price of a million tokens read.")] = None
-    output_usd_per_million: Annotated[Dollars | None, Meta(description="Price of a million tokens written.")] = None
+    input_usd_per_million: Annotated[Dollars | None, Meta(description="Price per million input tokens.")] = None
+    output_usd_per_million: Annotated[Dollars | None, Meta(description="Price per million output tokens.")] = None
 
 
 class Resume(Section, frozen=True, kw_only=True):
     until: Annotated[
         Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None,
-        Meta(description="No run wakes by itself after this time of day, counted from its start: 08:00."),
+        Meta(description="No run resumes by itself after this time of day, counted from its start: 08:00."),
     ] = None
     max_parks: Annotated[Count, Meta(description="Usage limits per run after which it resumes; 0: it never parks.")] = 6
-    max_cost_usd: Annotated[
-        Dollars | None, Meta(description="A run that has spent this much waits for a person instead.")
-    ] = None
+    max_cost_usd: Annotated[Dollars | None, Meta(description="A run that has spent this much waits for a person.")] = (
+        None
+    )
     jitter_s: Annotated[Seconds, Meta(description="A random delay of up to this long after each reset.")] = 30
     rerun: Annotated[
         bool,
-        Meta(description="Run a command that has no session, and so starts over, again by itself after a limit."),
+        Meta(description="Rerun a command without a session by itself after a limit, although it starts over."),
     ] = False
 
 
 class Unattended(Section, frozen=True, kw_only=True):
-    unwedge: Annotated[bool, Meta(description="Answer a run that hangs; if off, that it hangs is only shown.")] = True
+    unwedge: Annotated[bool, Meta(description="Act on a run that hangs; if off, only show it.")] = True
     tool_minutes: Annotated[
         float, Meta(gt=0, description="A tool without output, processor time, input or output is ended after this.")
     ] = 10
@@ -435,41 +442,41 @@ class BudgetMatch(Section, frozen=True, kw_only=True):
 
 
 class Budget(Section, frozen=True, kw_only=True):
-    """What runs may spend together."""
+    """What runs may spend in total."""
 
-    name: Annotated[str, Meta(description="What it is called; no two alike.")]
-    match: Annotated[BudgetMatch, Meta(description="Which runs it is for; unset: all.")] = BudgetMatch()
+    name: Annotated[str, Meta(description="A unique name.")]
+    match: Annotated[BudgetMatch, Meta(description="The runs it applies to; unset: all.")] = BudgetMatch()
     per: Annotated[Literal["run", "day", "week", "month"], Meta(description="The period, in local time.")] = "day"
     max_cost_usd: Annotated[
-        Annotated[float, Meta(gt=0)] | None, Meta(description="Dollars in a period, of all its runs together.")
+        Annotated[float, Meta(gt=0)] | None, Meta(description="Dollars per period, for all its runs together.")
     ] = None
     max_tokens: Annotated[
-        Annotated[int, Meta(gt=0)] | None, Meta(description="Tokens in a period, of all its runs together.")
+        Annotated[int, Meta(gt=0)] | None, Meta(description="Tokens per period, for all its runs together.")
     ] = None
     on_limit: Annotated[
-        Literal["warn", "pause", "stop"], Meta(description="What happens to a run whose next step is beyond it.")
+        Literal["warn", "pause", "stop"], Meta(description="What happens to a run whose next step would exceed it.")
     ] = "pause"
 
 
 class Config(Section, frozen=True, kw_only=True):
     """Everything that can be set."""
 
-    interventions: Annotated[Interventions, Meta(description="How issues are answered.")] = Interventions()
+    interventions: Annotated[Interventions, Meta(description="How Interlock responds to issues.")] = Interventions()
     limits: Annotated[RunLimits, Meta(description="What a run may use; unset means no limit.")] = RunLimits()
-    review: Annotated[Review, Meta(description="The judgement before a step runs.")] = Review()
-    detect: Annotated[Detect, Meta(description="The patterns after it.")] = Detect()
+    review: Annotated[Review, Meta(description="Review of steps before they run.")] = Review()
+    detect: Annotated[Detect, Meta(description="Detection of problems.")] = Detect()
     runtime: Annotated[Runtime, Meta(description="How supervision itself behaves.")] = Runtime()
-    contain: Annotated[Contain, Meta(description="The wall around the agent.")] = Contain()
+    contain: Annotated[Contain, Meta(description="Containment of the agent.")] = Contain()
     contract: Annotated[Contract, Meta(description="What a run may and must do.")] = Contract()
     checkpoints: Annotated[Checkpoints, Meta(description="Stored checkpoints.")] = Checkpoints()
-    hub: Annotated[Hub, Meta(description="Many machines.")] = Hub()
+    hub: Annotated[Hub, Meta(description="Runs on several machines.")] = Hub()
     store: Annotated[Store, Meta(description="Where runs are kept.")] = Store()
     control: Annotated[Control, Meta(description="The control protocol.")] = Control()
-    notifications: Annotated[Notifications, Meta(description="Who is told.")] = Notifications()
+    notifications: Annotated[Notifications, Meta(description="Alerts.")] = Notifications()
     gui: Annotated[Gui, Meta(description="GUI sessions.")] = Gui()
-    unattended: Annotated[Unattended, Meta(description="Runs that nobody watches.")] = Unattended()
-    models: Annotated[tuple[ModelInfo, ...], Meta(description="Models beyond the ones that ship.")] = ()
-    budgets: Annotated[tuple[Budget, ...], Meta(description="What runs may spend together.")] = ()
+    unattended: Annotated[Unattended, Meta(description="Unattended runs.")] = Unattended()
+    models: Annotated[tuple[ModelInfo, ...], Meta(description="Additional models.")] = ()
+    budgets: Annotated[tuple[Budget, ...], Meta(description="What runs may spend in total.")] = ()
 
     def __post_init__(self) -> None:
         if type(self.limits) is Limits:  # as `Config(limits=Limits(...))` gives them

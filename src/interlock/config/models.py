@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core.decoding import from_plain
+from ..core import from_plain
 from .model import Config, ModelInfo
 from .model_order import Maker, Order, Traits, listed_price, order, read_traits
 

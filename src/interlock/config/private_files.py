@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..core.keys import key_paths
+from ..core import key_paths
 from .model import Config
 
 

@@ -16,28 +16,33 @@ HEAD = """\
 Interlock needs no configuration. To change something, write `interlock.yaml`:
 
 ```console
-$ interlock config init     # every key with its default and what it means
-$ interlock config check    # is it right? Every error with file, line and what to do
-$ interlock config show     # what holds now, and where each value came from
-$ interlock config trust --yes  # agree to what a workspace's interlock.yaml loosens
+$ interlock config init     # write every key with its default and meaning
+$ interlock config check    # list every error with file, line and fix
+$ interlock config show     # show what applies, and where each value comes from
+$ interlock config trust --yes  # accept what a workspace's interlock.yaml loosens
 ```
 
-What holds is the file named with `--config` (of `run`, `serve`, `scan`, `incident` and the `gui` commands). Without
-one it is `interlock.yaml` in the user's configuration directory (`~/.config/interlock` on Linux), and over it the
-workspace's `./interlock.yaml`: what tightens supervision counts at once; what loosens it (higher limits, interventions
-or containment switched off, rules, channels) is ignored, with one line that says so, until you run
-`interlock config trust`, and again when the file changes. Then come the defaults. A variable in the environment
-overrides it: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`; two underscores stand for the dot, and the
-value is read as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`; a whole section:
-`INTERLOCK_LIMITS='{max_steps: 200}'`). A slip in any of it keeps a run from starting; whoever looks at runs, pauses or
-cancels them is told of it and goes on.
+Interlock reads, in this order of precedence:
+
+1. **Environment variables**: `INTERLOCK_LIMITS__MAX_STEPS=200` sets `limits.max_steps`. Two underscores stand for the
+   dot, and the value is parsed as YAML (`INTERLOCK_CHECKPOINTS__EXCLUDE='[node_modules, "*.log"]'`, or a whole section:
+   `INTERLOCK_LIMITS='{max_steps: 200}'`).
+2. **The file given with `--config`** (of `run`, `serve`, `scan`, `incident` and the `gui` commands); replaces 3 and 4.
+3. **The workspace's `./interlock.yaml`.** What tightens supervision applies at once. What loosens it (higher limits,
+   interventions or containment switched off, rules, channels) is ignored with a warning until you run
+   `interlock config trust`, and again when the file changes.
+4. **Your own `interlock.yaml`** in the configuration directory (`~/.config/interlock` on Linux).
+5. **The defaults.**
+
+Any configuration error prevents a run from starting. Commands that only show, pause or cancel runs print a warning and
+continue.
 
 ```yaml
 limits:
   max_cost_usd: 5
   max_execution_time: 3600
 interventions:
-  checkpoint_rollback: false      # a section with `enabled` may be given as plain true or false
+  checkpoint_rollback: false      # short for {enabled: false}
   emergency_stop:
     notification_channels: [ops]
 notifications:

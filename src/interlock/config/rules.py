@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..core import ISSUE_TYPES, BadInput
-from ..core.globs import check_glob
+from ..core import ISSUE_TYPES, BadInput, check_glob
 from .hosts import parse_host
 from .model import Config
 from .models import Models
@@ -87,9 +86,9 @@ def _rising(config: Config) -> Iterator[ConfigProblem]:
 def _strategy(config: Config) -> Iterator[ConfigProblem]:
     name = config.interventions.strategy.type
     if name not in STRATEGIES:
-        what = f"{name!r} is no strategy that ships; it must be registered under this name"
+        what = f"{name!r} is not a built-in strategy; it must be registered under this name"
         near = nearest(name, STRATEGIES)
-        todo = f"Did you mean {near}?" if near else f"The ones that ship: {', '.join(STRATEGIES)}."
+        todo = f"Did you mean {near}?" if near else f"Built-in: {', '.join(STRATEGIES)}."
         yield ConfigProblem(path="interventions.strategy.type", what=what, todo=todo, level="warning")
 
 
@@ -97,7 +96,7 @@ def _exceptions(config: Config) -> Iterator[ConfigProblem]:
     for tool, types in config.detect.exceptions.items():
         for name in types:
             if name not in (*ISSUE_TYPES, "*"):
-                what = f"{name!r} is no issue type that ships; only a plug-in can raise it"
+                what = f"{name!r} is not a built-in issue type; only a plug-in can raise it"
                 todo = _known(name, ISSUE_TYPES)
                 yield ConfigProblem(path=f"detect.exceptions.{tool}", what=what, todo=todo, level="warning")
 
@@ -115,7 +114,7 @@ def _models(config: Config) -> Iterator[ConfigProblem]:
     models = Models.from_config(config)
     old = config.detect.second_opinion
     if any(getattr(old, name) is not None for name in old.__struct_fields__):
-        what = "detect.second_opinion is now called detect.judge; its keys still count"
+        what = "detect.second_opinion is now called detect.judge; its keys still work"
         yield ConfigProblem(path="detect.second_opinion", what=what, todo="Rename it.", level="warning")
     path, name = "detect.judge.model", config.detect.judge.model
     if old.model is not None:
@@ -123,9 +122,9 @@ def _models(config: Config) -> Iterator[ConfigProblem]:
     if config.detect.judge.api == "openai":
         return
     if name is not None and models.retired(name):
-        yield ConfigProblem(path=path, what=f"the model {name!r} has been retired by its maker", level="warning")
+        yield ConfigProblem(path=path, what=f"the model {name!r} has been retired", level="warning")
     elif name is not None and not models.known(name):
-        what = f"the model {name!r} is not known"
+        what = f"the model {name!r} is unknown"
         yield ConfigProblem(path=path, what=what, todo="Add it under models if it exists.", level="warning")
 
 
@@ -143,10 +142,10 @@ def _budgets(config: Config) -> Iterator[ConfigProblem]:
     for place, budget in enumerate(config.budgets):
         path = f"budgets[{place}]"
         if names.index(budget.name) != place:
-            what = f"there are two budgets {budget.name!r}, which count together"
+            what = f"there are two budgets {budget.name!r}"
             yield ConfigProblem(path=f"{path}.name", what=what, todo="Rename one.", level="warning")
         if budget.max_cost_usd is None and budget.max_tokens is None:
-            what = f"the budget {budget.name!r} limits nothing"
+            what = f"the budget {budget.name!r} has no limit"
             yield ConfigProblem(path=path, what=what, todo="Set max_cost_usd or max_tokens.", level="warning")
 
 

@@ -1,4 +1,4 @@
-"""The models that can look at a screen, newest of a family first, with prices; kept as data."""
+"""The models that can analyse screenshots, newest of a family first, with prices; kept as data."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from importlib import resources
 
 from msgspec import Struct
 
-from ..core import BadInput
-from ..core.decoding import from_json
+from ..core import BadInput, from_json
 from .model import ModelInfo
 from .nearest import nearest
 
@@ -48,7 +47,7 @@ def find_screen_model(name: str | None, more: Iterable[ModelInfo] = (), family: 
     todo = f"Did you mean {near}?" if near else f"Known: {', '.join(names)}. Add others, with prices, under models."
     if name in table.retired:
         raise BadInput(f"the model {name!r} has been retired", where="gui.model", todo=todo)
-    raise BadInput(f"there is no model {name!r} that can look at a screen", where="gui.model", todo=todo)
+    raise BadInput(f"there is no model {name!r} that can analyse screenshots", where="gui.model", todo=todo)
 
 
 def _priced(info: ModelInfo) -> ScreenModel | None:

@@ -13,12 +13,12 @@ from .key_types import Key, keys_of, root
 
 HEAD = """\
 # The configuration of Interlock: every key with its default.
-# Keep what you change and delete the rest; what is not here keeps its default.
+# Keep what you change and delete the rest; missing keys keep their defaults.
 # INTERLOCK_LIMITS__MAX_STEPS=200 in the environment overrides limits.max_steps, and so on.
 """
 
 
-def template() -> str:
+def config_template() -> str:
     """The text that `interlock config init` writes."""
     lines = [HEAD]
     for key in keys_of(root()).values():

@@ -15,7 +15,7 @@ NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompt
 
 HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": ("warn", "pause", "stop"),
           "runtime.fail": ("open", "auto", "closed"), "runtime.contain": ("off", "auto", "guard", "fence"),
-          "interventions.on_limit": ("pause", "stop")}  # fmt: skip
+          "interventions.on_limit": ("pause", "stop"), "runtime.left_running": ("leave", "end")}  # fmt: skip
 """Keys whose later values are the stricter ones, the last above all."""
 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")

@@ -45,7 +45,7 @@ def why_not(*, fenced: bool = False) -> str:
 
 def _advice() -> str:
     if os.geteuid() == 0:
-        return "This container may not make namespaces: allow it CAP_SYS_ADMIN, or run as an ordinary user"
+        return "This container may not create namespaces: allow it CAP_SYS_ADMIN, or run as an ordinary user"
     if _number(NAMESPACES) == 0:
         return "User namespaces are off: set sysctl user.max_user_namespaces to 10000"
     if _number(CLONE) == 0:

@@ -100,7 +100,9 @@ def _open_fence(fence: Fence) -> list[str]:
     for place in map(Path, TEMPORARY):
         words += ["--bind", str(fence.temporary), str(place)] if place.is_dir() else []
     words += ["--tmpfs", "/dev/shm"]
-    words += _bind("--ro-bind", (home for home in homes() if _is_below(home, map(Path, ("/run", *TEMPORARY)))))
+    # Homes, and Interlock with its interpreter, wherever they lie.
+    emptied = tuple(map(Path, ("/run", *TEMPORARY)))
+    words += _bind("--ro-bind", (place for place in (*homes(), *code_places()[0]) if _is_below(place, emptied)))
     return words + _bind("--bind", fence.write)
 
 

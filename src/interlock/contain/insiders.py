@@ -6,9 +6,7 @@ import os
 from pathlib import Path
 
 from ..core import InvalidState
-from ..process import TreeHandle, proc
-from ..process.cgroup_hierarchy import PREFIX
-from ..process.process_family import MARKER, has_marker
+from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_marker, look_at, start_of
 
 
 class Insiders:
@@ -20,7 +18,7 @@ class Insiders:
 
     def add_agent(self, pid: int) -> None:
         """A process that was seen as the agent's own: it and everything below it is inside."""
-        start = proc.start_of(pid)
+        start = start_of(pid)
         if start is not None:
             self._agents.add((pid, start))
 
@@ -29,9 +27,9 @@ class Insiders:
         if pid <= 0:
             # In a namespace above ours: whoever is there could do without us.
             return ""
-        process = proc.look_at(pid)
+        process = look_at(pid)
         if process is None or process.dead:
-            return "it is gone, and cannot be told from the agent's own"
+            return "it has ended, and cannot be distinguished from the agent's own processes"
         if (theirs := pid_namespace(pid)) and theirs != pid_namespace("self"):
             return "it is in a PID namespace of its own"
         tree = self.tree
@@ -39,7 +37,7 @@ class Insiders:
             return "it is in the run's cgroup"
         return self._by_descent(process)
 
-    def _by_descent(self, process: proc.Process | None) -> str:
+    def _by_descent(self, process: Process | None) -> str:
         tree, seen = self.tree, 0
         marker = tree.marker.encode() if tree is not None else b""
         known = set(self._agents)
@@ -48,9 +46,9 @@ class Insiders:
         while process is not None and process.pid > 1 and seen < 200:
             if (process.pid, process.start) in known:
                 return "it was started by the agent"
-            if marker and process.pid != os.getpid() and has_marker(proc.environment_of(process.pid), marker):
+            if marker and process.pid != os.getpid() and has_marker(environment_of(process.pid), marker):
                 return "it was started by the agent"
-            process, seen = proc.look_at(process.parent), seen + 1
+            process, seen = look_at(process.parent), seen + 1
         return ""
 
 
@@ -58,18 +56,18 @@ def in_a_run() -> bool:
     """Whether this very process belongs to a run, as far as its environment, its cgroup and its ancestors tell."""
     if os.environ.get(MARKER) or in_group(os.getpid(), PREFIX):
         return True
-    process, seen = proc.look_at(os.getppid()), 0
+    process, seen = look_at(os.getppid()), 0
     while process is not None and process.pid > 1 and seen < 200:
-        if f"{MARKER}=".encode() in proc.environment_of(process.pid):
+        if f"{MARKER}=".encode() in environment_of(process.pid):
             return True
-        process, seen = proc.look_at(process.parent), seen + 1
+        process, seen = look_at(process.parent), seen + 1
     return False
 
 
 def refuse_inside(what: str) -> None:
     """Only a person does this: InvalidState in a run. What stops an agent that hides where it is are the levels."""
     if in_a_run():
-        raise InvalidState(f"an agent cannot {what}", todo="Run this in a terminal of your own.")
+        raise InvalidState(f"an agent cannot {what}", todo="Run this in your own terminal.")
 
 
 def pid_namespace(pid: int | str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import platformdirs
 
-from ..process.cgroup_hierarchy import read_mounts
+from ..process import read_mounts
 
 SHELL_FILES = (".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
                ".zlogin", ".config/fish/config.fish", ".xprofile", ".xsessionrc", ".pam_environment")  # fmt: skip

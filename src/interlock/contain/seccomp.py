@@ -7,6 +7,8 @@ import os
 import platform
 import struct
 
+from ..core import LINUX, open_memory_file
+
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
@@ -23,9 +25,9 @@ IOCTL = {"x86_64": ((0xC000003E, 16), (0x40000003, 54)), "aarch64": ((0xC00000B7
 def open_filter() -> int | None:
     """A descriptor with the filter as bubblewrap reads it; None on a machine whose numbers we do not know."""
     known = IOCTL.get(platform.machine())
-    if known is None:
+    if known is None or not LINUX:
         return None
-    descriptor = os.memfd_create("filter", 0)
+    descriptor = open_memory_file("filter", 0)
     os.write(descriptor, program(known))
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor

@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
 
-from ..core import Clause, Contract, Forbidden
-from ..core.globs import relative
-from ..review.rules.model import Rule
+from ..core import Clause, Contract, Forbidden, relative
+from ..review import CLIENTS, ToolCall, name_set, request_of
+from ..review.rules import Rule
 from ..review.shell import Command
-from ..review.tools import ToolCall
-from ..review.web import CLIENTS, request_of
-from ..review.wordlist import name_set
 from .changes import changed_by
 from .file_rules import broken_by
 
@@ -104,7 +101,7 @@ def file_rule(clause: Clause, path: str, *, ask: bool = False) -> Rule:
 
 def act_rule(act: Forbidden, clause: Clause) -> Rule:
     """The rule that speaks for what must not be done at all."""
-    return _rule("may-not", f"This run must not {act} ({_source(clause)}).", f"Go on without it: do not {act}.")
+    return _rule("may-not", f"This run must not {act} ({_source(clause)}).", f"Continue without it: do not {act}.")
 
 
 def does(act: Forbidden, command: Command) -> bool:

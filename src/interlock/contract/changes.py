@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from ..review.paths import resolve
+from ..review import ToolCall, resolve
 from ..review.shell import Command
-from ..review.tools import ToolCall
 
 MOST = 256
 """Paths of one call that are looked at."""

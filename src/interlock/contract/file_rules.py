@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..core import Clause, Contract
-from ..core.globs import matches, may_match_below
+from ..core import Clause, Contract, matches, may_match_below
 
 ALWAYS_MADE = ("__pycache__/", "*.pyc", ".pytest_cache/", ".hypothesis/")
 """What running tests leaves beside them: no change of a protected file."""

@@ -11,13 +11,11 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
-from ..config.model import Contract as ContractConfig
-from ..core import CLAUSE_KEYS, Clause, ClauseKey, Context, Contract, Goal
-from ..core.globs import as_relative
-from .task_words import clauses_in
+from ..config import Contract as ContractConfig
+from ..core import CLAUSE_KEYS, Clause, ClauseKey, Context, Contract, Goal, as_relative
 
 CONFIGURED = "the configuration"
-TASK_FILE = "the file that the task points to"
+TASK_FILE = "the file named in the task"
 WINS: tuple[ClauseKey, ...] = ("may_change", "may_run", "hosts")
 LISTED = 200
 """Characters of a constraint that name a clause in words."""
@@ -54,7 +52,7 @@ def protect_itself(contract: Contract, files: Iterable[str], workspace: str | No
     for file in files:
         glob = as_relative(posixpath.normpath(file), workspace)
         if not glob.startswith("/") and glob not in contract.protect:
-            new.append(Clause("protect", f"/{glob}" if "/" not in glob else glob, "it holds the contract"))
+            new.append(Clause("protect", f"/{glob}" if "/" not in glob else glob, "it contains the contract"))
     return replace(
         contract,
         protect=_joined(contract.protect, tuple(clause.value.lstrip("/") for clause in new)),
@@ -68,6 +66,10 @@ def _configured(config: ContractConfig) -> Contract:
 
 def _tighten(contract: Contract, context: Context) -> Contract:
     """The contract with what the task's own words add."""
+    if not context.original_prompt and not context.instructions:
+        return contract
+    from .task_words import clauses_in  # a grammar, and only a task needs it
+
     said = [*clauses_in(context.original_prompt)]
     if context.instructions:
         # Words of a file are not the person's: no command is run because a file says so.

@@ -6,7 +6,7 @@ import re
 
 from msgspec import Struct
 
-from ..review.wordlist import name_set
+from ..review import name_set
 
 EXTENSIONS = "|".join(
     name_set(
@@ -57,7 +57,7 @@ _END = re.compile(
     r"manually)\b\s*)*"
     r"(?:$|[.;:!()—–]|\s-\s|,\s*(?:please|as|because|since|they|it|these|those|that|which|this|only|nothing|no|not|"
     r"just|leave"
-    r"|keep|and\s+(?:do|make|keep|leave|never|don)|but\s+(?:do|make|you)|so)\b"
+    r"|do\s+not|don['’]t|never|keep|and\s+(?:do|make|keep|leave|never|don)|but\s+(?:do|make|you)|so)\b"
     r"|(?:because|since|as\s+(?:it|they|these|those|we)|so\s+that|while\s+\w+ing|when\s+\w+ing\s+th|to\s+(?:fix|"
     r"solve|make|implement|do|get|complete)"
     r"|and\s+(?:do|don|make|keep|leave|never|run|fix|add|nothing|no\b|use|then|ensure|verify)|but\s+\w+)\b)",

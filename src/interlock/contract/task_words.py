@@ -31,7 +31,7 @@ _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|\(\d{1,2}\)|[a-z][.)]|#{1,6}|
 _QUOTED_LINE = re.compile(r"^\s*>")
 
 _BEFORE = re.compile(
-    r"(?:^|[,:(]\s*|\b(?:and|but|please|then|also|so|just|however|always|note|note that|important|remember|you|"
+    r"(?:^|[,:(]\s*|\b(?:and|but|please|then|also|so|just|while|however|always|note|note that|important|remember|you|"
     r"the agent|agents|kindly"
     r"|constraint|constraints|rule|rules|restrictions?|importantly|otherwise|strictly|still|again)[,:]?\s*(?:to\s+)?)$",
     re.IGNORECASE,
@@ -51,18 +51,21 @@ _CONDITION = re.compile(
     re.IGNORECASE,
 )
 _STARTS_CONDITION = re.compile(
-    r"^\s*(?:if|when|whenever|unless|in case|once|after|before|should|where|while|as soon as|suppose|imagine|"
+    r"^\s*(?:if|when|whenever|unless|in case|once|after"
+    r"|before(?!\s+(?:you\s+(?:finish|stop|are\s+done|say)|finishing|stopping))|should|where|while|as soon as"
+    r"|suppose|imagine|"
     r"assuming|although|because)\b",
     re.IGNORECASE,
 )
 
 _NOT = (
-    r"(?:do\s+not|don['’]?t|do\s*n['’]t|never|must\s+not|mustn['’]t|should\s+not|shouldn['’]t|may\s+not|can\s*not|"
+    r"(?:(?:do\s+not|don['’]?t|do\s*n['’]t)(?:\s+you\s+dare(?:\s+to)?)?|under\s+no\s+circumstances?"
+    r"(?:\s+(?:should|may|must|are)\s+you(?:\s+to)?)?|never|must\s+not|mustn['’]t|should\s+not|shouldn['’]t|may\s+not|can\s*not|"
     r"can['’]t|are\s+not\s+(?:allowed|permitted|supposed)\s+to|aren['’]t\s+(?:allowed|permitted)\s+to|"
     r"not\s+allowed\s+to|need\s+not\s+to)"
 )
 _CHANGE = (
-    r"(?:modify|touch|edit|change|alter|update|make\s+(?:any\s+)?(?:changes|edits|modifications)\s+(?:to|in|"
+    r"(?:modify|touch|edit|change|alter|update|overwrite|make\s+(?:any\s+)?(?:changes|edits|modifications)\s+(?:to|in|"
     r"inside)|write\s+(?:in)?to|mess\s+with|tamper\s+with)"
 )
 _CHANGING = (
@@ -72,25 +75,29 @@ _CHANGING = (
 _CHANGED = r"(?:modified|touched|edited|changed|altered|updated|tampered with)"
 
 _FORBID = re.compile(
-    rf"(?P<not>\b{_NOT}\s+(?:(?:ever|under any circumstances|to|try to|attempt to|even)\s+)?(?:{_CHANGE}\s*(?:,|/|"
-    rf"or|and|,\s*or)\s*)*{_CHANGE}(?:\s*(?:,|/|or|and|,\s*or)\s*(?:{_CHANGE}|delete|remove|rename|move))*)\s+"
+    rf"(?P<not>\b{_NOT}(?:,?\s+(?:ever|under any circumstances?|to|try to|attempt to|even),?)?\s+"
+    rf"(?:(?:{_CHANGE}|delete|remove|rename|move)\s*(?:,|/|or|and|,\s*or)\s*)*{_CHANGE}(?:\s*(?:,|/|or|and|,\s*or)\s*(?:{_CHANGE}|delete|remove|rename|move))*)\s+"
     rf"|(?P<avoid>\b(?:avoid|refrain\s+from|without|no|not)\s+{_CHANGING}(?:\s*(?:,|/|or|and)\s*{_CHANGING})*)\s+"
-    r"|(?P<no>\b(?:no|zero)\s+(?:changes|edits|modifications)(?:\s+(?:are\s+)?(?:allowed|permitted))?\s+(?:to|in|"
+    r"|(?P<no>\b(?:with\s+)?(?:no|zero)\s+(?:changes|edits|modifications)(?:\s+(?:are\s+)?(?:allowed|permitted))?\s+(?:to|in|"
     r"inside|of)\s+)"
     r"|(?P<off>\b(?:hands\s+off|stay\s+(?:out\s+of|away\s+from)|keep\s+(?:out\s+of|away\s+from|"
     r"your\s+hands\s+off))\s+)",
     re.IGNORECASE,
 )
 _LEAVE = re.compile(
-    r"(?:leave|keep)\s+(?P<what>.{2,160}?)\s+(?:alone|untouched|unchanged|unmodified|intact|"
+    r"(?:leav(?:e|ing)|keep(?:ing)?)\s+(?P<what>.{2,160}?)\s+(?:alone|untouched|unchanged|unmodified|intact|"
     r"(?:exactly\s+)?as\s+(?:is|it\s+is|they\s+are)|as-is)\b(?P<rest>[^.]*)",
     re.IGNORECASE,
 )
 _PASSIVE = re.compile(
     rf"^(?P<what>.{{2,160}}?)\s+(?:must|should|may|can|shall|are|is)\s*(?:never|not|"
     rf"n['’]t)\s+(?:to\s+)?be\s+(?:{_CHANGED}(?:\s*(?:,|/|or|and)\s*)?)+(?P<rest>.*)$"
-    r"|^(?P<what2>.{2,160}?)\s+(?:must|should|has to|have to|needs? to)\s+(?:remain|stay|be\s+left|"
-    r"be\s+kept)\s+(?:unchanged|untouched|alone|as[ -]is|unmodified|intact)(?P<rest2>.*)$"
+    r"|^(?P<what2>.{2,160}?)\s+(?:(?:must|should|has to|have to|needs? to|is to|are to)\s+(?:remain|stay|be\s+left|"
+    r"be\s+kept)|stays?|remains?)\s+(?:exactly\s+)?(?:unchanged|untouched|alone|as[ -]is|as\s+(?:it\s+is|they\s+are)|"
+    r"the\s+same|unmodified|intact)(?P<rest2>.*)$"
+    rf"|^(?:neither\s+(?P<what5>.{{2,160}}?)|nothing\s+(?P<what6>(?:in|under|inside|within|below)\s+.{{2,160}}?))\s+"
+    rf"(?:must|should|may|can|is\s+to|are\s+to)\s+be\s+(?:{_CHANGED}(?:\s*(?:,|/|or|and)\s*)?)+(?P<rest5>.*)$"
+    rf"|^I\s+(?:do\s+not|don['’]t)\s+want\s+(?P<what7>.{{2,160}}?)\s+(?:to\s+be\s+)?{_CHANGED}(?P<rest7>.*)$"
     r"|^(?P<what3>.{2,160}?)\s+(?:is|are)\s+(?:strictly\s+)?(?:off[- ]limits|read[- ]only|frozen|"
     r"not\s+to\s+be\s+(?:touched|changed|modified|edited))(?P<rest3>.*)$"
     r"|^treat\s+(?P<what4>.{2,160}?)\s+as\s+(?:read[- ]only|frozen|off[- ]limits)(?P<rest4>.*)$",
@@ -102,7 +109,8 @@ _MARKED = re.compile(
 )
 
 _ONLY = re.compile(
-    r"(?:you\s+(?:may|should|must|can|are\s+allowed\s+to|are\s+to)\s+)?(?:only\s+ever\s+|only\s+)(?:change|modify|"
+    r"you(?:['’]re|\s+are)\s+only\s+(?:allowed|permitted)\s+to\s+(?:change|modify|edit|touch)\s+(?P<k>.+)"
+    r"|(?:you\s+(?:may|should|must|can|are\s+allowed\s+to|are\s+to)\s+)?(?:only\s+ever\s+|only\s+)(?:change|modify|"
     r"edit|touch|update|work\s+(?:on|in|inside|within)|make\s+changes\s+(?:to|in|inside|within)|alter|"
     r"write\s+to)\s+(?P<a>.+)"
     r"|(?:change|modify|edit|touch|update|alter)\s+(?:only|nothing\s+(?:but|except|other\s+than)|just)\s+(?P<b>.+)"
@@ -118,8 +126,14 @@ _ONLY = re.compile(
     r"|(?:touch|change|modify|edit)\s+nothing\s+outside(?:\s+of)?\s+(?P<g>.+)"
     r"|the\s+only\s+(?:files?|folders?|director(?:y|ies)|place)\s+(?:that\s+)?(?:you\s+)?(?:may|should|can|"
     r"are\s+allowed\s+to|need\s+to)\s+(?:change|modify|edit|touch|be\s+changed)\s+(?:is|are)\s+(?P<h>.+)"
-    r"|(?:change|modify|edit|touch|update)\s+(?P<i>\S.{1,120}?)\s+only(?=\s*(?:$|[.;,]))"
+    r"|(?:change|modify|edit|touch|update|make\s+changes\s+(?:in|to))\s+(?P<i>\S.{1,120}?)\s+only(?=\s*(?:$|[.;,]))"
     r"|(?:changes|edits|modifications)\s+only\s+(?:in|to|inside|within)\s+(?P<j>.+)",
+    re.IGNORECASE,
+)
+
+_ONLY_FILE = re.compile(
+    r"^(?P<what>.{2,160}?)\s+(?:is|are)\s+the\s+only\s+(?:files?|folders?|director(?:y|ies)|places?)\s+(?:that\s+)?"
+    r"you\s+(?:may|should|can|must|are\s+allowed\s+to|are\s+to)\s+(?:change|modify|edit|touch)(?P<rest>.*)$",
     re.IGNORECASE,
 )
 
@@ -138,15 +152,20 @@ _ACT = {
 }
 _ANY_ACT = "|".join(_ACT.values())
 _ACTION = re.compile(
-    rf"(?:\b{_NOT}\s+(?:(?:ever|try\s+to|attempt\s+to|git|also|actually)\s+)*|\b(?:avoid|refrain\s+from|without|"
+    rf"(?:\b{_NOT}\s+(?:(?:ever|try\s+to|attempt\s+to|git|pip3?|npm|apt|also|actually"
+    rf"|add\s+(?:any\s+)?(?:new\s+)?(?:dependencies|packages|libraries)\s+or)\s+)*|\b(?:avoid|refrain\s+from|without|"
     rf"no)\s+(?:git\s+)?)"
-    rf"(?P<acts>(?:{_ANY_ACT})(?:\s*(?:,|/|or|and|nor|,\s*or)\s*(?:git\s+)?(?:{_ANY_ACT}))*)(?P<rest>[^.;!]*)"
-    r"|\b(?:(?:do\s+not|don['’]t)\s+make\s+(?:any\s+)?|make\s+no\s+|"
-    r"no\s+(?:git\s+)?)(?P<commits>commits)(?P<rest2>[^.;!]*)",
+    rf"(?P<acts>(?:{_ANY_ACT})(?:\s*(?:,|/|or|and|nor|,\s*or)\s*(?:git\s+)?(?:{_ANY_ACT}))*)\b(?P<rest>[^.;!]*)"
+    r"|\b(?:(?:do\s+not|don['’]t)\s+(?:make|create)\s+(?:any\s+)?(?:new\s+)?|make\s+no\s+|"
+    r"no\s+(?:git\s+)?)(?P<commits>commits|pushes)(?P<rest2>[^.;!,]*)"
+    r"|\b(?:nothing|no\s+(?:new\s+|additional\s+)?(?:packages?|dependenc(?:y|ies)|librar(?:y|ies)|software))\s+"
+    r"(?:must|should|may|can|is\s+to|are\s+to)\s+be\s+(?P<acted>installed|committed|pushed|deployed)(?P<rest3>[^.;!]*)"
+    r"|\bleave\s+(?:(?:the|your|all|my|any)\s+)*(?:changes|work|everything|edits|it)\s+"
+    r"(?P<uncommitted>uncommitted)(?P<rest4>[^.;!]*)",
     re.IGNORECASE,
 )
 _GENERIC = re.compile(
-    rf"^(?:\s*{_THING})*\s*(?:$|[,:)]|(?:and|but)\s|because\b|since\b|to\s+(?:fix|solve|do)\b)", re.IGNORECASE
+    rf"^(?:\s*{_THING})*\s*(?:$|[,:).]|(?:and|but)\s|because\b|since\b|to\s+(?:fix|solve|do)\b)", re.IGNORECASE
 )
 _NAMES_BRANCH = re.compile(
     r"\b(?:to|the)\s+(?:the\s+)?(?:main|master|develop|trunk|release|protected)\b|directly", re.IGNORECASE
@@ -171,7 +190,7 @@ _DONE = re.compile(
     rf"|run\s+{_COMMAND.format('c')}\s+(?:and|to)\s+(?:make\s+sure|ensure|verify|check|"
     rf"confirm)\s+(?:that\s+)?(?:it|everything|all(?:\s+\w+)?|they)\s+(?:still\s+)?{_PASSES}"
     rf"|(?:until|(?:you\s+are\s+|you['’]re\s+|it\s+is\s+)?(?:done|finished|"
-    rf"complete)\s+(?:only\s+)?when)\s+{_COMMAND.format('d')}\s+{_PASSES}",
+    rf"complete)\s+(?:only\s+)?(?:when|once|as\s+soon\s+as))\s+{_COMMAND.format('d')}\s+{_PASSES}",
     re.IGNORECASE,
 )
 _LOOKS_RUN = re.compile(
@@ -267,7 +286,7 @@ def _enforced(phrase: str, runs: bool) -> Iterator[tuple[ClauseKey, tuple[str, .
 def _protected(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
     for hit in _FORBID.finditer(phrase):
         before, rest = phrase[: hit.start()], phrase[hit.end() :]
-        free = hit["avoid"] is not None and hit["avoid"].lower().startswith("without")
+        free = hit[0].lower().startswith("with")
         if not free and (not _BEFORE.search(before) or _FOREIGN.search(before)):
             continue
         named = targets(rest)
@@ -279,20 +298,30 @@ def _protected(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
         before = phrase[: hit.start()]
         if named.sure and not named.outside and _BEFORE.search(before) and not _CONDITION.search(hit["rest"]):
             yield "protect", named.globs
-    passive = _PASSIVE.match(phrase)
-    if passive is not None:
+    for part in _parts(phrase):
+        passive = _PASSIVE.match(part)
+        if passive is None:
+            continue
         groups = passive.groupdict()
         what = next(value for name, value in groups.items() if name.startswith("what") and value)
         rest = next((value for name, value in groups.items() if name.startswith("rest") and value), "")
         named = targets(what)
-        if named.sure and not named.outside and not _CONDITION.search(rest) and ends(rest):
-            yield "protect", named.globs
+        if named.sure and not _CONDITION.search(rest) and ends(rest):
+            yield ("may_change" if named.outside else "protect"), named.globs
     marked = _MARKED.match(phrase)
     if marked is not None and (named := targets(f"`{marked[1]}`")).sure:
         yield "protect", named.globs
 
 
+def _parts(phrase: str) -> list[str]:
+    """The phrase, and what it says after a "but" or a comma."""
+    return [phrase, *re.split(r",\s+(?:but|and|however)\s+|\s+but\s+", phrase)[1:]]
+
+
 def _narrowed(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
+    alone = _ONLY_FILE.match(phrase)
+    if alone is not None and (named := targets(alone["what"])).sure and not named.outside and ends(alone["rest"]):
+        yield "may_change", named.globs
     for hit in _ONLY.finditer(phrase):
         before = phrase[: hit.start()]
         if not _BEFORE.search(before) or _FOREIGN.search(before):
@@ -309,11 +338,11 @@ def _forbidden(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
         free = hit[0].lower().startswith("without")
         if not free and (not _BEFORE.search(before) or _FOREIGN.search(before)):
             continue
-        rest = hit["rest"] or hit["rest2"] or ""
+        rest = hit["rest"] or hit["rest2"] or hit["rest3"] or hit["rest4"] or ""
         if _CONDITION.search(rest) or _NAMES_BRANCH.search(rest) or not _GENERIC.match(rest):
             continue
-        acts = (hit["acts"] or "commit").lower()
-        yield "may_not", tuple(act for act in FORBIDDEN if re.search(rf"\b{_ACT[act]}\b", acts))
+        acts = (hit["acts"] or hit["commits"] or hit["acted"] or hit["uncommitted"]).lower()
+        yield "may_not", tuple(act for act in FORBIDDEN if act in acts)
 
 
 def _same_clause(rest: str) -> str:

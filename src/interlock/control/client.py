@@ -150,14 +150,14 @@ class RequestClient:
         if isinstance(stored, Result):
             self._record_result(stored)
         elif found.accepted:
-            self._end("unknown", "accepted, and not finished yet", accepted=True)
+            self._end("unknown", "accepted, not finished yet", accepted=True)
         elif found.run_ended:
             self._end("failure", "the run has ended", code="not_found")
         else:
-            self._end("unknown", f"no answer; the run is {found.run_status}")
+            self._end("unknown", f"no reply; the run is {found.run_status}")
 
     def refuse(self, code: str, message: str) -> None:
-        """The transport has the answer: there is nobody to ask."""
+        """The transport has the answer: there is no one to ask."""
         if self.answer is None:
             self._end("failure", message, code=code)
 
@@ -171,7 +171,7 @@ class RequestClient:
         payload = result.payload
         code = payload.code if payload.code is not UNSET else None
         if code == "duplicate":
-            # Advisory: somebody has the command and is at it, so the RESULT is still to come.
+            # Advisory: someone has the command and is at it, so the RESULT is still to come.
             self.accepted = True
             return
         if code == "bad_request" and self.accepted:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from ..core import Status
-from ..core.decoding import from_plain
+from ..core import Status, from_plain
 from .effects import Desired, LogEntry
 from .events import Actuated, Executed, Held, Released
 from .messages import (
@@ -56,7 +55,7 @@ def begin_pause(turn: Transition, at_once: bool) -> None:
 
 
 def is_at_once(request: Request) -> bool:
-    """Whether a pause does not wait for what is under way: it stands still in the middle of it."""
+    """Whether a pause does not wait for what is under way: it is stopped in the middle of it."""
     return request.payload.get("now") is True
 
 
@@ -81,7 +80,7 @@ def begin_escalate(turn: Transition, payload: EscalatePayload) -> None:
     elif (found := state.rules.compare(model, state.model)) in ("weaker", "equal"):
         refuse(turn, f"{model} is {'weaker than' if found == 'weaker' else 'as strong as'} {state.model}")
     elif found is None and not payload.force:
-        refuse(turn, f"nothing tells whether {model} is stronger than {state.model}: repeat it with force if it is")
+        refuse(turn, f"it is unknown whether {model} is stronger than {state.model}: repeat with force if it is")
     else:
         ask(turn, "switching", status=state.status, shut=state.status != "running", model=model)
 
@@ -89,9 +88,9 @@ def begin_escalate(turn: Transition, payload: EscalatePayload) -> None:
 def begin_answer(turn: Transition, request: Request, payload: AnswerPayload) -> None:
     asked = next((item for item in turn.state.waiting if item.step == payload.step), None)
     if asked is None:
-        refuse(turn, f"step {payload.step} does not wait for a person")
+        refuse(turn, f"step {payload.step} does not need approval")
     elif payload.digest and asked.digest and payload.digest != asked.digest:
-        refuse(turn, f"the call of step {payload.step} has changed since you were asked: look at it again")
+        refuse(turn, f"the call of step {payload.step} has changed since you were asked: review it again")
     else:
         turn.change(phase="executing")
         turn.execute(request)
@@ -192,7 +191,7 @@ def park(turn: Transition) -> None:
 
 
 def apply_supervisor_order(turn: Transition, event: Held | Released) -> None:
-    """The supervisor pauses the run, or lets it go on; not while the actuator has a command to answer."""
+    """The supervisor pauses the run, or lets it continue; not while the actuator has a command to answer."""
     if turn.state.asked is not None:
         turn.change(later=(*turn.state.later, event))
     elif isinstance(event, Held):

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from ..core.decoding import from_plain, json_decoder
+from ..core import from_plain, json_decoder
 from .messages import PAYLOADS, Ack, ControlMessage, CurrentMessage, Request, Target
 
 MAX_MESSAGE: Final = 262_144
@@ -34,7 +34,7 @@ _fingerprinter = msgspec.json.Encoder(order="deterministic")
 
 
 class UnreadableMessage(Struct, frozen=True):
-    """No request_id can be read, so nobody can be answered."""
+    """No request_id can be read, so no one can be answered."""
 
     problem: str
 
@@ -112,7 +112,7 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
 
 
 def _explain(data: bytes) -> Malformed | UnreadableMessage | NotForUs:
-    """Why a message is no request, and how much of it can be echoed."""
+    """Why a message is not a request, and how much of it can be echoed."""
     try:
         plain = _plain_decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

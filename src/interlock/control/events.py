@@ -17,7 +17,7 @@ class Received(Struct, frozen=True):
 
 
 class ClientRefused(Struct, frozen=True):
-    """The transport turned somebody away before a message was read."""
+    """The transport turned someone away before a message was read."""
 
     why: str
     actor: str | None = None
@@ -65,7 +65,7 @@ class PersonAnswered(Struct, frozen=True):
 
 
 class ModelSeen(Struct, frozen=True):
-    """The agent has been seen to use this model: nobody ordered it, and nobody has to be told."""
+    """The agent has been seen to use this model: no one ordered it, and no one has to be told."""
 
     model: str
 

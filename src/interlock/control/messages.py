@@ -27,7 +27,7 @@ Timestamp = Annotated[
     str,
     Meta(
         pattern=r"^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$",
-        description="RFC 3339, ours in UTC with Z; for people only.",
+        description="RFC 3339; ours are UTC with Z. Informational only.",
     ),
 ]
 Name = Annotated[str, Meta(min_length=1, max_length=512)]
@@ -132,7 +132,7 @@ class ResultPayload(Struct, frozen=True, omit_defaults=True, kw_only=True):
 def result_words(status: str, message: str, run_status: object) -> str:
     """A RESULT's message for a person; of a pause that has not quite taken hold, that it has not."""
     if status == "success" and run_status == "pausing":
-        return f"pausing at {message.partition(' at ')[2]}: the step under way may finish"
+        return f"pausing at {message.partition(' at ')[2]}: the current step may finish"
     return message
 
 

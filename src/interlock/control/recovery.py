@@ -8,8 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import Record, Status
-from ..core.decoding import from_json, json_decoder
+from ..core import Record, Status, from_json, json_decoder
 from .decoding import decode_current, fingerprint_of
 from .messages import Abort, CurrentMessage, Done, Request, Result, State
 from .state import ClockReading, ControlState, InFlight
@@ -21,7 +20,7 @@ def recover(
 ) -> ControlState:
     """The run as its log says, on top of a fresh state. Hand `Started` to the machine next.
 
-    Stored results live their whole window again, from now: clocks may have stepped while nobody was looking.
+    Stored results live their whole window again, from now: clocks may have stepped while no one was looking.
     """
     requests: dict[str, Request] = {}
     queue: dict[str, InFlight] = {}

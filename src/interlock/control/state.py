@@ -6,8 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..config.model_order import Order
-from ..config.models import Models, ship
+from ..config import Models, Order, ship
 from ..core import ENDED, Status
 from .effects import Desired
 from .events import Held, Released
@@ -21,7 +20,7 @@ EXPIRY_S = 30.0
 """How old a copy may be when it is first seen."""
 
 Phase = Literal["idle", "closing", "switching", "executing"]
-"""What the first command of the queue waits for: nothing, a shut gate, another model, somebody who executes it."""
+"""What the first command of the queue waits for: nothing, a shut gate, another model, someone who executes it."""
 
 
 class ClockReading(Struct, frozen=True):

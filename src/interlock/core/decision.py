@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from .message import Message
 
-Action = Literal["proceed", "deny", "rewrite", "hold", "defer", "stop"]
+DecisionAction = Literal["proceed", "deny", "rewrite", "hold", "defer", "stop"]
 
 
 class Decision(Struct, frozen=True, omit_defaults=True):
@@ -17,7 +17,7 @@ class Decision(Struct, frozen=True, omit_defaults=True):
     `delay_s` is waited before proceeding; `arguments` replace the call's on rewrite; `messages` go to the agent.
     """
 
-    action: Action = "proceed"
+    action: DecisionAction = "proceed"
     messages: tuple[Message, ...] = ()
     delay_s: float = 0.0
     arguments: dict[str, object] | None = None

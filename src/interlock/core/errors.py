@@ -21,6 +21,30 @@ class BadInput(InterlockError):
     exit_status = 2
 
 
+class MissingExtra(BadInput):
+    """Raised when packages of an optional part are not installed; names the command that installs them."""
+
+    def __init__(self, what: str, extra: str, *, where: str = "") -> None:
+        super().__init__(f"{what} not installed", where=where, todo=f"Run: {install_command(extra)}")
+
+
+def install_command(extra: str) -> str:
+    """The command that adds an extra to this installation."""
+    import os
+    import shlex
+    import shutil
+    import sys
+    from importlib.util import find_spec
+
+    if shutil.which("pip") == os.path.join(sys.prefix, "bin", "pip"):  # noqa: PTH118  the very words
+        words = ["pip", "install"]
+    elif find_spec("pip") is not None:
+        words = [sys.executable, "-m", "pip", "install"]
+    else:
+        words = ["uv", "pip", "install", "--python", sys.executable]
+    return shlex.join([*words, f"interlock[{extra}]"])
+
+
 class NotFound(InterlockError):
     """Raised when no such run, checkpoint or incident exists."""
 

@@ -62,7 +62,7 @@ class ExtensionPoint:
 
 DETECTORS = ExtensionPoint(
     "interlock.detectors",
-    "a class or function that takes an interlock.Setting and gives an interlock.Detector",
+    "a class or function that takes an interlock.Setting and returns an interlock.Detector",
 )
 """Finds one kind of problem in the stream of steps: docs/detectors.md."""
 

@@ -23,11 +23,11 @@ def check_glob(glob: str) -> str:
     elif glob[0] == "!":
         why = "starts with !"
     elif "\0" in glob or "\n" in glob:
-        why = "has a line break in it"
+        why = "contains a line break"
     elif ".." in glob.split("/"):
         why = "leaves the workspace"
     elif any("**" in part and part != "**" for part in glob.split("/")):
-        why = "has ** beside other characters"
+        why = "combines ** with other characters"
     elif not _brackets_close(glob):
         why = "has a [ that is not closed"
     if why:

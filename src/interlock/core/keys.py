@@ -1,9 +1,13 @@
-"""Keys: an identity that signs (an nkey of NATS, Ed25519), and the list of the public keys that we trust."""
+"""Keys: an identity that signs (an nkey of NATS, Ed25519), and the list of the public keys that we trust.
+
+A user has one for the hub; each store of runs has one, with which its owners sign their journals.
+"""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 import os
 from collections.abc import Iterable
 from functools import lru_cache
@@ -17,61 +21,78 @@ from .errors import BadInput, NotFound
 if TYPE_CHECKING:
     from nacl.signing import VerifyKey
 
-Role = Literal["owner", "controller", "viewer"]
-ROLES: tuple[Role, ...] = get_args(Role)
+KeyRole = Literal["owner", "controller", "viewer"]
+ROLES: tuple[KeyRole, ...] = get_args(KeyRole)
 
-PUBLIC_LENGTH = 56
-"""Characters of a public key: prefix, 32 bytes and a checksum, in base 32."""
+STORE_KEY = ".key"
+"""The key of a store's owner, beside the runs, where a contained agent cannot reach it."""
+
+_SEED, _PUBLIC = b"\x95\x00", b"\xa0"
+"""What the key of a user begins with: SU and U in base 32."""
 
 
 class SigningKey:
     """A private key. `public` is its name towards others: it begins with U."""
 
     def __init__(self, seed: str) -> None:
-        import nkeys
+        # Not by nkeys and nacl.signing, which take longer to import than a run takes to start.
+        from nacl._sodium import ffi, lib  # type: ignore[import-not-found]
 
-        try:
-            self._pair = nkeys.from_seed(bytearray(seed.encode()))
-            self.public = bytes(self._pair.public_key).decode()
-        except (nkeys.NkeysError, ValueError, binascii.Error) as error:
-            raise BadInput("not a private key", todo="Make one with: interlock hub keys make") from error
-        self.seed = seed
+        raw = _decode(seed, _SEED)
+        if raw is None:
+            raise BadInput("not a private key", todo="Create one with: interlock hub keys make")
+        lib.sodium_init()
+        public, self._secret = ffi.new("unsigned char[32]"), ffi.new("unsigned char[64]")
+        lib.crypto_sign_seed_keypair(public, self._secret, raw)
+        self._ffi, self._lib, self.seed = ffi, lib, seed
+        self.public = _encode(_PUBLIC + bytes(ffi.buffer(public)))
 
-    def sign(self, data: bytes) -> str:
-        """The signature of some bytes, as text."""
-        return base64.urlsafe_b64encode(self._pair.sign(data)).decode()
+    def sign(self, message: bytes) -> bytes:
+        """The 64 bytes of a signature."""
+        signed, length = self._ffi.new("unsigned char[]", len(message) + 64), self._ffi.new("unsigned long long *")
+        self._lib.crypto_sign(signed, length, message, len(message), self._secret)
+        return bytes(self._ffi.buffer(signed, 64))
 
     @classmethod
     def create(cls) -> SigningKey:
-        import nkeys
-
-        return cls(bytes(nkeys.encode_seed(os.urandom(32), nkeys.PREFIX_BYTE_USER)).decode())
+        return cls(_encode(_SEED + os.urandom(32)))
 
 
-def is_signed_by(public: str, data: bytes, signature: str) -> bool:
+def is_signed_by(public: str, message: bytes, signature: bytes) -> bool:
     """Whether the owner of a public key signed exactly these bytes; whatever is malformed is not signed."""
-    from nacl.exceptions import BadSignatureError
+    from nacl.exceptions import CryptoError
 
     try:
-        _verifier(public).verify(data, base64.b64decode(signature, altchars=b"-_", validate=True))
-    except (BadInput, BadSignatureError, ValueError, TypeError):
+        _verifier(public).verify(message, signature)
+    except (BadInput, CryptoError, ValueError, TypeError):
         return False
     return True
 
 
 @lru_cache(maxsize=256)
 def _verifier(public: str) -> VerifyKey:
-    import nkeys
     from nacl.signing import VerifyKey
 
-    try:
-        raw = base64.b32decode(public) if len(public) == PUBLIC_LENGTH else b""
-    except (binascii.Error, ValueError):
-        raw = b""
-    checksum = int.from_bytes(raw[33:], "little")
-    if len(raw) != 35 or raw[0] != nkeys.PREFIX_BYTE_USER or nkeys.crc16(bytearray(raw[:33])) != checksum:
+    raw = _decode(public, _PUBLIC)
+    if raw is None:
         raise BadInput(f"{public[:80]!r} is not a public key", todo="A public key has 56 characters and begins with U.")
-    return VerifyKey(raw[1:33])
+    return VerifyKey(raw)
+
+
+def _encode(data: bytes) -> str:
+    checked = data + binascii.crc_hqx(data, 0).to_bytes(2, "little")
+    return base64.b32encode(checked).decode().rstrip("=")
+
+
+def _decode(text: str, prefix: bytes) -> bytes | None:
+    """The 32 bytes of a key of this kind; None if it is not one."""
+    try:
+        raw = base64.b32decode(text + "=" * (-len(text) % 8))
+    except (binascii.Error, ValueError):
+        return None
+    if len(raw) != len(prefix) + 34 or not raw.startswith(prefix) or _encode(raw[:-2]) != text:
+        return None
+    return raw[len(prefix) : -2]
 
 
 def key_path() -> Path:
@@ -95,34 +116,60 @@ def load_key(path: Path | None = None) -> SigningKey | None:
     except FileNotFoundError:
         return None
     except BadInput as error:
-        raise BadInput("the file does not hold a private key", where=str(place), todo=error.todo) from None
+        raise BadInput("the file does not contain a private key", where=str(place), todo=error.todo) from None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not text"
         raise BadInput(f"cannot read the private key: {why}", where=str(place)) from None
 
 
 def create_key(path: Path | None = None) -> SigningKey:
-    """Make a private key in a file that only this user can read. BadInput if there is one already."""
+    """Make a private key in a file that only this user can read. BadInput if there is one already.
+
+    The file is whole or not there; of several who make one at once, the first wins.
+    """
     place, made = path or key_path(), SigningKey.create()
+    draft = place.with_name(f".{place.name}-{os.getpid()}-{os.urandom(4).hex()}")
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w") as file:
+                file.write(made.seed + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(draft, place)
+        finally:
+            draft.unlink(missing_ok=True)
     except FileExistsError:
-        raise BadInput("a private key already exists", where=str(place), todo="Move it away to make another.") from None
+        raise BadInput(
+            "a private key already exists", where=str(place), todo="Move it away to create another."
+        ) from None
     except OSError as error:
-        raise BadInput(f"cannot make a private key: {error.strerror}", where=str(place)) from None
-    with os.fdopen(handle, "w") as file:
-        file.write(made.seed + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+        raise BadInput(f"cannot create a private key: {error.strerror}", where=str(place)) from None
     return made
+
+
+def owner_key(store: Path) -> SigningKey | None:
+    """The key of a store's owner, made if there is none yet; None where it can be neither read nor made."""
+    file = store / STORE_KEY
+    try:
+        if not file.exists() and store.is_dir():
+            with contextlib.suppress(BadInput):
+                create_key(file)
+        return _load_once(file, file.stat().st_mtime_ns)
+    except (OSError, BadInput):
+        return None
+
+
+@lru_cache(maxsize=4)
+def _load_once(file: Path, _time: int) -> SigningKey | None:
+    return load_key(file)
 
 
 class TrustedKey(Struct, frozen=True):
     """A public key, what it may do, and whose it is."""
 
     public: str
-    roles: tuple[Role, ...]
+    roles: tuple[KeyRole, ...]
     name: str
 
 
@@ -133,7 +180,7 @@ class KeyRing:
         self.keys = {key.public: key for key in keys}
         self.own = own
 
-    def name_of(self, public: str, role: Role) -> str | None:
+    def name_of(self, public: str, role: KeyRole) -> str | None:
         """Whose key this is, if it may act in a role; None if it may not."""
         if self.own is not None and public == self.own.public:
             return "own key"

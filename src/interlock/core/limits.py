@@ -16,7 +16,7 @@ Share = Annotated[float, Meta(gt=0)]
 class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a run may use; None means no limit."""
 
-    max_tokens: Annotated[Count | None, Meta(description="Tokens read and written together.")] = None
+    max_tokens: Annotated[Count | None, Meta(description="Input and output tokens together.")] = None
     max_cost_usd: Annotated[Amount | None, Meta(description="Dollars spent on models.")] = None
     max_steps: Annotated[
         Count | None, Meta(description="Tool calls of the agent; results and messages are not counted.")
@@ -25,7 +25,7 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
         Count | None,
         Meta(
             description="Files that a step names; else one for each call of a file tool and each command that changes "
-            "files. What nobody sees, such as how many files a command writes, does not count."
+            "files. What cannot be seen, such as how many files a command writes, does not count."
         ),
     ] = None
     max_memory_mb: Annotated[Positive | None, Meta(description="Memory of all its processes together.")] = None
@@ -33,7 +33,7 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     max_calls_per_minute: Annotated[Count | None, Meta(description="Tool calls and model requests a minute.")] = None
     max_processes: Annotated[Positive | None, Meta(description="Processes at a time; threads count too.")] = None
     max_cpu_percent: Annotated[Share | None, Meta(description="CPU in per cent of one core; 200 is two.")] = None
-    batch_size: Annotated[Positive | None, Meta(description="Files or items that the agent takes on at once.")] = None
+    batch_size: Annotated[Positive | None, Meta(description="Files or items that the agent handles at once.")] = None
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:

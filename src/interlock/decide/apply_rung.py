@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..config.model import Interventions
+from ..config import Interventions
 from ..core import Issue, RunState
 from ..intervene import (
     FIRST,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ..config.model import Interventions
+from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
 from ..intervene import BUILT_IN, Answer, Custom, Stopped, Templates, custom_interventions, pause_for_person
 from .apply_rung import apply_rung
@@ -53,6 +54,12 @@ class Controller:
             self._progressive = Progressive(config, capabilities, own, templates, restorable)
         else:
             self._strategy = find_strategy(config.strategy.type, strategies)
+
+    def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
+        """What the adapter turns out to be able to do."""
+        self._ladder = dataclasses.replace(self._ladder, capabilities=capabilities)
+        if self._progressive is not None:
+            self._progressive.use_capabilities(capabilities)
 
     def start(self) -> ControllerState:
         """The state of a run that has not been answered yet."""

@@ -7,8 +7,22 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import LADDER, PAUSE, Intervention, Issue, Sign, Spend, Stuck, short_name
-from ..core.issue import BROKEN_CALLS, DESTRUCTIVE_ACTION, LONG_WAIT, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
+from ..core import (
+    BROKEN_CALLS,
+    DESTRUCTIVE_ACTION,
+    LADDER,
+    LONG_WAIT,
+    LOOP,
+    PAUSE,
+    REPETITIVE_ERRORS,
+    RESOURCE_SPIRAL,
+    Intervention,
+    Issue,
+    Sign,
+    Spend,
+    Stuck,
+    short_name,
+)
 
 Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", "resumed"]
 """How an episode ended: its check passes; it got measurably better; it did not happen again; a person said something

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..core import LADDER, Intervention, Outcome, Sign
-from ..core.issue import LONG_WAIT
+from ..core import LADDER, LONG_WAIT, Intervention, Outcome, Sign
 from .episode import CLEAN, CLEAR, WORKED, Episode, applied
 from .ladder import TOP
 from .ruling import Sighting

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..config.model import Interventions
-from ..core import LADDER, PAUSE, Capability, Issue
-from ..core.issue import DESTRUCTIVE_ACTION
+from ..config import Interventions
+from ..core import DESTRUCTIVE_ACTION, LADDER, PAUSE, Capability, Issue
 from ..intervene import Custom
 from .capabilities import NEEDS
 from .state import TypeState
@@ -101,7 +100,7 @@ class Ladder:
         if custom is not None and not self._missing(TOP, custom, restorable=False):
             return Rung(TOP, custom.name, (), custom)
         if reachable:
-            return Rung(TOP, PAUSE, ("a person can be reached",), pause=True)
+            return Rung(TOP, PAUSE, ("a person is available",), pause=True)
         if not self._is_on(TOP, issue.type):
             return Rung(TOP, PAUSE, ("emergency_stop is switched off: a person decides",), pause=True)
         if missing := self._missing(TOP, None, restorable=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..config.model import Interventions
+from ..config import Interventions
 from ..core import ENDED, Outcome, RunState
 from ..intervene import Continue
 from .pace import COOLDOWN_S, ESCALATION_DELAY_S
@@ -18,7 +18,7 @@ Obstacle = tuple[Outcome, str]
 def before_limit(
     case: WeighedIssue, config: Interventions, run: RunState, earlier: Sequence[Ruling]
 ) -> Obstacle | None:
-    """What stands in the way of anything at all, also of a pause at the limit."""
+    """What is in the way of anything at all, also of a pause at the limit."""
     acted = [ruling for ruling in earlier if ruling.answer is not None]
     if not config.enabled:
         return "not_applied", "interventions are switched off"
@@ -34,7 +34,7 @@ def before_limit(
 
 
 def before_acting(case: WeighedIssue, config: Interventions, state: ControllerState, now: float) -> Obstacle | None:
-    """What stands in the way of this rung: capabilities, cooldown, escalation delay. Critical issues pass the times."""
+    """What is in the way of this rung: capabilities, cooldown, escalation delay. Critical issues pass the times."""
     if not case.rung.applicable:
         return "not_applied", "the adapter cannot apply it"
     if case.critical:

@@ -6,7 +6,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from ..config.model import Interventions
+from ..config import Interventions
 
 COOLDOWN_S = 30.0
 """Time between two interventions, unless the run is quicker than that."""

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from hashlib import sha256
 
 from msgspec.structs import replace
 
-from ..config.model import Interventions
-from ..core import ENDED, LADDER, Capability, Inject, Intervention, Issue, Outcome, RunState
-from ..core.issue import DESTRUCTIVE_ACTION, LONG_WAIT
+from ..config import Interventions
+from ..core import (
+    DESTRUCTIVE_ACTION,
+    ENDED,
+    LADDER,
+    LONG_WAIT,
+    Capability,
+    Inject,
+    Intervention,
+    Issue,
+    Outcome,
+    RunState,
+)
 from ..intervene import Answer, Attempt, Continue, Custom, RecoveryNeeded, Stopped, Templates
 from .apply_rung import apply_rung
 from .capabilities import can_restore
@@ -41,6 +52,10 @@ class Progressive:
         self._restorable = restorable
         self._ladder = Ladder(config, capabilities, custom)
         self._attempts = config.soft_correction.max_attempts or 1
+
+    def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
+        """What the adapter turns out to be able to do."""
+        self._ladder = dataclasses.replace(self._ladder, capabilities=capabilities)
 
     def advance(
         self, state: ControllerState, seen: Observed, run: RunState, now: float

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from ..core import BadInput
-from ..core.extensions import STRATEGIES
+from ..core import STRATEGIES, BadInput
 from .strategies import BUILT_IN, PROGRESSIVE, Strategy
 
 RESERVED = (PROGRESSIVE, *BUILT_IN)
@@ -17,7 +16,7 @@ def register_strategy(name: str, strategy: Strategy) -> None:
     if not name or name in RESERVED:
         raise BadInput(f"{name!r} cannot be the name of a strategy of your own", todo="Choose another name.")
     if _own().get(name, strategy) is not strategy:
-        raise BadInput(f"another strategy is registered as {name!r} already", todo="Choose another name.")
+        raise BadInput(f"a strategy is already registered as {name!r} already", todo="Choose another name.")
     STRATEGIES.register(strategy, name)
 
 

@@ -6,8 +6,7 @@ import math
 
 from msgspec import Struct
 
-from ..core import Step
-from ..core.clock import ASSUMED_SECONDS
+from ..core import ASSUMED_SECONDS, Step
 
 
 class StepClock(Struct, frozen=True, omit_defaults=True):

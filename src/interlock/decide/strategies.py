@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ..config.model import Interventions
-from ..core import LADDER, BadInput, Issue
-from ..core.issue import DESTRUCTIVE_ACTION, HALLUCINATION, RESOURCE_SPIRAL, SCOPE_CREEP
+from ..config import Interventions
+from ..core import DESTRUCTIVE_ACTION, HALLUCINATION, LADDER, RESOURCE_SPIRAL, SCOPE_CREEP, BadInput, Issue
 from .score import band
 
 
@@ -63,5 +62,5 @@ def level_from(answer: int | str, name: str) -> int:
     if isinstance(answer, str):
         if answer in LADDER:
             return [*LADDER].index(answer)
-        raise BadInput(f"the strategy {name!r} gave {answer!r}", todo=f"Known rungs: {', '.join(LADDER)}")
+        raise BadInput(f"the strategy {name!r} gave {answer!r}", todo=f"Known levels: {', '.join(LADDER)}")
     return max(0, min(len(LADDER) - 1, int(answer)))

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
-import tempfile
-import time
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from ..config import Config
-from ..config.model import Runtime
-from ..core import Context, Decision, ManualClock, Usage
-from ..core.decoding import from_json
-from ..journal import JournalReader, Store
+from ..core import Decision, InterlockError, ManualClock, Usage, from_json
+from ..journal import JournalReader, verify_journal
+from ..link import noted_socket
 from ..runtime import Supervisor
-from .script import SCENES, TASK, Act, Scene
-from .workspace import Output, Workshop
+from .workspace import Output, Workshop, count_files
 
-START = 1_700_000_000.0
 
-STORY_S = 2_900.0
-"""A little more than the story takes on its own clock: a kept run starts so long ago that nothing lies ahead of now."""
+class Act(Struct, frozen=True):
+    """One thing that the agent does: a call (with `output` where it is played, not run), or words alone.
 
-PATIENCE_MS = 20_000.0
-"""A machine that halts for a moment must not change the story, as a step that goes on without its answer would."""
+    `after` are seconds of story time until the next act; `tokens` what the model wrote. A call that `must_block` is
+    never run, whatever is decided. An `attack` runs only where guard holds it. `done` ends the agent's turn.
+    """
 
-PACE_S = 0.12
-"""Time between two events for people to read; the story's own clock runs much faster."""
+    command: str = ""
+    says: str = ""
+    output: str | None = None
+    failed: bool = False
+    tokens: int = 400
+    after: float = 20.0
+    tool: str = "bash"
+    arguments: dict[str, object] | None = None
+    must_block: bool = False
+    attack: bool = False
+    done: bool = False
 
-LONGEST_WAIT_S = 2.0
-"""A throttled call really waits, but not longer than this."""
+
+class Scene(Struct, frozen=True):
+    """A part of the story with what there is to see in it."""
+
+    title: str
+    watch_for: str
+    acts: tuple[Act, ...]
 
 
 class DemoEvent(Struct, frozen=True, omit_defaults=True):
@@ -43,84 +52,96 @@ class DemoEvent(Struct, frozen=True, omit_defaults=True):
     body: dict[str, object]
 
 
-def play(*, fast: bool = False, keep: Store | None = None) -> Iterator[DemoEvent]:
-    """Run the whole demonstration in a temporary folder; nothing is left behind unless there is a store to keep it."""
-    place = tempfile.TemporaryDirectory if keep is None else _lasting
-    with place(prefix="interlock-demo-") as folder:
-        root = Path(folder)
-        workshop = Workshop(_made(root / "workspace"))
-        clock = ManualClock(START if keep is None else time.time() - STORY_S)
-        supervisor = Supervisor.open(
-            task=TASK,
-            name="demo",
-            workspace=workshop.root,
-            context=Context(
-                original_prompt=TASK,
-                primary_goal="tests/test_parser.py passes",
-                constraints=("Do not touch data/", "Work only in src and tests"),
-                expected_paths=("src", "tests"),
-                workspace=str(workshop.root),
-            ),
-            config=Config(runtime=Runtime(step_timeout_ms=PATIENCE_MS)),
-            store=Store(keep.root if keep is not None else root / "runs", clock),
-            checkpoint_store=root / "checkpoints" if keep is None else None,
-            clock=clock,
-        )
-        with supervisor:
-            yield from Play(supervisor, workshop, clock, fast=fast).run()
+SHOWN = frozenset(
+    ("issue", "episode", "intervention", "effect", "restored", "applied", "limit", "incident", "plan", "fault",
+     "stop_gate")
+)  # fmt: skip
+"""The records that the audience sees; steps are shown as they are played."""
+
+READ_TOKENS, CACHED = 16_000, 15_000
+"""What the model reads for each call, and how much of it comes from its cache."""
 
 
 class Play:
-    """One performance."""
+    """One performance. `guarded` says that guard contains the workshop's commands."""
 
-    def __init__(self, supervisor: Supervisor, workshop: Workshop, clock: ManualClock, *, fast: bool) -> None:
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        workshop: Workshop,
+        clock: ManualClock,
+        scenes: tuple[Scene, ...],
+        *,
+        guarded: bool = False,
+        usage: bool = False,
+    ) -> None:
         self._supervisor = supervisor
         self._workshop = workshop
         self._clock = clock
+        self._scenes = scenes
+        self._guarded = guarded
+        self._usage = usage
         self._started = clock.time()
-        self._pace = 0.0 if fast else PACE_S
-        self._longest = 0.0 if fast else LONGEST_WAIT_S
         assert supervisor.run.folder is not None
-        self._reader = JournalReader.open(supervisor.run.folder)
+        self._folder = supervisor.run.folder
+        self._reader = JournalReader.open(self._folder)
         self._read = 0
+        self._lost: dict[str, str] = {}
 
     def run(self) -> Iterator[DemoEvent]:
         """Every scene until the last, or until the run is stopped."""
         try:
-            for number, scene in enumerate(SCENES, 1):
-                yield self._event("scene", number=number, title=scene.title, watch_for=scene.watch_for)
-                yield from self._scene(scene)
+            for number, scene in enumerate(self._scenes, 1):
+                yield self._event(
+                    "scene", number=number, of=len(self._scenes), title=scene.title, watch_for=scene.watch_for
+                )
+                before = self._workshop.files()
+                for act in scene.acts:
+                    yield from self._act(act)
+                    if self._supervisor.run.ended:
+                        break
+                yield self._files(before)
                 if self._supervisor.run.ended:
                     break
-            yield self._event("end", summary=msgspec.to_builtins(self._supervisor.run.summary))
+            self._supervisor.close()
+            yield from self._news()
+            verified = verify_journal(self._folder)
+            yield self._event(
+                "end",
+                summary=msgspec.to_builtins(self._supervisor.run.summary),
+                journal=verified.verdict,
+            )
         finally:
             self._reader.close()
-
-    def _scene(self, scene: Scene) -> Iterator[DemoEvent]:
-        before = self._workshop.fingerprint()
-        for act in scene.acts:
-            yield from self._act(act)
-            if self._supervisor.run.ended:
-                return
-        after = self._workshop.fingerprint()
-        yield self._event("files", before=before, after=after, count=self._workshop.count())
 
     def _act(self, act: Act) -> Iterator[DemoEvent]:
         supervisor = self._supervisor
         if act.says:
-            words = supervisor.message(act.says, usage=Usage(act.tokens, act.tokens // 4))
+            words = supervisor.message(act.says, usage=self._spent(act))
             yield self._event("says", step=words.index, text=act.says)
             supervisor.after(words)
             yield from self._news()
-        if act.command or act.arguments:
+        if act.done:
+            answer = supervisor.stop_gate.at_turn_end(act.says)
+            yield from self._news()
+            if answer.words:
+                yield self._event("returned", text=answer.words)
+        if act.attack and not self._guarded:
+            yield self._event("skipped", command=act.command)
+        elif act.command or act.arguments:
             yield from self._call(act)
         self._clock.advance(act.after)
 
     def _call(self, act: Act) -> Iterator[DemoEvent]:
         supervisor = self._supervisor
-        arguments = act.arguments or {"command": act.command}
-        step = msgspec.structs.replace(supervisor.call(act.tool, arguments), usage=Usage(act.tokens, act.tokens // 4))
+        arguments: dict[str, object] = act.arguments or {"command": act.command}
+        if act.tool == "write":
+            arguments = {**arguments, "content": self._fill_in(str(arguments["content"]))}
+        step = supervisor.call(act.tool, arguments)
+        if not (self._usage and act.says):
+            step = msgspec.structs.replace(step, usage=self._spent(act))
         yield self._event("call", step=step.index, tool=act.tool, arguments=arguments)
+        before = self._workshop.files()
         decision = supervisor.before(step)
         yield from self._news()
         if decision.action == "hold":
@@ -129,48 +150,88 @@ class Play:
             yield self._event("resumed", by="a person")
             decision = supervisor.before(step)
         if decision.delay_s:
-            yield from self._wait(decision)
+            yield self._wait(decision)
         if decision.action in ("deny", "stop"):
             yield self._event("denied", step=step.index, reason=decision.reason)
             return
-        output = self._output(act)
+        if act.must_block:
+            raise InterlockError(f"the demo ends here: review allowed `{act.command}`, which must never run")
+        output = self._output(act, arguments)
         self._clock.advance(2.0)
         result = supervisor.result(output.text, error=output.failed, exit_code=output.exit_code)
         yield self._event("result", step=result.index, text=output.text, failed=output.failed)
+        if before.keys() - self._workshop.files().keys():
+            yield self._loss(before)
+        if act.attack:
+            supervisor.run.journal.flush()
+            verified = verify_journal(self._folder)
+            attempts = output.text.splitlines()
+            yield self._event(
+                "attacked",
+                attempts=len(attempts),
+                succeeded=[each for each in attempts if each.endswith(": done")],
+                journal=verified.verdict,
+            )
         supervisor.after(result)
         yield from self._news()
 
-    def _wait(self, decision: Decision) -> Iterator[DemoEvent]:
-        yield self._event("waits", seconds=decision.delay_s, reason=decision.reason)
-        time.sleep(min(decision.delay_s, self._longest))
-        self._clock.advance(decision.delay_s)
+    def _spent(self, act: Act) -> Usage:
+        if self._usage:
+            return Usage(READ_TOKENS + act.tokens, act.tokens, cache_read_tokens=CACHED)
+        return Usage(act.tokens, act.tokens // 4)
 
-    def _output(self, act: Act) -> Output:
+    def _wait(self, decision: Decision) -> DemoEvent:
+        self._clock.advance(decision.delay_s)
+        return self._event("waits", seconds=decision.delay_s, reason=decision.reason)
+
+    def _output(self, act: Act, arguments: dict[str, object]) -> Output:
         if act.output is not None:
             return Output(act.output, 1 if act.failed else 0)
+        if act.tool == "write":
+            (self._workshop.root / str(arguments["file_path"])).write_text(str(arguments["content"]))
+            return Output("written", 0)
         return self._workshop.run(act.command)
+
+    def _fill_in(self, script: str) -> str:
+        """The supervisor that the agent would be rid of: this process, its journal, its socket, its code."""
+        targets = {
+            "pid": os.getpid(),
+            "journal": self._folder.path / "journal.db",
+            "socket": noted_socket(self._folder.path),
+            "code": Path(__file__),
+        }
+        for name, value in targets.items():
+            script = script.replace(f"{{{name}}}", str(value))
+        return script
+
+    def _loss(self, before: dict[str, str]) -> DemoEvent:
+        """A call has removed files; what else it changed is lost as well."""
+        now = self._workshop.files()
+        self._lost = {path: found for path, found in before.items() if now.get(path) != found}
+        return self._event("gone", paths=sorted(self._lost), lost=count_files(self._lost), left=count_files(now))
+
+    def _files(self, before: dict[str, str]) -> DemoEvent:
+        after = self._workshop.files()
+        return self._event("files", same=before == after, count=count_files(after))
 
     def _news(self) -> Iterator[DemoEvent]:
         """What supervision has written into the journal since."""
-        self._supervisor.run.journal.flush()
+        if not self._supervisor.run.ended:
+            self._supervisor.run.journal.flush()
         for record in self._reader.read(after=self._read):
             self._read = record.seq
             if record.kind in SHOWN:
                 body = from_json(record.body, dict)
                 if record.kind == "incident":
                     body["report"] = _report(Path(body["where"]))
+                if record.kind == "restored":
+                    now = self._workshop.files()
+                    back = [path for path, found in self._lost.items() if now.get(path) == found]
+                    body["identical"], body["files"] = count_files(back), count_files(now)
                 yield self._event(record.kind, **body)
 
     def _event(self, kind: str, **body: object) -> DemoEvent:
-        if self._pace:
-            time.sleep(self._pace)
         return DemoEvent(kind, self._clock.time() - self._started, body)
-
-
-SHOWN = frozenset(
-    ("issue", "episode", "intervention", "effect", "restored", "applied", "limit", "incident", "plan", "fault")
-)
-"""The records that the audience sees; steps are shown as they are played."""
 
 
 def _report(incident: Path) -> str:
@@ -178,13 +239,3 @@ def _report(incident: Path) -> str:
         return (incident / "report.txt").read_text()
     except OSError:
         return ""
-
-
-@contextmanager
-def _lasting(prefix: str) -> Iterator[str]:
-    yield tempfile.mkdtemp(prefix=prefix)
-
-
-def _made(path: Path) -> Path:
-    path.mkdir()
-    return path

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import subprocess
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
 
-FILES = {
-    "src/parser.py": "def parse(text):\n    return text.split(',')\n",
-    "src/report.py": "def report(rows):\n    return '\\n'.join(map(str, rows))\n",
-    "tests/test_parser.py": "from src.parser import parse\n\n\ndef test_empty():\n    assert parse('') == []\n",
-    "data/customers.csv": "id,name\n1,Ada\n2,Grace\n",
-    ".env": "REGION=eu-west-1\n",
-}
+from ..runtime import CheckRunner, Wall, no_wall
+
+COMMAND_S = 60.0
 
 
 class Output(Struct, frozen=True):
@@ -29,34 +25,33 @@ class Output(Struct, frozen=True):
 
 
 class Workshop:
-    """The folder that the scripted agent works in."""
+    """The folder that the scripted agent works in; `wall` contains its commands."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, files: Mapping[str, str], wall: Wall = no_wall) -> None:
         self.root = root
-        for name, content in FILES.items():
+        self._runner = CheckRunner(str(root), COMMAND_S)
+        self._runner.enclose = wall
+        for name, content in files.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
-        (root / "data" / "empty").mkdir()
-        (root / "src" / "parser.py").chmod(0o755)
 
     def run(self, command: str) -> Output:
         """Run a shell command in the folder, for real."""
-        done = subprocess.run(
-            ["/bin/sh", "-c", command], cwd=self.root, capture_output=True, text=True, timeout=20, check=False
-        )
-        return Output((done.stdout + done.stderr).strip(), done.returncode)
+        (done,) = self._runner.run((command,))
+        return Output(done.output or done.why, 1 if done.exit_status is None else done.exit_status)
 
-    def fingerprint(self) -> str:
-        """One hash over every path, type, mode and content."""
-        digest = hashlib.sha256()
+    def files(self) -> dict[str, str]:
+        """A hash over mode and content of every path; those of folders end with a slash."""
+        found = {}
         for path in sorted(self.root.rglob("*")):
-            info = path.lstat()
-            digest.update(f"{path.relative_to(self.root)} {info.st_mode:o}\0".encode())
-            if path.is_file():
-                digest.update(path.read_bytes())
-        return digest.hexdigest()[:12]
+            folder = path.is_dir() and not path.is_symlink()
+            content = b"" if folder else path.read_bytes()
+            name = f"{path.relative_to(self.root)}{'/' if folder else ''}"
+            found[name] = hashlib.sha256(f"{path.lstat().st_mode:o}\0".encode() + content).hexdigest()
+        return found
 
-    def count(self) -> int:
-        """How many files there are."""
-        return sum(path.is_file() for path in self.root.rglob("*"))
+
+def count_files(paths: Iterable[str]) -> int:
+    """How many of these are no folders."""
+    return sum(not path.endswith("/") for path in paths)

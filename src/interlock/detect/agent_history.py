@@ -7,9 +7,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct, field
 
-from ..core import Step
-from ..core.clock import ASSUMED_SECONDS
-from ..core.decoding import from_msgpack
+from ..core import ASSUMED_SECONDS, Step, from_msgpack
 from .completed_call import CompletedCall, PendingCall, read_call
 from .effect import wrote
 from .failure import read_failure

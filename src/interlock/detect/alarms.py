@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct, field
 
-from ..core import SEVERITIES, Issue
-from ..core.decoding import from_msgpack
+from ..core import SEVERITIES, Issue, from_msgpack
 
 KEPT = 64
 """Findings remembered per agent."""

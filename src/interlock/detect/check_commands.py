@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..core import Tool
-from ..proof.command_words import INTERPRETERS, RUNNERS, unwrapped
+from ..proof import INTERPRETERS, RUNNERS, unwrapped
 from .effect import Effect, command_of, is_shell
 
 TARGETS = 4

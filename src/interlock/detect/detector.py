@@ -8,8 +8,7 @@ from typing import ClassVar, Generic, Protocol, TypeVar, get_args
 import msgspec
 from msgspec import Struct
 
-from ..core import Context, InterlockError, Issue, Kind, Seen, Severity, Stuck
-from ..core.decoding import from_msgpack
+from ..core import Context, InterlockError, Issue, Kind, Seen, Severity, Stuck, from_msgpack
 from .agent_history import AgentHistory
 from .fingerprint import fingerprint
 from .tuning import Tuning

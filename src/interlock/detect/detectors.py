@@ -7,10 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 import msgspec
 from msgspec import Struct, field
 
-from ..config.model import Detect
-from ..core import Context, Issue, Seen, Sign, Step, Stuck
-from ..core.decoding import from_msgpack
-from ..core.task_files import is_task_file, task_files, with_instructions
+from ..config import Detect
+from ..core import Context, Issue, Seen, Sign, Step, Stuck, from_msgpack, is_task_file, task_files, with_instructions
 from .agent_detectors import AgentDetectors, SavedAgent
 from .agent_history import AgentHistory
 from .detector import Asked, DetectorFailed, Factory, Setting

@@ -7,7 +7,7 @@ import pkgutil
 from functools import cache
 from typing import cast
 
-from ..core.extensions import DETECTORS
+from ..core import DETECTORS
 from . import patterns
 from .detector import Factory
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
-from ..proof.claims import tests
+from ..proof import tests
 from .completed_call import CompletedCall
 
 FILES = 256

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from ..config.model import Detect
+from ..config import Detect
 from ..core import Severity
 
 Sensitivity = Literal["low", "medium", "high"]

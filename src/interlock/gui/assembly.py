@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..config.model import Gui, ModelInfo
+from ..config import Gui, ModelInfo
 from .analyzer.auto import Analyzer
 from .analyzer.budget import QuestionBudget
 from .analyzer.evidence import Layer
@@ -82,7 +82,7 @@ def assemble(
 
 
 def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
-    """Every layer that can be had, the cheap ones first."""
+    """Every layer that is available, the cheap ones first."""
     layers: list[Layer] = []
     if screen.windows is not None and expect_editor:
         editor = screen.controller
@@ -108,7 +108,7 @@ def _blind_spots(screen: Screen) -> list[str]:
             raise NoAccessibility("no accessibility bus")
         screen.accessibility.frames()
     except NoAccessibility as error:
-        if "no answer" not in error.what:
+        if "no reply" not in error.what:
             spots.append("dialogs (no accessibility bus)")
     return spots
 

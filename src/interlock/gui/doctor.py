@@ -26,8 +26,8 @@ PROGRAMS = {
     "dbus-daemon": ("dbus-daemon", "the accessibility bus"),
     "chromium": ("chromium", "the window of the editor that --start-editor starts"),
     "xdotool": ("xdotool", "input where XTEST cannot be used directly"),
-    "scrot": ("scrot", "pictures where mss cannot"),
-    "tesseract": ("tesseract-ocr", "words in pictures"),
+    "scrot": ("scrot", "screenshots where mss cannot"),
+    "tesseract": ("tesseract-ocr", "text in screenshots"),
     "zenity": ("zenity", "interlock gui chaos"),
 }
 """Program to Debian package and purpose."""
@@ -79,7 +79,9 @@ def _editor_installed() -> GuiCheck:
 
     if is_installed():
         return GuiCheck("editor", "ok", str(cache_folder()))
-    return GuiCheck("editor", "missing", "code-server is not installed", "--start-editor installs it once, in minutes")
+    return GuiCheck(
+        "editor", "missing", "code-server is not installed", "--start-editor installs it once; this takes some minutes"
+    )
 
 
 def _model() -> GuiCheck:
@@ -110,7 +112,7 @@ def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] 
 def _window_manager(windows: WindowSystem) -> GuiCheck:
     name = windows.window_manager()
     if name is None:
-        return GuiCheck("window manager", "broken", "none runs: focus and titles are guesswork", "Start openbox")
+        return GuiCheck("window manager", "broken", "none is running: focus and titles are guesswork", "Start openbox")
     return GuiCheck("window manager", "ok", name)
 
 
@@ -118,12 +120,12 @@ def _title(windows: WindowSystem, own: bool) -> GuiCheck:
     from .editor.title import parse_title
 
     if any(parse_title(window.title) for window in windows.listed()):
-        return GuiCheck("title template", "ok", "an editor's title tells file, unsaved text and focus")
+        return GuiCheck("title template", "ok", "an editor's title shows file, unsaved text and focus")
     editors = [window for window in windows.listed() if "visual studio code" in window.title.casefold()]
     if editors:
         todo = "Write the settings with interlock gui doctor --profile DIR, and open the window again"
         return GuiCheck(
-            "title template", "broken", f"the title {editors[0].title[:60]!r} does not tell its state", todo
+            "title template", "broken", f"the title {editors[0].title[:60]!r} does not show its state", todo
         )
     todo = "" if own else "--start-editor opens one that does"
     return GuiCheck("title template", "missing", "no editor window is open", todo)
@@ -141,7 +143,7 @@ def _captures(display: str) -> Iterator[GuiCheck]:
             yield GuiCheck(f"pictures by {name}", "missing", str(error))
             continue
         yield GuiCheck(
-            f"pictures by {name}", "ok" if works else "missing", "a picture was taken" if works else "no picture"
+            f"pictures by {name}", "ok" if works else "missing", "a screenshot was taken" if works else "no screenshot"
         )
 
 
@@ -174,4 +176,4 @@ def _accessibility(bus: str | None) -> GuiCheck:
         return GuiCheck("accessibility bus", "broken", error.what, error.todo or "Install Debian's at-spi2-core")
     finally:
         tree.close()
-    return GuiCheck("accessibility bus", "ok", f"{count} windows describe themselves")
+    return GuiCheck("accessibility bus", "ok", f"{count} windows are accessible")

@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from ..core import BadInput
-from ..records.gui import InterventionEvent
+from ..records import InterventionEvent
 from .screenshot.backend import CaptureError, ScreenshotBackend
 
 log = structlog.get_logger("interlock.gui")
@@ -27,14 +27,14 @@ class Filmstrip:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BadInput(f"the folder for --record cannot be made ({error.strerror})", where=str(folder)) from None
+            raise BadInput(f"cannot create the folder for --record ({error.strerror})", where=str(folder)) from None
 
     def chunk(self, backend: ScreenshotBackend, done: int, path: str) -> None:
         """A picture of the screen after a chunk."""
         try:
             shot = backend.capture_screen()
         except CaptureError as error:
-            log.warning("no picture for the recording", error=str(error))
+            log.warning("no screenshot for the recording", error=str(error))
             return
         with self._lock:
             self._count += 1

@@ -48,11 +48,11 @@ def open_editor(
 
 @contextmanager
 def attached(workspace: Path, display: str | None = None) -> Iterator[Screen]:
-    """An editor that somebody opened, on a display that is there."""
+    """An editor that someone opened, on a display that is there."""
     with open_display(display, workspace) as screen:
         if screen.controller is None or screen.controller.window() is None:
             raise InvalidState(
-                "there is no editor window whose title tells its state",
+                "no editor window has a title that shows its state",
                 where=f"display {screen.display or ''}".strip(),
                 todo="Use --start-editor, or open VS Code with the settings of interlock gui doctor --profile DIR.",
             )
@@ -69,7 +69,7 @@ def open_display(display: str | None, workspace: Path | None = None) -> Iterator
     if not name:
         raise DisplayGone(
             "there is no display",
-            todo="Set DISPLAY, or name one with --display; interlock gui replay --start-editor brings its own.",
+            todo="Set DISPLAY, or name one with --display; interlock gui replay --start-editor starts its own.",
         )
     with WindowSystem.open(name) as windows:
         keyboard = create_input_backend("auto", name)
@@ -105,5 +105,5 @@ def only_one(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InvalidState("this session is being replayed already", where=str(folder)) from None
+            raise InvalidState("this session is already being replayed", where=str(folder)) from None
         yield

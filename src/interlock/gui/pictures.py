@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..config.model import Gui
+from ..config import Gui
 from ..core import BadInput
 from .analyzer.factory import create_analyzer
 from .analyzer.local import LocalAnalyzer
@@ -20,9 +20,9 @@ def read_picture(path: Path) -> Screenshot:
         with Image.open(path) as image:
             return Screenshot.of_image(image.convert("RGB"), path.stat().st_mtime)
     except FileNotFoundError:
-        raise BadInput("there is no such file", where=str(path)) from None
+        raise BadInput("the file does not exist", where=str(path)) from None
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
-        raise BadInput(f"not a picture that can be read ({error})", where=str(path)) from None
+        raise BadInput(f"not a readable image ({error})", where=str(path)) from None
 
 
 class PictureJudge:

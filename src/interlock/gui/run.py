@@ -30,7 +30,7 @@ class RunLike(Protocol):
 
 
 class NoRun:
-    """A session on its own: nothing is recorded, nobody pauses it."""
+    """A session on its own: nothing is recorded, no one pauses it."""
 
     def record(self, body: RecordBody) -> None:
         return

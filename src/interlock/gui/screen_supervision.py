@@ -12,12 +12,10 @@ from msgspec.structs import replace
 
 from ..config import Config
 from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
-from ..journal import RunFolder, Store, new_run_id
+from ..journal import RunFolder, Store, new_run_id, open_store
 from ..records import GuiChunkRecord, GuiModelCallRecord, InterventionEvent, RecordBody, kind_of
 from ..redact import redact_text
-from ..runtime import Supervisor, open_store
-from ..runtime.assembly import Options
-from ..runtime.checkpoint_causes import AFTER_STEP
+from ..runtime import AFTER_STEP, Options, Supervisor
 from .run import Passage
 from .screenshot.names import NAME
 
@@ -39,7 +37,7 @@ class Keyboard:
         if isinstance(directive, Stop):
             self.on_stop("cancelled")
             return Applied(True, "typing stops")
-        return Applied(False, "a GUI session cannot do that")
+        return Applied(False, "not supported in a GUI session")
 
 
 class SupervisedRun:
@@ -155,7 +153,7 @@ def open_run(
     resume: bool = False,
     store: Store | None = None,
 ) -> SupervisedRun:
-    """A run for a GUI session; with `resume`, the one that was interrupted goes on."""
+    """A run for a GUI session; with `resume`, the one that was interrupted continues."""
     store = store or open_store(config)
     remove_old_pictures(store, config.gui.screenshot_retention_days)
     keyboard = Keyboard()

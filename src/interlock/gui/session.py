@@ -10,8 +10,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core import BadInput
-from ..core.decoding import from_json, from_plain
+from ..core import BadInput, from_json, from_plain
 
 T = TypeVar("T")
 
@@ -177,7 +176,7 @@ def _checked(session: ReplaySession, where: str) -> ReplaySession:
 def _wrong(operation: Operation) -> str | None:
     """What is wrong with an operation, naming the field."""
     if operation.line < 1:
-        return f"field 'line' must be 1 or more, not {operation.line}"
+        return f"field 'line' must be at least 1, not {operation.line}"
     if operation.type is OperationType.DELETE and (operation.line_end or operation.line) < operation.line:
         return f"field 'line_end' ({operation.line_end}) is before 'line' ({operation.line})"
     if operation.type is OperationType.INSERT and not operation.content:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..config import Config
 from ..core import BadInput, InterlockError
-from ..records.gui import GuiResultRecord
+from ..records import GuiResultRecord
 from .analyzer.layers.progress import ProgressLayer
 from .assembly import Screen, ScreenWatch, assemble
 from .filmstrip import Filmstrip
@@ -55,7 +55,7 @@ class Wishes(Struct, frozen=True, kw_only=True):
     record: Path | None = None
 
 
-def replay(
+def replay_session(
     source: Path,
     workspace: Path,
     config: Config,
@@ -70,7 +70,7 @@ def replay(
     if not workspace.is_dir():
         raise BadInput("the workspace is not a folder", where=str(workspace))
     if wishes.url is not None and wishes.start_editor:
-        raise BadInput("an editor is either started or at an address", todo="Give --editor or --start-editor.")
+        raise BadInput("--editor and --start-editor exclude each other", todo="Use one of them.")
     film = Filmstrip(wishes.record) if wishes.record is not None else None
     store = SessionStore(workspace, session.session_id)
     run = open_run(

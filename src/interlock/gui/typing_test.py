@@ -55,7 +55,9 @@ class Catcher:
             focused = wait_until(lambda: self._has_keyboard(windows), ARRIVE_S)
         if not focused:
             self.close()
-            raise DisplayGone("no window gets the keyboard", todo="Another program holds it: close its menus.")
+            raise DisplayGone(
+                "no window receives keyboard input", todo="Another program has grabbed it: close its menus."
+            )
 
     def _has_keyboard(self, windows: WindowSystem) -> bool:
         active = windows.active()

@@ -70,7 +70,7 @@ def watch_display(config: Config, wanted: Watching, show: Callable[[Intervention
             watch.orchestrator.stop()
             watch.orchestrator.screenshot_backend.close()
             if watch.orchestrator.errors:
-                log.warning("parts of the watch raised", **watch.orchestrator.errors)
+                log.warning("parts of the watch raised exceptions", **watch.orchestrator.errors)
             run.end(True, f"{watch.orchestrator.checks} looks")
         finally:
             run.close()
@@ -82,4 +82,4 @@ def _window_id(text: str | None) -> int | None:
     try:
         return int(text, 0)
     except ValueError:
-        raise BadInput(f"{text!r} is no window id", todo="xdotool getactivewindow prints one.") from None
+        raise BadInput(f"{text!r} is not a window id", todo="xdotool getactivewindow prints one.") from None

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..core import Issue
-from ..core.issue import (
+from ..core import (
     BROKEN_CALLS,
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
@@ -15,6 +14,7 @@ from ..core.issue import (
     REPETITIVE_ERRORS,
     RESOURCE_SPIRAL,
     SCOPE_CREEP,
+    Issue,
 )
 from .dangers import danger_of
 
@@ -44,54 +44,54 @@ def advice_on_danger(issue: Issue) -> Advice:
     refused = issue.details.get("prevented") is True
     return Advice(
         attempt=danger.attempt,
-        cause=f"The agent tried to {danger.tried}; the call was refused." if refused else danger.done,
+        cause=f"The agent tried to {danger.tried}; the call was blocked." if refused else danger.done,
         immediate=(REFUSED if refused else danger.immediate,),
         preventive=(danger.preventive,),
         configuration=("review.rules_path: a rule that blocks this kind of command",),
     )
 
 
-REFUSED = "Nothing was harmed, for the call was refused. Find out why the agent wanted it, and give it another way."
+REFUSED = "No harm done: the call was blocked. Find out why the agent wanted it, and give it another way."
 
 
 FOR_NOTHING = Advice(
-    attempt="Stop asking for what you have seen; say what is missing, and go another way.",
+    attempt="Stop asking for what you have already seen; say what is missing, and try another way.",
     cause="Call after call changed nothing and brought nothing new.",
-    immediate=("Read the last calls: they repeat, or fail in the same way. Give the agent what it lacks.",),
-    preventive=("Tell the agent what to do when it gets no further: stop, and say why.",),
+    immediate=("Read the last calls: they repeat, or fail in the same way. Give the agent what it needs.",),
+    preventive=("Tell the agent what to do when it is stuck: stop, and say why.",),
     configuration=("limits.max_steps: a bound on calls",),
 )
 """For a spiral of calls that are counted, not of resources that are measured."""
 
 
 GENERAL = Advice(
-    attempt="Say what went wrong, choose another way and take one small step that you can check.",
+    attempt="Say what went wrong, choose another approach and take one small step that you can check.",
     cause="The agent did not react to what it saw.",
     immediate=("Read the last actions and the steps that prove the issue.",),
     preventive=("Describe the task with a goal, constraints and expected paths.",),
-    configuration=("interventions.strategy.type: how quickly answers grow stronger",),
+    configuration=("interventions.strategy.type: how quickly interventions escalate",),
 )
 
 ADVICE: dict[str, Advice] = {
     REPETITIVE_ERRORS: Advice(
         attempt="Read the error, check the path, the permissions and the spelling, then take a different approach.",
-        cause="The same failure was met again and again without a change of approach.",
-        immediate=("Run the failing command by hand and see whether its cause lies outside the agent.",),
+        cause="The same failure occurred again and again without a change of approach.",
+        immediate=("Run the failing command by hand and check whether the cause is outside the agent.",),
         preventive=("Give the agent what the failing step needs: files, permissions, tools, network.",),
         configuration=("detect.sensitivity: how soon repeated errors raise an alarm",),
     ),
     LOOP: Advice(
         attempt="Do not repeat the call: its result will not change. Change something that matters first.",
         cause="The agent repeated itself although nothing changed between the rounds.",
-        immediate=("Find what would have to change for the repeated call to give another result.",),
-        preventive=("Name a condition in the task under which the agent shall give up and report.",),
+        immediate=("Find out what would have to change for the repeated call to give another result.",),
+        preventive=("State in the task when the agent should give up and report.",),
         configuration=("limits.max_steps: a bound for the whole run",),
     ),
     SCOPE_CREEP: Advice(
         attempt="Return to the expected paths; if another path is needed, say why first.",
         cause="The agent worked on files that the task does not need.",
-        immediate=("Check the files outside the expected paths, above all secrets and configuration.",),
-        preventive=("Name expected paths and boundaries in the context of the run.",),
+        immediate=("Check the files outside the expected paths, especially secrets and configuration.",),
+        preventive=("Declare expected paths and boundaries in the context of the run.",),
         configuration=("review.rules_path: a rule that blocks the paths that matter",),
     ),
     GOAL_DRIFT: Advice(
@@ -102,15 +102,15 @@ ADVICE: dict[str, Advice] = {
         configuration=("interventions.context_reinforcement.reinforcement_strength: strong",),
     ),
     RESOURCE_SPIRAL: Advice(
-        attempt="Drop needless work, use smaller batches and clean up before you go on.",
-        cause="The use of resources grew from window to window without matching progress.",
-        immediate=("Look at the spend and at what is still running.",),
+        attempt="Drop unnecessary work, use smaller batches and clean up before you continue.",
+        cause="Resource use kept growing without matching progress.",
+        immediate=("Check the spend and what is still running.",),
         preventive=("Give the run limits that fit the task.",),
         configuration=("limits.max_tokens, limits.max_cost_usd, limits.max_memory_mb",),
     ),
     EXPLORATION_WANDERING: Advice(
         attempt="Stop exploring; write down what you know and act on it.",
-        cause="The agent looked at more and more places without coming to a result.",
+        cause="The agent looked at more and more places without a result.",
         immediate=("Tell the agent where the relevant files are.",),
         preventive=("Name the relevant directories in the task.",),
         configuration=("limits.max_file_operations: a bound on exploring",),

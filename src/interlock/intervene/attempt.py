@@ -35,7 +35,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
         """What was tried, for a person; empty where nothing was."""
         if self.number <= 1:
             return ""
-        return f"{self.number - 1} answer{'s' if self.number > 2 else ''} did not get the agent out of this"
+        return f"{self.number - 1} answer{'s' if self.number > 2 else ''} did not help"
 
 
 FIRST = Attempt()

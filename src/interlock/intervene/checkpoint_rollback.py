@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from ..config.model import CheckpointRollback
+from ..config import CheckpointRollback
 from ..core import CheckpointInfo, Growth, Hold, Inject, Issue, Limits, Restore, RollbackEntry, RunState, SetLimits
 from .advice import advice_for
 from .attempt import FIRST, Attempt
@@ -26,9 +26,9 @@ def checkpoint_rollback(
     *,
     window_s: float = 60.0,
 ) -> Continue | RecoveryNeeded:
-    """Go back to a safe checkpoint, or say why none can be had and wait for a person."""
+    """Go back to a safe checkpoint, or say why none is available and wait for a person."""
     if state.rollbacks >= config.max_rollback_depth:
-        return _recovery(issue, state, now, f"{state.rollbacks} automatic rollbacks were made, no more are allowed")
+        return _recovery(issue, state, now, f"{state.rollbacks} automatic rollbacks were made; no more are allowed")
     safe = newest_safe(state.checkpoints, issue, config, now, since=attempt.since)
     if safe is None:
         return _recovery(issue, state, now, "no safe checkpoint from before the issue exists")
@@ -38,7 +38,7 @@ def checkpoint_rollback(
     reason = one_line(issue.description or issue.type)
     return Continue(
         state=back,
-        log=f"back to checkpoint {safe.id} from before step {safe.step}",
+        log=f"rolled back to checkpoint {safe.id} from before step {safe.step}",
         directives=(
             Restore(safe.id, reason=reason),
             SetLimits(back.limits, reason="the smaller of then and now", windowed=back.windowed, window_s=window_s),

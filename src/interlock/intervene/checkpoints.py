@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..config.model import CheckpointRollback
+from ..config import CheckpointRollback
 from ..core import CheckpointInfo, Issue
 
 

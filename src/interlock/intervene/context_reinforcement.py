@@ -6,7 +6,7 @@ import hashlib
 
 from msgspec.structs import replace
 
-from ..config.model import ContextReinforcement
+from ..config import ContextReinforcement
 from ..core import HISTORY, Context, Inject, Issue, Message, RunState
 from .attempt import FIRST, Attempt
 from .emphasis import ADDITIONS, EXAMPLES, is_relevant
@@ -29,15 +29,15 @@ def context_reinforcement(
     """Repeat the context. The same text is never added twice: then only what is new is said, or nothing."""
     context = merged(state.context, issue)
     state = replace(state, context=context)
-    reason = f"A reminder, because of this: {one_line(issue.description or issue.type)}"
+    reason = f"A reminder because of this: {one_line(issue.description or issue.type)}"
     if news := attempt.news():
         reason = f"{news} {reason}"
     body = context_text(context, config.reinforcement_strength, issue, examples=config.include_examples)
     said, new = state.reinforced, [mark for mark in (digest(reason), digest(body)) if mark not in state.reinforced]
     if not new:
-        return Continue(state=state, log="the same reminder is in the conversation already: not added again")
+        return Continue(state=state, log="the same reminder is already in the conversation: not added again")
     if digest(body) in said:
-        body = "What you were reminded of before still holds. Read it again before you go on."
+        body = "The earlier reminder still applies. Read it again before you continue."
     text = f"{reason}\n\n{body}".strip()
     state = replace(state, reinforced=(*said, *new)[-HISTORY:])
     message = guidance(text, NAME, issue, state, now)
@@ -54,7 +54,7 @@ def restore_after_compaction(state: RunState, now: float) -> tuple[RunState, Mes
     body = context_text(state.context, "strong", None, examples=True)
     if not body:
         return replace(state, reinforced=()), None
-    text = f"Your conversation was shortened. What you are here for has not changed.\n\n{body}"
+    text = f"Your conversation was shortened. Your task has not changed.\n\n{body}"
     cause = Issue(id="compaction", type="compaction", step=state.step, description="the conversation was shortened")
     return replace(state, reinforced=(digest(body),)), guidance(text, NAME, cause, state, now)
 

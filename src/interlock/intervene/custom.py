@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..config.model import Interventions
+from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, InterventionType, Issue, RunState
 from .outcome import Answer
 
@@ -30,7 +30,7 @@ class Custom:
         if not self.name or self.name in LADDER:
             raise BadInput(
                 f"{self.name!r} cannot be the name of a custom intervention",
-                todo="Choose a name that is not empty and not one of the five built-in ones.",
+                todo="Choose a non-empty name other than the five built-in ones.",
             )
         if not self.issue_types:
             raise BadInput(
@@ -47,5 +47,5 @@ class Custom:
 
 
 def level_of(rung: InterventionType) -> int:
-    """The level of a built-in intervention, for declaring a custom one beside it."""
+    """The level of a built-in intervention, for declaring a custom one alongside it."""
     return LADDER.index(rung)

@@ -25,43 +25,43 @@ def danger_of(issue: Issue) -> Danger:
 
 
 LOSS = Danger(
-    attempt="Use a way that can be undone, keep to the workspace, and ask before you delete anything.",
+    attempt="Use a method that can be undone, stay in the workspace, and ask before you delete anything.",
     tried="do something that destroys data or cannot be undone",
     done="The agent did something that destroys data or cannot be undone.",
-    immediate="See what was destroyed, and restore it from a checkpoint or a backup.",
-    preventive="Run the agent with rights that do not reach what must not be lost.",
+    immediate="Find out what was destroyed, and restore it from a checkpoint or a backup.",
+    preventive="Run the agent without access to what must not be lost.",
 )
 
 SECRETS = Danger(
-    attempt="Leave secrets unread: let the tool that needs one find it, or ask for what you lack.",
+    attempt="Do not read secrets: let the tool that needs one find it, or ask for what you need.",
     tried="read private keys, passwords or tokens",
     done="The agent read private keys, passwords or tokens, which have reached the model and its logs.",
-    immediate="Replace the secrets that were read; whoever sees the conversation can use them.",
+    immediate="Replace the secrets that were read; anyone who sees the conversation can use them.",
     preventive="Run the agent as a user who cannot read secrets, and hand them to the tools that need them.",
 )
 
 UNREAD_CODE = Danger(
     attempt="Save the code, read it, and run it only when you know what it does.",
-    tried="run code that nobody has read",
-    done="The agent ran code that nobody has read.",
+    tried="run code that nobody has reviewed",
+    done="The agent ran code that nobody has reviewed.",
     immediate="Read the code that ran, and check the machine for what it changed.",
     preventive="Install what the task needs beforehand, and keep the agent off the network otherwise.",
 )
 
 RIGHTS = Danger(
-    attempt="Work with the rights that you have; ask where the task needs more.",
-    tried="gain rights, or to weaken what holds it",
-    done="The agent gained rights, or weakened what holds it.",
-    immediate="See which rights, keys and settings were changed, and take them back.",
+    attempt="Work with the rights that you have; ask if the task needs more.",
+    tried="gain rights or weaken its restrictions",
+    done="The agent gained rights or weakened its restrictions.",
+    immediate="Find out which rights, keys and settings were changed, and revert them.",
     preventive="Run the agent in a container or as a user with few rights.",
 )
 
 OTHERS = Danger(
-    attempt="Leave what others use as it is; prepare the change and let a person make it.",
+    attempt="Leave shared systems alone; prepare the change and let a person make it.",
     tried="change what others depend on",
     done="The agent changed what others depend on.",
-    immediate="See who is affected, tell them, and take the change back where that is possible.",
-    preventive="Give the agent no credentials for what is live.",
+    immediate="Find out who is affected, tell them, and revert the change if possible.",
+    preventive="Do not give the agent credentials for live systems.",
 )
 
 BY_RULE: tuple[tuple[str, Danger], ...] = (

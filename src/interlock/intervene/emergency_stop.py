@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..config.model import Interventions
+from ..config import Interventions
 from ..core import Issue, Notify, RunState, Stop
 from .incident import make_incident
 from .options import recovery_options

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..core import Issue
-from ..core.issue import (
+from ..core import (
     BROKEN_CALLS,
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
@@ -16,6 +15,7 @@ from ..core.issue import (
     REPETITIVE_ERRORS,
     RESOURCE_SPIRAL,
     SCOPE_CREEP,
+    Issue,
 )
 
 ADDITIONS: dict[str, tuple[str, ...]] = {
@@ -33,31 +33,31 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     LOOP: (
         "You have read a file and it has not changed: use what you read instead of reading it again.",
-        "An edit did not make the test pass: change your assumption, not the same line once more.",
+        "An edit did not make the test pass: question your assumption instead of changing the same line again.",
     ),
     SCOPE_CREEP: (
         "The task names src/billing: a change in src/auth needs a reason first, even if it looks like an improvement.",
         "A setting outside the project seems wrong: say so, and do not change it.",
     ),
     GOAL_DRIFT: (
-        "You were asked to fix one test and found untidy code beside it: fix the test, mention the code at the end.",
+        "You were asked to fix one test and found untidy code next to it: fix the test, mention the code at the end.",
     ),
     RESOURCE_SPIRAL: (
         "A search returns thousands of lines: narrow it, or count first, instead of printing everything.",
-        "A thousand files are to be converted: convert ten, check them, then go on in small batches.",
+        "A thousand files are to be converted: convert ten, check them, then continue in small batches.",
     ),
     EXPLORATION_WANDERING: (
         "You know which module holds the function: open that one file instead of listing more folders.",
     ),
     HALLUCINATION: (
         "Before you write 'all tests pass', run them and quote the last line of their output.",
-        "Before you import a helper, look whether it exists.",
+        "Before you import a helper, check that it exists.",
     ),
-    DESTRUCTIVE_ACTION: ("Instead of deleting a folder to start afresh, move the one file that is in the way.",),
+    DESTRUCTIVE_ACTION: ("Instead of deleting a folder to start over, move the one file that is in the way.",),
     BROKEN_CALLS: ("A command of yours had no effect: send `ls` alone, and look at what comes back.",),
     LONG_WAIT: ("A deployment has not become ready for a quarter of an hour: look at its events, then report them.",),
 }
-"""What going on well looks like, by type of issue; shown after the run's own examples."""
+"""What continuing well looks like, by type of issue; shown after the run's own examples."""
 
 WORDS: dict[str, str] = {
     REPETITIVE_ERRORS: "error fail failing retry attempt test tests permission approach",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.issue import (
+from ..core import (
     BROKEN_CALLS,
     DESTRUCTIVE_ACTION,
     EXPLORATION_WANDERING,
@@ -20,28 +20,28 @@ DEFAULT = "default"
 HINTS: dict[str, str] = {
     DEFAULT: """\
 {description}
-Stop and check this before you go on: what did you expect, what happened, and what will you do differently?
+Stop and check this before you continue: what did you expect, what happened, and what will you do differently?
 """,
     REPETITIVE_ERRORS: """\
 The same error keeps coming back. Take a different approach instead of trying the same thing again.
-What was seen: {description}
+Observed: {description}
 The error: {error}
 The path: {path}
-Before the next attempt check that what you refer to exists, that its permissions allow what you want to do, and \
+Before the next attempt, check that what you refer to exists, that its permissions allow what you want to do, and \
 that its spelling is right.
 """,
     LOOP: """\
 You are going in circles: the same actions give the same outcome. Take a different approach.
-What was seen: {description}
+Observed: {description}
 The repeated call: {tool}
 The error: {error}
 The path: {path}
-Before you go on check that what you refer to exists, that its permissions allow what you want to do, and that its \
+Before you continue, check that what you refer to exists, that its permissions allow what you want to do, and that its \
 spelling is right. Repeat a call only after something has changed that makes another outcome likely.
 """,
     SCOPE_CREEP: """\
 You are working outside what this task needs.
-What was seen: {description}
+Observed: {description}
 The task: {task}
 The expected paths: {expected_paths}
 Outside of them: {outside_path}
@@ -49,7 +49,7 @@ Return to the expected paths. If you really need the other path, give the reason
 """,
     GOAL_DRIFT: """\
 Your last steps lead away from the goal.
-What was seen: {description}
+Observed: {description}
 The goal: {goal}
 Progress so far: {progress}
 The next step: {next_step}
@@ -57,15 +57,15 @@ Say in one sentence how your next action serves the goal, then take it.
 """,
     EXPLORATION_WANDERING: """\
 You have explored for a while without using what you found.
-What was seen: {description}
+Observed: {description}
 The goal: {goal}
 Progress so far: {progress}
 The next step: {next_step}
 Write down what you know already and act on it; look only at what the next step needs.
 """,
     RESOURCE_SPIRAL: """\
-You are spending more than it brings.
-What was seen: {description}
+You are spending more than the results justify.
+Observed: {description}
 Usage so far: {usage}
 What grows: {growth}
 Drop work that the task does not need, use smaller batches, and clean up what you no longer need (files, processes, \
@@ -73,23 +73,23 @@ long outputs).
 """,
     BROKEN_CALLS: """\
 Your calls do nothing, because their arguments are garbled.
-What was seen: {description}
+Observed: {description}
 The tool: {tool}
 Send one small call with plain arguments, without any prefix or markup, and read its result before you send the next.
 """,
     HALLUCINATION: """\
 Something that you stated does not match what happened.
-What was seen: {description}
+Observed: {description}
 What was claimed: {claim}
 What the trace says: {observed}
 Look at the real file or output before you build on it, and correct what you said.
 """,
     DESTRUCTIVE_ACTION: """\
 That call is dangerous: it harms what people rely on, or cannot be undone. Do not try it again.
-What was seen: {description}
+Observed: {description}
 The command: {command}
 The path: {path}
 What to do instead: {instead}
-Use a way that can be undone and that stays within the task, or ask first.
+Use a method that can be undone and that stays within the task, or ask first.
 """,
 }

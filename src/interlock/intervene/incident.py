@@ -7,8 +7,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core import HISTORY, Action, Context, Issue, RunState, Spend
-from ..core.decoding import from_plain
+from ..core import HISTORY, Action, Context, Issue, RunState, Spend, from_plain
 from .plan import stable_id
 from .secrets import scrub, without_secrets
 

@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..config.model import CheckpointRollback
+from ..config import CheckpointRollback
 from ..core import Capability, Issue, Limits, RunSpec, RunState
 from .checkpoints import newest_safe
 
@@ -46,12 +46,12 @@ class RecoveryOption(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def recovery_options(
     incident_id: str, issue: Issue, state: RunState, config: CheckpointRollback, now: float
 ) -> tuple[RecoveryOption, ...]:
-    """All four, in the order of how much goes on by itself."""
+    """All four, in the order of how much continues by itself."""
     safe = newest_safe(state.checkpoints, issue, config, now, any_age=True)
     return (
         RecoveryOption(
             name="resume_with_limits",
-            description="Go on with stricter limits, without dangerous tools, under strict monitoring.",
+            description="Continue with stricter limits, without dangerous tools, under strict monitoring.",
             command=_command(incident_id, "resume_with_limits"),
             limits=stricter(state),
             removed_actions=DANGEROUS,
@@ -59,7 +59,7 @@ def recovery_options(
         ),
         RecoveryOption(
             name="rollback_and_retry",
-            description="Take the files back to a safe checkpoint and start again from there.",
+            description="Restore the files to a safe checkpoint and start again from there.",
             command=_command(incident_id, "rollback_and_retry"),
             applicable=safe is not None,
             reason="" if safe else "no safe checkpoint from before the issue exists",
@@ -67,7 +67,7 @@ def recovery_options(
         ),
         RecoveryOption(
             name="manual_intervention",
-            description="Go on step by step: writes, deletes and commands wait for approve or reject; reads do not.",
+            description="Continue step by step: writes, deletes and commands need approval; reads do not.",
             command=_command(incident_id, "manual_intervention"),
             needs_approval=NEEDS_APPROVAL,
         ),
@@ -87,7 +87,7 @@ def recovery_options(
 def offered(
     options: tuple[RecoveryOption, ...], spec: RunSpec, capabilities: frozenset[Capability]
 ) -> tuple[RecoveryOption, ...]:
-    """The options as they work for a run: a command starts a command again, a program of its own goes on itself."""
+    """The options as they work for a run: a command starts a command again, a program of its own continues itself."""
     if spec.argv:
         return options
     return tuple(_without_command(option, spec, capabilities) for option in options)
@@ -104,7 +104,7 @@ def _without_command(option: RecoveryOption, spec: RunSpec, capabilities: frozen
 
 
 def stricter(state: RunState) -> Limits:
-    """The limits for going on: each that was set halved, a small default for the rest that bounds a run.
+    """The limits for continuing: each that was set halved, a small default for the rest that bounds a run.
 
     A throttle takes the memory limit from what was used then, which says nothing of what a new process needs.
     """

@@ -11,7 +11,7 @@ from .report import IncidentReport
 
 
 class Continue(Struct, frozen=True, tag_field="gives", tag="continue", kw_only=True, omit_defaults=True):
-    """The run goes on in this state."""
+    """The run continues in this state."""
 
     state: RunState
     log: str
@@ -20,7 +20,7 @@ class Continue(Struct, frozen=True, tag_field="gives", tag="continue", kw_only=T
 
 
 class RecoveryNeeded(Struct, frozen=True, tag_field="gives", tag="recovery_needed", kw_only=True, omit_defaults=True):
-    """The run cannot help itself: here is a plan, and until somebody takes it the run waits."""
+    """The run cannot help itself: here is a plan, and until someone takes it the run waits."""
 
     state: RunState
     plan: Plan

@@ -17,6 +17,6 @@ def pause_for_person(issue: Issue, state: RunState, now: float, why: str) -> Rec
         log=f"paused for a person: {why}",
         directives=(
             Hold(text, kind="pause"),
-            Notify(f"Run {state.run_id} waits for a person", text, level="warning"),
+            Notify(f"Run {state.run_id} needs a person", text, level="warning"),
         ),
     )

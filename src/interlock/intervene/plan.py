@@ -14,7 +14,7 @@ def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_step
         id=stable_id("plan", state.run_id, issue.id, str(now)),
         issue=issue,
         steps=(
-            f"Look at what happened: {why}.",
+            f"Review what happened: {why}.",
             f"See the issue: {issue.description or issue.type}",
             *advice_for(issue).immediate,
             "Resume the run, or cancel it.",
@@ -22,9 +22,9 @@ def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_step
         constraints=(*state.context.constraints, *state.context.boundaries),
         success_criteria=(
             f"No {issue.type} for {quiet_steps} steps after resuming",
-            "The task goes on: files change or checks pass",
+            "The task makes progress: files change or checks pass",
         ),
-        escalation_path=("a person takes this plan", "the run stays paused until then", "emergency_stop"),
+        escalation_path=("a person accepts this plan", "the run stays paused until then", "emergency_stop"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.extensions import INTERVENTIONS
+from ..core import INTERVENTIONS
 from .custom import Custom
 
 

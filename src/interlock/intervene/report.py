@@ -21,7 +21,7 @@ TIMELINE = 30
 OUTCOMES: dict[Outcome, str] = {
     "success": "worked",
     "failure": "did not work",
-    "pending": "(its effect was not known yet)",
+    "pending": "(effect not known yet)",
     "held_back": "was postponed",
     "not_applied": "could not be applied",
 }
@@ -155,7 +155,7 @@ def files_of(issue: Issue) -> tuple[str, ...]:
 
 
 def with_files(report: IncidentReport, changed: Iterable[str]) -> IncidentReport:
-    """The report with the files that the run has changed, beside those that the issue names."""
+    """The report with the files that the run has changed, alongside those that the issue names."""
     files = tuple(dict.fromkeys((*report.impact.files, *changed)))[:MOST_FILES]
     return replace(report, impact=replace(report.impact, files=files))
 

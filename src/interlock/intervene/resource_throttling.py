@@ -6,7 +6,7 @@ import math
 
 from msgspec.structs import replace
 
-from ..config.model import ReductionFactors, ResourceThrottling
+from ..config import ReductionFactors, ResourceThrottling
 from ..core import Delay, Directive, Growth, Inject, Issue, Limits, RunState, SetLimits
 from .attempt import FIRST, Attempt
 from .message import guidance, one_line
@@ -109,7 +109,7 @@ def grew(growth: Growth) -> bool:
 def notice_text(issue: Issue, before: Limits, after: Limits, windowed: tuple[str, ...], window_s: float) -> str:
     """What the agent is told: every limit, what changed, and how to get by with it."""
     done = "Your limits are tightened" if before != after else "Your limits stay as they are, and your calls slow down"
-    lines = [f"{done}, because of this: {one_line(issue.description or issue.type)}"]
+    lines = [f"{done} because of this: {one_line(issue.description or issue.type)}"]
     for name in Limits.__struct_fields__:
         old, new = getattr(before, name), getattr(after, name)
         if new is None and name not in GROWTH_OF:
@@ -118,7 +118,7 @@ def notice_text(issue: Issue, before: Limits, after: Limits, windowed: tuple[str
         scope = f" per {window_s:g} s" if name in windowed else ""
         change = f" (was {_number(old)})" if old is not None and old != new else ""
         lines.append(f"- {name}: {said}{scope}{change}")
-    return "\n".join([*lines, "They are enforced: calls beyond them wait or are refused.", EFFICIENCY])
+    return "\n".join([*lines, "They are enforced: calls beyond them wait or are blocked.", EFFICIENCY])
 
 
 def _tightened(name: str, start: float, share: float, *, set_before: bool) -> float:

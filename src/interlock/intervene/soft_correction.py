@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..core import Directive, Inject, Issue, Notify, RunState
-from ..core.issue import LONG_WAIT
+from ..core import LONG_WAIT, Directive, Inject, Issue, Notify, RunState
 from .attempt import FIRST, Attempt
 from .message import guidance, one_line
 from .outcome import Continue
@@ -23,5 +22,9 @@ def soft_correction(
     directives: tuple[Directive, ...] = (Inject(message),)
     if issue.type == LONG_WAIT:
         # A wait is not the agent's fault: a person may know what it waits for.
-        directives += (Notify(f"Run {state.run_id} has waited for long", one_line(issue.description), level="warning"),)
+        directives += (
+            Notify(
+                f"Run {state.run_id} has been waiting for a long time", one_line(issue.description), level="warning"
+            ),
+        )
     return Continue(state=state, log=f"hint about {issue.type.replace('_', ' ')}", directives=directives)

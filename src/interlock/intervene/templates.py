@@ -12,7 +12,7 @@ from ..core import ISSUE_TYPES, BadInput
 from .hints import DEFAULT, HINTS
 from .values import PLACEHOLDERS
 
-LAST_RESORT = "Stop and check what you are doing before you go on."
+LAST_RESORT = "Stop and check what you are doing before you continue."
 """Said when an issue has neither a description nor anything else to say."""
 
 
@@ -87,7 +87,7 @@ def _checked(name: object, value: object, where: str, known: set[str]) -> str:
     if name not in known and (near := _nearest(name, known, 80)):
         raise BadInput(f"there is no issue type {name!r}", where=where, todo=f"Did you mean {near!r}?")
     if not isinstance(value, str) or not value.strip():
-        raise BadInput("a template is a text that is not empty", where=f"{where}: {name}")
+        raise BadInput("a template must be a non-empty text", where=f"{where}: {name}")
     for number, line in enumerate(value.splitlines(), 1):
         _check_line(line, f"{where}: {name}, line {number}")
     return value
@@ -97,7 +97,7 @@ def _check_line(line: str, where: str) -> None:
     try:
         fields = list(string.Formatter().parse(line))
     except ValueError as error:
-        raise BadInput(f"{error}", where=where, todo="Write {{ and }} for braces.") from None
+        raise BadInput(f"{error}", where=where, todo="Write {{ and }} for literal braces.") from None
     for _, name, spec, conversion in fields:
         if name is None:
             continue
@@ -106,7 +106,7 @@ def _check_line(line: str, where: str) -> None:
             todo = f"Did you mean {{{near}}}?" if near else f"Known: {_list(PLACEHOLDERS)}"
             raise BadInput(f"there is no placeholder {{{name}}}", where=where, todo=todo)
         if spec or conversion:
-            raise BadInput(f"the placeholder {{{name}}} takes no format", where=where, todo=f"Write {{{name}}}.")
+            raise BadInput(f"the placeholder {{{name}}} does not take a format", where=where, todo=f"Write {{{name}}}.")
 
 
 def _nearest(name: str, known: set[str], cutoff: int) -> str | None:

@@ -99,7 +99,7 @@ def goal_of(context: Context) -> str:
 
 
 def next_goal(context: Context) -> str:
-    """The most important goal that is not reached yet, beside the primary one."""
+    """The most important goal that is not reached yet, alongside the primary one."""
     goal = goal_of(context)
     unreached = (one for one in by_priority(context.goals) if one.progress is None or one.progress < 1)
     return next((one.text for one in unreached if one.text != goal), "")

@@ -16,14 +16,14 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from ..core.decoding import from_json
+from ..core import from_json
 from .durable_files import FOLDER_MODE
 
 FILE = "budgets.db"
 BUSY_MS = 10_000
 
 RESERVED_S = 3600.0
-"""A reservation that nobody renewed in this long is void: its owner was killed, or its step hangs."""
+"""A reservation that no one renewed in this long is void: its owner was killed, or its step hangs."""
 
 KEPT_PAGES = 400
 

@@ -8,7 +8,7 @@ from struct import Struct as Layout
 from msgspec import Struct
 
 LINK_BYTES = 16
-"""Of SHA-256: nobody finds another record with the same 128 bits."""
+"""Of SHA-256: no one finds another record with the same 128 bits."""
 
 _FIELDS = Layout(">qqd")
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import apsw
 
+from ..core import SigningKey, allocate, owner_key, sync_data
 from .chain import Head, digest, first_link, next_link
 from .database import KEPT_WAL_BYTES, SHORT_BYTES, damaged, explain, free_bytes, open_for_writing, sign_head
 from .durable_files import FILE_MODE
 from .entry import encode_body
 from .packing import Packer, pack_dictionary, unpack_dictionary
-from .signing import OwnerKey, owner_key
 from .spare_file import SpareFile
 from .write_queue import Batch
 
@@ -58,7 +58,7 @@ Value = int | float | str | bytes
 class Committer:
     """The writer's connection. Used by one thread at a time."""
 
-    def __init__(self, connection: apsw.Connection, key: OwnerKey | None = None) -> None:
+    def __init__(self, connection: apsw.Connection, key: SigningKey | None = None) -> None:
         self._connection, self._key = connection, key
         self._path = connection.filename
         self._spare = SpareFile(Path(f"{self._path}-room"))
@@ -123,7 +123,7 @@ class Committer:
             try:
                 handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
                 try:
-                    os.posix_fallocate(handle, 0, 2 * SHORT_BYTES)
+                    allocate(handle, 2 * SHORT_BYTES)
                     self._probed = True
                 finally:
                     os.close(handle)
@@ -175,7 +175,7 @@ class Committer:
             try:
                 self._work_off()
             except apsw.FullError:
-                # Pages that came while there was room have none in the file: what is kept beside it is theirs.
+                # Pages that came while there was room have none in the file: what is kept alongside it is theirs.
                 while self._spare.give_up():
                     with contextlib.suppress(apsw.FullError):
                         self._work_off()
@@ -203,7 +203,7 @@ class Committer:
                 room = next((room for enough, room in ROOMS if free >= enough), 0)
                 if size < room:
                     self._room_ends = size + os.pwrite(handle, PIECE[: room - size], size)
-                    os.fdatasync(handle)
+                    sync_data(handle)
                     self.is_cramped = False
                     return True
             finally:
@@ -213,7 +213,7 @@ class Committer:
         return False
 
     def close(self) -> None:
-        """Leave one single file behind that opens anywhere, if nobody is reading."""
+        """Leave one single file behind that opens anywhere, if no one is reading."""
         self._connection.set_busy_timeout(0)
         with contextlib.suppress(apsw.Error):
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)

@@ -9,11 +9,10 @@ from urllib.parse import quote
 import apsw
 import msgspec
 
-from ..core import InterlockError, InvalidState, NotFound
+from ..core import InterlockError, InvalidState, NotFound, SigningKey
 from .chain import Head, digest, first_link
 from .durable_files import FILE_MODE
 from .entry import encode_body
-from .signing import OwnerKey
 from .summary import RunSummary
 
 BUSY_MS = 5_000
@@ -22,7 +21,7 @@ BUSY_MS = 5_000
 KEPT_WAL_BYTES = 4 * 1024 * 1024
 
 SHORT_BYTES = KEPT_WAL_BYTES // 32
-"""Free bytes below which only what somebody waits for is written: the rest would take the room that is kept for it."""
+"""Free bytes below which only what someone waits for is written: the rest would take the room that is kept for it."""
 
 FIRST = """
 CREATE TABLE record(
@@ -44,7 +43,7 @@ UPDATE about SET first = (SELECT coalesce(max(seq), 0) + 1 FROM record);
 CREATE TABLE dictionary(first INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE room(x BLOB NOT NULL);
 """
-"""Each record with the hash of the chain up to it, from `first` on; the head with the owner's signature beside the
+"""Each record with the hash of the chain up to it, from `first` on; the head with the owner's signature alongside the
 summary, so that both are one page; what bodies are packed with; and pages that are kept for a full disk."""
 
 SMALL_DISK = 1 << 30
@@ -63,10 +62,10 @@ CHAINED_VERSION = 2
 
 
 class UnreadableJournal(InterlockError):
-    """Raised when a journal is damaged, or is no journal."""
+    """Raised when a journal is damaged, or is not a journal."""
 
 
-def create_database(path: Path, summary: RunSummary, key: OwnerKey | None = None) -> None:
+def create_database(path: Path, summary: RunSummary, key: SigningKey | None = None) -> None:
     """Make a journal of the present version, with the run's first row in it, signed."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
     connection = apsw.Connection(str(path))
@@ -114,7 +113,7 @@ def open_for_writing(path: Path) -> apsw.Connection:
     return connection
 
 
-def sign_head(run_id: str, seq: int, chain: bytes, summary: bytes, key: OwnerKey | None) -> Head:
+def sign_head(run_id: str, seq: int, chain: bytes, summary: bytes, key: SigningKey | None) -> Head:
     """The head of a journal, signed if there is a key."""
     head = Head(run_id=run_id, seq=seq, chain=chain, summary=summary)
     if key is None:
@@ -128,17 +127,21 @@ def open_for_reading(path: Path) -> apsw.Connection:
     try:
         version_of(connection)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # A file in write-ahead mode wants a helper file beside it, and here none can be made.
+        # A file in write-ahead mode wants a helper file alongside it, and here none can be made.
         connection.close()
         if _has_content(path.with_name(path.name + "-wal")):
             raise UnreadableJournal(
-                "its last records lie in a separate file, which needs a folder that can be written to",
+                "its last records are in a separate file, which needs a writable folder",
                 where=str(path),
-                todo="Copy the run's folder to a place where you may write.",
+                todo="Copy the run's folder to a writable place.",
             ) from None
-        connection = apsw.Connection(
-            f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        )
+        try:
+            connection = apsw.Connection(
+                f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            )
+        except apsw.CantOpenError:
+            # The run was removed a moment ago.
+            raise NotFound(f"there is no journal at {path}") from None
     except apsw.Error as error:
         connection.close()
         raise explain(error, path) from error
@@ -162,12 +165,12 @@ def explain(error: apsw.Error, path: Path) -> InterlockError:
             return InterlockError(
                 "the journal cannot be written to",
                 where=where,
-                todo="Check who owns it, and whether the disk is read-only.",
+                todo="Check its owner, and whether the disk is read-only.",
             )
         case apsw.CorruptError() | apsw.NotADBError() | apsw.SQLError():
             return damaged(path, error)
         case apsw.BusyError() | apsw.LockedError():
-            return InterlockError("another program keeps the journal locked", where=where, todo="Close that program.")
+            return InterlockError("another program has locked the journal", where=where, todo="Close that program.")
         case _:
             return InterlockError(f"the journal cannot be used ({error})", where=where, todo="Check the disk.")
 
@@ -193,7 +196,7 @@ def describe_newer(version: int) -> str | None:
     known = len(MIGRATIONS)
     if version <= known:
         return None
-    return f"a newer version of Interlock wrote this journal (version {version}; this one knows {known})"
+    return f"a newer version of Interlock wrote this journal (version {version}; this one supports {known})"
 
 
 def version_of(connection: apsw.Connection) -> int:

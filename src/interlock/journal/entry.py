@@ -5,11 +5,10 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from ..core import BadInput
-from ..core.record import RECORD_VERSION
+from ..core import RECORD_VERSION, BadInput
 
 MAX_BODY = 16 * 1024 * 1024
-"""Bytes of one body. Steps are bounded far below at the border: more than this is a mistake of ours."""
+"""Bytes of one body. Steps are bounded far below at the border: more than this is a bug in Interlock."""
 
 LOST = "lost"
 """The kind of a record that stands where others could not be written."""

@@ -14,12 +14,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import BadInput, InterlockError
+from ..core import BadInput, InterlockError, SigningKey, owner_key
 from .database import MIGRATIONS, explain
 from .durable_files import FILE_MODE, FOLDER_MODE
 from .folder import LAUNCH, RunFolder
 from .reader import JournalReader
-from .signing import OwnerKey, owner_key
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 OTHERS = (".tar", ".xz", ".bz2", ".zst", ".7z", ".rar", ".gz")
@@ -50,7 +49,9 @@ def export_run(folder: RunFolder, target: Path) -> Path:
     if target.exists():
         raise BadInput(f"{target} exists already", todo="Choose another name.")
     if target.name.endswith(OTHERS) and not target.name.endswith(ARCHIVES):
-        raise BadInput(f"{target.name} is no archive that can be made", todo=f"End it with {', '.join(ARCHIVES)}.")
+        raise BadInput(
+            f"{target.name}is an unsupported archive type", todo=f"Use a name that ends with {', '.join(ARCHIVES)}."
+        )
     try:
         with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as scratch:
             copy = Path(scratch) / folder.run_id
@@ -123,7 +124,7 @@ def _copy_journal(source: RunFolder, copy: Path) -> None:
             writing.close()
 
 
-def _sign(copy: Path, key: OwnerKey | None) -> None:
+def _sign(copy: Path, key: SigningKey | None) -> None:
     """List every file of an export with its hash, signed, so that whoever gets it can verify all of it."""
     files = {str(file.relative_to(copy)): _hash(file) for file in sorted(copy.rglob("*")) if file.is_file()}
     manifest = Manifest(run_id=copy.name, files=files)

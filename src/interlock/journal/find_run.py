@@ -17,7 +17,7 @@ def find_run(ref: str, runs: Sequence[RunSummary]) -> RunSummary:
     Of several with one name the live one is meant, and if none lives the newest.
     """
     if not ref:
-        raise BadInput("which run?", todo="Give an id, a name, or the beginning of one. See interlock ps --all.")
+        raise BadInput("no run specified", todo="Specify an id, a name, or a unique prefix. See interlock ps --all.")
     for run in runs:
         if run.run_id == ref:
             return run
@@ -36,7 +36,7 @@ def find_run(ref: str, runs: Sequence[RunSummary]) -> RunSummary:
 
 def _ambiguous(what: str, runs: Sequence[RunSummary]) -> BadInput:
     shown = ", ".join(f"{run.run_id} ({run.name or run.task[:30] or run.status})" for run in runs[:8])
-    return BadInput(f"{what}: {shown}{', ...' if len(runs) > 8 else ''}", todo="Say which one by its id.")
+    return BadInput(f"{what}: {shown}{', ...' if len(runs) > 8 else ''}", todo="Use its id.")
 
 
 def _nearest(ref: str, runs: Sequence[RunSummary]) -> str:

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..core import InterlockError, NotFound, RunSpec
-from ..core.decoding import from_json
+from ..core import InterlockError, NotFound, RunSpec, from_json
 from .ids import is_run_id
 from .lock import OwnerInfo, RunLock, find_owner
 
@@ -46,7 +45,7 @@ class RunFolder:
         self.output = path / "output"
 
     def is_run(self) -> bool:
-        """Whether it is one: somebody may have put a store where other things lie, which are none of our business."""
+        """Whether it is one: someone may have put a store where other things lie, which are none of our business."""
         if not is_run_id(self.run_id) or self.path.is_symlink():
             return False
         return any(os.path.lexists(file) for file in (self.journal, self.spec_file))

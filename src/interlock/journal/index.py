@@ -1,7 +1,7 @@
-"""Index: the summaries of ended runs in one file beside their folders, so that a list need not open each journal.
+"""Index: the summaries of ended runs in one file alongside their folders, so that a list need not open each journal.
 
 It holds nothing that the journals do not say. An entry counts only while its journal is the very file that it was made
-from; a file that cannot be read, or an entry in doubt, is made anew.
+from; a file that cannot be read, or an entry in doubt, is rebuilt.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core.decoding import msgpack_decoder
+from ..core import msgpack_decoder
 from .folder import RunFolder
 from .summary import RunSummary
 

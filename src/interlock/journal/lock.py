@@ -13,8 +13,7 @@ from types import TracebackType
 import msgspec
 from msgspec import Struct
 
-from ..core import InterlockError, InvalidState
-from ..core.decoding import from_json
+from ..core import InterlockError, InvalidState, from_json
 from .durable_files import FILE_MODE
 
 PATIENCE_S = 0.5
@@ -42,7 +41,7 @@ class RunLock:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         except OSError as error:
             raise InterlockError(
-                f"{what} cannot be owned ({error.strerror})", where=str(path), todo="Check who may write there."
+                f"{what} cannot be locked ({error.strerror})", where=str(path), todo="Check its permissions."
             ) from None
         deadline = time.monotonic() + (PATIENCE_S if patience_s is None else patience_s)
         while not _try(handle, fcntl.LOCK_EX):
@@ -51,7 +50,7 @@ class RunLock:
                 os.close(handle)
                 raise InvalidState(
                     f"{what} is owned by process {owner.pid or 'unknown'} on {owner.host or 'this machine'}",
-                    todo="Wait until it ends, or cancel the run.",
+                    todo="Wait for it, or cancel the run.",
                 )
             time.sleep(0.01)
         told = OwnerInfo(os.getpid(), time.time(), socket.gethostname())
@@ -75,7 +74,7 @@ class RunLock:
 
 
 def find_owner(path: Path) -> OwnerInfo | None:
-    """Who holds the lock right now; None if nobody does, whatever the file says."""
+    """Who holds the lock right now; None if no one does, whatever the file says."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -22,7 +22,7 @@ EACH = 4 * 1024
 """Bytes of one record that a dictionary takes at most."""
 
 RENEWED = 256
-"""Records after which the dictionary is made anew: what an agent does now resembles what it did just before."""
+"""Records after which the dictionary is rebuilt: what an agent does now resembles what it did just before."""
 
 KEPT = 4
 """Dictionaries that a reader keeps at hand."""
@@ -94,7 +94,10 @@ class Packer:
 
 
 Found = tuple[int, int | None, bytes | None]
-"""Where a dictionary begins, where the next one does, and its bytes as they are stored; None is the built-in one."""
+"""The first record of a dictionary, the first that may have another (None: the next), and its bytes as they are stored.
+
+No bytes stand for the dictionary that is built in. A record that is not written yet may have another dictionary.
+"""
 
 
 class Unpacker:
@@ -114,7 +117,7 @@ class Unpacker:
         try:
             body = self._decompressor(seq).decompress(stored[4:], max_output_size=length)
         except (zstd.ZstdError, MemoryError) as error:
-            raise DamagedBody(f"its content does not unpack ({error})") from None
+            raise DamagedBody(f"its content cannot be unpacked ({error})") from None
         if len(body) != length:
             raise DamagedBody("its content is incomplete")
         return body
@@ -122,7 +125,7 @@ class Unpacker:
     def _decompressor(self, seq: int) -> zstd.ZstdDecompressor:
         if self._current is not None and self._from <= seq < self._until:
             return self._current
-        first, following, stored = self._find(seq)
+        first, until, stored = self._find(seq)
         known = self._known.pop(first, None)
         if known is None:
             raw = FIRST if stored is None else unpack_dictionary(stored)
@@ -133,8 +136,7 @@ class Unpacker:
         self._known[first] = known
         if len(self._known) > KEPT:
             self._known.popitem(last=False)
-        # Without a following one, a later record of a live journal may have a newer dictionary.
-        self._from, self._until, self._current = first, seq + 1 if following is None else following, known
+        self._from, self._until, self._current = first, seq + 1 if until is None else until, known
         return known
 
 
@@ -150,4 +152,4 @@ def unpack_dictionary(stored: bytes) -> bytes:
             raise DamagedBody("a dictionary is damaged")
         return zstd.ZstdDecompressor().decompress(stored)
     except zstd.ZstdError as error:
-        raise DamagedBody(f"a dictionary does not unpack ({error})") from None
+        raise DamagedBody(f"a dictionary cannot be unpacked ({error})") from None

@@ -12,25 +12,19 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core.decoding import from_json
+from ..core import boot_clock, boot_id, from_json
 from .durable_files import FOLDER_MODE, locked, write_durably
 from .folder import PARKED, RunFolder
 
 T = TypeVar("T", bound=Struct)
 
 MARKS = ".parked"
-"""The folder beside the runs with an empty file for each parked one, and a file for each quota."""
-
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+"""The folder alongside the runs with an empty file for each parked one, and a file for each quota."""
 
 
 def boot_reading() -> tuple[float, float, str]:
     """The wall clock, the seconds since this boot (suspended time included), and which boot it is."""
-    try:
-        boot = BOOT_ID.read_text().strip()
-    except OSError:
-        boot = ""
-    return time.time(), time.clock_gettime(time.CLOCK_BOOTTIME), boot
+    return time.time(), boot_clock(), boot_id()
 
 
 def write_parked(folder: RunFolder, timer: Struct) -> None:

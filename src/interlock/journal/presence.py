@@ -13,7 +13,7 @@ FRESH_S = 20.0
 
 
 def mark_viewed(store: Path) -> None:
-    """Say that somebody is looking at the runs of this store now."""
+    """Say that someone is looking at the runs of this store now."""
     try:
         (store / FILE).touch(mode=0o600)
     except OSError:
@@ -21,7 +21,7 @@ def mark_viewed(store: Path) -> None:
 
 
 def is_viewed(store: Path) -> bool:
-    """Whether somebody looked at them just now."""
+    """Whether someone looked at them just now."""
     try:
         return time.time() - (store / FILE).stat().st_mtime < FRESH_S
     except OSError:

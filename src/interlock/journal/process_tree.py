@@ -1,10 +1,10 @@
-"""The run's process tree, remembered beside its journal."""
+"""The run's process tree, remembered alongside its journal."""
 
 from __future__ import annotations
 
 import msgspec
 
-from ..core.decoding import from_json
+from ..core import from_json
 from ..process import TreeHandle, attach
 from .durable_files import write_whole
 from .folder import TREE, RunFolder

@@ -79,13 +79,13 @@ def prune_runs(
 
 
 def _be_sure(folder: RunFolder, run: RunSummary) -> None:
-    """Refuse what has the look of a run and may be somebody's own folder: its journal or its spec has to say so."""
+    """Refuse what has the look of a run and may be someone's own folder: its journal or its spec has to say so."""
     if run.status == "unreadable":
         folder.spec()
 
 
 def remove_run(folder: RunFolder) -> bool:
-    """Remove one run; False where somebody owns it."""
+    """Remove one run; False where someone owns it."""
     try:
         lock = RunLock.acquire(folder.lock_file, f"run {folder.run_id}", patience_s=0)
     except InvalidState:

@@ -13,8 +13,7 @@ from weakref import WeakMethod
 import apsw
 import msgspec
 
-from ..core import InterlockError, LostRecord, Record
-from ..core.decoding import from_json
+from ..core import InterlockError, LostRecord, Record, from_json
 from .chain import Head, digest
 from .database import CHAINED_VERSION, UnreadableJournal, damaged, describe_newer, explain, open_for_reading
 from .entry import LOST, encode_body
@@ -37,10 +36,8 @@ _LIKE = "unpacked(seq, CAST(body AS BLOB)) LIKE ? ESCAPE '\\'"
 _COLUMNS = "SELECT seq, v, time, CAST(kind AS BLOB), CAST(body AS BLOB) FROM record"
 """As bytes: what is damaged may be no text."""
 
-_DICTIONARY = """
-SELECT first, (SELECT min(first) FROM dictionary WHERE first > ?1), data
-FROM dictionary WHERE first <= ?1 ORDER BY first DESC LIMIT 1
-"""
+_UNTIL = "SELECT coalesce((SELECT min(first) FROM dictionary WHERE first > ?1), (SELECT max(seq) + 1 FROM record))"
+_DICTIONARY = f"SELECT first, ({_UNTIL}), data FROM dictionary WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
 
 
 class JournalReader(JournalReading):
@@ -50,7 +47,7 @@ class JournalReader(JournalReading):
         self._connection, self._folder = connection, folder
         self._version: int | None = None
         self._is_fixed = connection.open_flags & apsw.SQLITE_OPEN_URI != 0
-        # Weak, or SQLite would keep a reader that nobody closes, and its files, for as long as the process lives.
+        # Weak, or SQLite would keep a reader that no one closes, and its files, for as long as the process lives.
         find, unpacked = WeakMethod(self._find_dictionary), WeakMethod(self.unpacked)
         self._unpack = Unpacker(lambda seq: _alive(find)(seq)).unpack
         connection.create_scalar_function("unpacked", lambda *stored: _alive(unpacked)(*stored), 2)
@@ -263,7 +260,7 @@ class JournalReader(JournalReading):
         seq, v, when, kind, stored = row
         try:
             name, body = kind.decode(), self._unpack(seq, stored)
-            # Whoever uses it parses it; that it is text at all is what everybody relies on.
+            # Whoever uses it parses it; that it is text at all is what everyone relies on.
             if not body or not (body.isascii() or body.decode()):
                 raise DamagedBody("it is empty")
             return Record(seq=seq, run_id=self.run_id, time=float(when), kind=name, body=msgspec.Raw(body), v=int(v))
@@ -274,11 +271,11 @@ class JournalReader(JournalReading):
             return Record(seq=seq, run_id=self.run_id, time=moment, kind=LOST, body=msgspec.Raw(encode_body(lost)))
 
     def _find_dictionary(self, seq: int) -> Found:
-        found = self._ask(_DICTIONARY, (seq,)) if self.is_chained else []
-        if found:
-            first, following, data = found[0]
-            return first, following, data
-        return 0, None, None
+        if not self.is_chained:
+            return 0, None, None
+        found = self._ask(_DICTIONARY, (seq,)) or [(0, self._ask(_UNTIL, (seq,))[0][0], None)]
+        first, until, data = found[0]
+        return first, until, data
 
     def _ask(self, sql: str, values: tuple[apsw.SQLiteValue, ...] = ()) -> list[tuple[Any, ...]]:
         try:

@@ -1,4 +1,4 @@
-"""SpareFile: blocks of a small disk that are kept beside a journal, and given up when there are no others."""
+"""SpareFile: blocks of a small disk that are kept alongside a journal, and given up when there are no others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
+from ..core import allocate
 from .database import KEPT_WAL_BYTES, SHORT_BYTES, SMALL_DISK, free_bytes
 from .durable_files import FILE_MODE
 
@@ -25,7 +26,7 @@ class SpareFile:
             if SPARE_BYTES + 4 * SHORT_BYTES < free < SMALL_DISK:
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
                 try:
-                    os.posix_fallocate(handle, 0, SPARE_BYTES)
+                    allocate(handle, SPARE_BYTES)
                 finally:
                     os.close(handle)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock
+from ..config import Config
+from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock, owner_key
 from .database import create_database
 from .durable_files import FOLDER_MODE, sync_folder, write_durably
 from .entry import encode_body
@@ -20,7 +21,6 @@ from .ids import check_run_id, is_run_id
 from .index import Index, read_stamp
 from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
-from .signing import owner_key
 from .summary import RunSummary
 
 SETTLED_NS = 100_000_000
@@ -57,7 +57,7 @@ class Store:
         except OSError as error:
             shutil.rmtree(draft.path, ignore_errors=True)
             raise InterlockError(
-                f"the run's folder cannot be made ({error.strerror})", where=str(folder.path), todo="Set store.dir."
+                f"cannot create the run's folder ({error.strerror})", where=str(folder.path), todo="Set store.dir."
             ) from error
         sync_folder(self.root)
         return folder
@@ -103,7 +103,7 @@ class Store:
 
     def find(self, ref: str) -> RunFolder:
         """The run with this id, name or unique beginning of either."""
-        # A path is no id: what lies elsewhere is not found here.
+        # A path is not an id: what is elsewhere is not found here.
         if is_run_id(ref) and (direct := RunFolder(self.root / ref)).is_run():
             return direct
         return RunFolder(self.root / find_run(ref, self.runs()).run_id)
@@ -133,7 +133,7 @@ class Store:
         )
 
     def discard(self, run_id: str) -> bool:
-        """Remove a run that never began; one that somebody owns stays."""
+        """Remove a run that never began; one that someone owns stays."""
         folder = RunFolder(self.root / check_run_id(run_id))
         try:
             return folder.is_run() and remove_run(folder)
@@ -145,6 +145,11 @@ class Store:
         from .export import export_run
 
         return export_run(self.find(ref), target)
+
+
+def open_store(config: Config) -> Store:
+    """The store that the configuration names."""
+    return Store(Path(config.store.dir).expanduser() if config.store.dir else None)
 
 
 def default_root() -> Path:

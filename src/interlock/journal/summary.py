@@ -22,7 +22,7 @@ ENDINGS = {
     "ERROR": "ended with an error",
     "CRITICAL_FAILURE": "failed",
     "MAX_ITERATIONS": "ended by a limit",
-    "STUCK": "ended, as it was stuck",
+    "STUCK": "ended because it was stuck",
     "UNPROVEN": "ended without proof",
     "MAX_ISSUES": "ended after too many issues",
 }
@@ -36,7 +36,7 @@ SHORT = {"ERROR": "failed", "STUCK": "stuck", "UNPROVEN": "unproven", "MAX_ISSUE
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
-    `owner_pid` is the process that holds the run now, None where nobody does. `problem` says why a run cannot be read,
+    `owner_pid` is the process that holds the run now, None where no one does. `problem` says why a run cannot be read,
     `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
     answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
     supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is
@@ -101,14 +101,14 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def doing(self) -> Liveness | None:
-        """What the run is doing; None where nobody can tell: it has ended, or its owner is gone."""
+        """What the run is doing; None where no one can tell: it has ended, or its owner is gone."""
         if self.ended is not None or self.shown in ("lost", "unreadable"):
             return None
         return self.liveness
 
     @property
     def ending(self) -> str:
-        """Who or what ended the run; empty while it goes on, and where it came to its end by itself."""
+        """Who or what ended the run; empty while it continues, and where it came to its end by itself."""
         if self.ended is None:
             return ""
         if self.reason == "ERROR" and self.exit_status:

@@ -9,14 +9,12 @@ from typing import Literal
 import apsw
 from msgspec import Struct
 
-from ..core import InterlockError, Record
+from ..core import STORE_KEY, InterlockError, Record, is_signed_by, owner_key
 from .chain import Head, first_link, next_link
 from .database import MIGRATIONS, UnreadableJournal
 from .entry import LOST
 from .folder import RunFolder
 from .reader import JournalReader
-from .signing import NAME as KEY_FILE
-from .signing import is_signed, owner_key
 
 MOST = 20
 """Places that are named; more say nothing new."""
@@ -63,14 +61,16 @@ class Verification(Struct, frozen=True, kw_only=True):
             case "not chained":
                 return f"not chained: an older version wrote it, so changes to its {self.records:,} records do not show"
             case "not signed":
-                return f"not signed: its {self.records:,} records are chained, but somebody may have rewritten them all"
+                return (
+                    f"not signed: its {self.records:,} records are chained, but all of them could have been rewritten"
+                )
             case _:
                 more = f" (and {len(self.damage) - 1} more)" if len(self.damage) > 1 else ""
                 return f"{self.damage[0].what}{more}" if self.damage else self.verdict
 
 
 def verify_journal(folder: RunFolder, published: Sequence[Head] = ()) -> Verification:
-    """Check every record of a journal; `published` are heads of this run that somebody else has kept."""
+    """Check every record of a journal; `published` are heads of this run that someone else has kept."""
     try:
         with JournalReader.open(folder) as reader:
             return _verify(reader, folder, published)
@@ -98,7 +98,7 @@ def _verify(reader: JournalReader, folder: RunFolder, published: Sequence[Head])
     except UnreadableJournal as error:
         damage.append(Damage(f"after record {walk.seq:,}: {error.what}", walk.seq))
     damage += walk.damage
-    key = owner_key(folder.path.parent) if (folder.path.parent / KEY_FILE).exists() else None
+    key = owner_key(folder.path.parent) if (folder.path.parent / STORE_KEY).exists() else None
     if not damage:
         damage += _check_head(reader, head, walk)
     unsigned: Verdict = "intact" if head is not None and head.signature else "not signed"
@@ -126,14 +126,16 @@ def _check_head(reader: JournalReader, head: Head | None, walk: _Walk) -> list[D
     """The signed end: whether it is there, is signed, and is what the records lead to."""
     if head is None:
         return [Damage("its signed end is missing")]
-    if head.signature and not is_signed(head.message(), head.signature, head.key):
-        return [Damage(f"its signature does not fit: its end (record {head.seq:,}) or its summary was changed")]
+    if head.signature and not is_signed_by(head.key, head.message(), head.signature):
+        return [Damage(f"its signature does not match: its end (record {head.seq:,}) or its summary was changed")]
     if head.seq < walk.seq:
-        return [Damage(f"the records after {head.seq:,} were not signed: somebody else added them", head.seq + 1)]
+        return [
+            Damage(f"the records after {head.seq:,} were not signed: they were added without the key", head.seq + 1)
+        ]
     if head.seq == walk.seq and head.chain != walk.chain:
         return [Damage("its records are not those that its owner signed")]
     if head.seq > walk.seq and not _grew(reader, walk, head):
-        return [Damage(f"its end was cut off: {walk.seq:,} of {head.seq:,} records are left", walk.seq)]
+        return [Damage(f"its end is missing: {walk.seq:,} of {head.seq:,} records remain", walk.seq)]
     return []
 
 
@@ -175,7 +177,7 @@ class _Walk:
             self._compare(seq)
         for seq, head in self._published.items():
             if seq > self.seq:
-                self._say(f"its end was cut off: record {seq:,} was published, {self.seq:,} are left", self.seq)
+                self._say(f"its end is missing: record {seq:,} was published, {self.seq:,} remain", self.seq)
             elif head.run_id != self._run_id:
                 self._say("the published head is another run's")
 

@@ -27,7 +27,7 @@ Row = tuple[int, float, str, str]
 
 
 class Batch:
-    """The entries of one append; `durable` if somebody waits for the disk, by `settled` if another thread writes.
+    """The entries of one append; `durable` if someone waits for the disk, by `settled` if another thread writes.
 
     `size` is what it takes of the queue, in characters; None for one that is not in there.
     """
@@ -44,7 +44,7 @@ class Batch:
         self.error: InterlockError | None = None
 
     def expect(self) -> threading.Lock:
-        """A lock that can be had when it is over."""
+        """A lock that is available when it is over."""
         self.settled = threading.Lock()
         self.settled.acquire()
         return self.settled

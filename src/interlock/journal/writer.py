@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import apsw
 import msgspec
 
-from ..core import Clock, InterlockError, LostRecord, SystemClock
-from ..core.record import RECORD_VERSION
+from ..core import RECORD_VERSION, Clock, InterlockError, LostRecord, SystemClock
 from .chain import Head
 from .committer import Committer
 from .database import explain
@@ -36,7 +35,7 @@ class Journal(JournalWriting):
         self._waiting = WriteQueue(committer.last_seq + 1)
         self._losses = Losses(clock)
         self._turns_away, self._look_again = False, 0.0
-        # Held by whoever commits: the writer's thread, or one that waits for the disk and finds nobody at it.
+        # Held by whoever commits: the writer's thread, or one that waits for the disk and finds no one at it.
         self._writing = threading.Lock()
         committer.reserve()
         self._thread = threading.Thread(target=self._write, name=f"journal {self.run_id}", daemon=True)
@@ -124,7 +123,7 @@ class Journal(JournalWriting):
         except apsw.Error as error:
             self._fail(group, explain(error, self.folder.journal))
         except BaseException:
-            # A mistake of ours: nobody may wait for what is never written.
+            # A bug in Interlock: no one may wait for what is never written.
             self._waiting.close()
             self._abandon(group, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
             raise
@@ -134,7 +133,7 @@ class Journal(JournalWriting):
                 self._tell_losses()
 
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
-        """On a full disk, what somebody waits for goes into the room that is kept; the rest waits, or leaves marks."""
+        """On a full disk, what someone waits for goes into the room that is kept; the rest waits, or leaves marks."""
         awaited = group[0].durable if len(group) == 1 else all(batch.durable for batch in group)
         if not self._committer.is_short:
             self._committer.commit(group)
@@ -142,7 +141,7 @@ class Journal(JournalWriting):
         if awaited or self._waiting.closed:
             self._commit_from_room(group)
             return
-        full = apsw.FullError("the room that is left is for what somebody waits for")
+        full = apsw.FullError("the remaining space is reserved for commands and their results")
         if not any(batch.durable and batch.rows for batch in group):
             raise full
         rest = [batch for batch in group if not batch.durable and batch.rows and batch.rows[0][2] != LOST]
@@ -154,7 +153,7 @@ class Journal(JournalWriting):
             self._losses.fail(str(reason), sum(len(batch.rows) for batch in rest))
 
     def _is_still_full(self) -> bool:
-        """Whether what nobody waits for is turned away; asked by many, looked at now and then."""
+        """Whether what no one waits for is turned away; asked by many, looked at now and then."""
         now = time.monotonic()
         if now >= self._look_again:
             self._look_again = now + LOOK_S
@@ -186,14 +185,14 @@ class Journal(JournalWriting):
             self._stop()
 
     def _reserve(self) -> None:
-        """An idle moment: make room for the log, unless somebody comes."""
+        """An idle moment: make room for the log, unless someone comes."""
         more = True
         while more and not (self._waiting.entries or self._waiting.closed):
             with self._writing:
                 more = self._committer.reserve()
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
-        """Refuse what somebody waits for, and keep the rest for another try."""
+        """Refuse what someone waits for, and keep the rest for another try."""
         if self._waiting.closed:
             self._abandon(group, error)
             return
@@ -216,7 +215,7 @@ class Journal(JournalWriting):
             self._waiting.put(Batch(rows, None, durable=False), by_writer=True)
 
     def _stop(self) -> None:
-        """Let nobody wait for a thread that is gone; there is something left only if it broke."""
+        """Let no one wait for a thread that is gone; there is something left only if it broke."""
         self._waiting.close()
         with self._writing:
             if left := self._waiting.drain():
@@ -224,7 +223,7 @@ class Journal(JournalWriting):
             self._committer.close()
 
 
-OVERRUN = "entries came faster than the disk takes them"
+OVERRUN = "entries arrived faster than the disk can store them"
 
 
 class Losses:

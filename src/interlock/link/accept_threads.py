@@ -11,11 +11,16 @@ import threading
 import time
 from collections.abc import Callable
 
+from ..core import POLLRDHUP, open_bell, open_poller, register_exclusive
+
 SPARE = 4
 """Threads that wait from the start: starting one costs as much as an answer."""
 
 KEPT = 32
 """Threads that stay when a crowd has gone."""
+
+MOST = 1000
+"""Connections at one time, each with its thread. For one more, somebody who waits without having asked is cut off."""
 
 FULL_S = 0.05
 JOIN_S = 1.0
@@ -24,16 +29,16 @@ log = logging.getLogger("interlock")
 
 
 class AcceptedConnection:
-    """One connection, and whether it is being answered right now."""
+    """One connection, whether it is being answered right now, and whether it ever was."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
-        self.busy = False
+        self.busy = self.served = False
 
     def waits(self) -> bool:
         """Whether the other end is still there, and so are we."""
         poll = select.poll()
-        poll.register(self.sock, select.POLLRDHUP)
+        poll.register(self.sock, POLLRDHUP)
         return not poll.poll(0)
 
     def hang_up(self) -> None:
@@ -46,8 +51,8 @@ class AcceptThreads:
 
     def __init__(self, listener: socket.socket, serve: Callable[[AcceptedConnection], None], name: str) -> None:
         self._listener, self._serve, self._name = listener, serve, name
-        self._bell, self._doorbell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        self._open: set[AcceptedConnection] = set()
+        self._bell, self._doorbell = open_bell()
+        self._open: dict[AcceptedConnection, None] = {}
         self._threads: set[threading.Thread] = set()
         self._idle = 0
         self._changed = threading.Condition()
@@ -59,13 +64,13 @@ class AcceptThreads:
             self._hire()
 
     def hang_up(self) -> None:
-        """Cut all connections: nobody is answered any more."""
+        """Cut all connections: no one is answered any more."""
         with self._changed:
             for desk in self._open:
                 desk.hang_up()
 
     def close(self, grace_s: float = 0.0) -> None:
-        """Accept nobody more, wait for those who are being answered, and stop. A second time does nothing."""
+        """Accept no one more, wait for those who are being answered, and stop. A second time does nothing."""
         with self._changed:
             if self.stopping:
                 return
@@ -78,7 +83,9 @@ class AcceptThreads:
             self._changed.wait_for(lambda: not self._open, grace_s)
         self.hang_up()
         deadline = time.monotonic() + JOIN_S
-        for thread in self._threads - {threading.current_thread()}:
+        with self._changed:
+            threads = self._threads - {threading.current_thread()}
+        for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         self._listener.close()
         os.close(self._bell)
@@ -87,17 +94,18 @@ class AcceptThreads:
     def _hire(self) -> None:
         thread = threading.Thread(target=self._attend, name=self._name, daemon=True)
         with self._changed:
+            # Started in here: whoever closes us waits for every thread that is known.
             self._idle += 1
             self._threads.add(thread)
-        thread.start()
+            thread.start()
 
     def _attend(self) -> None:
         """Wait for connections and serve them, as long as there is need of this thread."""
         try:
-            with select.epoll() as door:
+            with open_poller() as door:
                 # Exclusive: one thread is woken for a connection, and the same one as long as it is free.
-                door.register(self._listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
-                door.register(self._bell, select.EPOLLIN)
+                register_exclusive(door, self._listener)
+                door.register(self._bell, select.POLLIN)
                 while not self.stopping:
                     door.poll()
                     if not self.stopping and not self._accept():
@@ -120,7 +128,9 @@ class AcceptThreads:
         with self._changed:
             self._idle -= 1
             alone = not self._idle
-            self._open.add(desk)
+            if len(self._open) >= MOST:
+                self._make_room()
+            self._open[desk] = None
         if alone:
             self._hire()
         try:
@@ -130,9 +140,17 @@ class AcceptThreads:
             log.exception("a connection was cut: what it sent could not be handled")
         finally:
             with self._changed:
-                self._open.discard(desk)
+                self._open.pop(desk, None)
                 self._changed.notify_all()
                 stays = self._idle < KEPT
                 self._idle += stays
             sock.close()
         return stays
+
+    def _make_room(self) -> None:
+        """Cut off the oldest that never asked anything; if all have, the oldest that is not being answered."""
+        idle = [desk for desk in self._open if not desk.busy]
+        victim = next((desk for desk in idle if not desk.served), idle[0] if idle else None)
+        if victim is not None:
+            del self._open[victim]
+            victim.hang_up()

@@ -45,7 +45,7 @@ class Authority:
             return ""
         what = request.command if isinstance(request, Request) else "a message"
         self.on_refused(f"the agent tried to steer its own run ({what}, from process {pid})")
-        return f"{what} is refused: a person has to ask for it, and the process that did is not one ({why})"
+        return f"{what} is refused: only a person may request it, and the request came from the agent's process ({why})"
 
 
 class ControlHandler(LineHandler):
@@ -56,8 +56,8 @@ class ControlHandler(LineHandler):
 
     def on_line(self, peer: Peer, line: bytes) -> None:
         if peer.has_hung_up():
-            # It may have lain in our buffers for long, and nobody waits for it: on a socket age is zero.
-            self._post(ClientRefused("the sender hung up before its message was read", peer.actor))
+            # It may have lain in our buffers for long, and no one waits for it: on a socket age is zero.
+            self._post(ClientRefused("the sender disconnected before its message was read", peer.actor))
             return
         if refusal := self._authority.refuse(peer.pid, line):
             self._post(ClientRefused(refusal, peer.actor, peer))
@@ -72,7 +72,7 @@ class ControlHandler(LineHandler):
         self.on_line(peer, b" " * (MAX_MESSAGE + 1))
 
     def on_refused(self, peer: Peer) -> None:
-        self._post(ClientRefused(f"{peer.actor} may not control this run", peer.actor, peer))
+        self._post(ClientRefused(f"{peer.actor} is not allowed to control this run", peer.actor, peer))
 
     def on_closed(self, peer: Peer) -> None:
         self._endpoint.forget(peer)
@@ -83,7 +83,7 @@ class ControlHandler(LineHandler):
 
 
 class ControlServer:
-    """Serves one run: `open` listens and takes what lies in the inbox; the endpoint must have been started.
+    """Serves one run: `open` listens and takes what is in the inbox; the endpoint must have been started.
 
     A listener that is handed in lives on when this is closed: whoever made it gives it to the next owner.
     """
@@ -110,7 +110,7 @@ class ControlServer:
             note_socket(self._folder, self.path)
 
     def read_inbox(self) -> None:
-        """Take the requests that were left while nobody was here. Who left one cannot be told: see `Authority`."""
+        """Take the requests that were left while no one was here. Who left one cannot be told: see `Authority`."""
         for left in collect_requests(self._folder / "inbox"):
             request = decode_request(left.data) if self.authority.knows_by_peer else None
             if isinstance(request, Request) and request.command not in FROM_INSIDE:

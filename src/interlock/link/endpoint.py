@@ -14,6 +14,7 @@ from ..control import (
     OUTGOING,
     Actuate,
     Actuated,
+    Audit,
     ControlState,
     Desired,
     Event,
@@ -33,9 +34,7 @@ from ..control import (
     recover,
     stamp_seq,
 )
-from ..control.effects import Audit
-from ..core import Applied, Clock, InterlockError, Record, SystemClock
-from ..core.decoding import from_json
+from ..core import Applied, Clock, InterlockError, Record, SystemClock, from_json
 from .live_clock import LOOK_S, LiveClock
 
 log = logging.getLogger("interlock")
@@ -197,7 +196,7 @@ class Endpoint:
         self._on_open.append(tell)
 
     def forget(self, reply: Reply) -> None:
-        """Somebody who asked has gone."""
+        """Someone who asked has gone."""
         with self._turn:
             for request_id, replies in list(self._asking.items()):
                 if reply in replies:
@@ -324,5 +323,5 @@ class Endpoint:
             # The log cannot be written: the journal tells of its own trouble, and the next look tries again.
             self._must_restart = True
         except Exception:
-            log.exception("run %s: what was due could not be done; it is tried again", self._fresh.run_id)
+            log.exception("run %s: a pending action failed and will be retried", self._fresh.run_id)
             self._must_restart = True

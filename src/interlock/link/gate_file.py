@@ -19,8 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from ..control import Desired
-from ..core import Applied, InterlockError, Status
-from ..core.decoding import from_json
+from ..core import Applied, InterlockError, Status, from_json, sync_data
 
 SIZE = 128
 SOON_S = 0.02
@@ -54,14 +53,16 @@ def read_gate(path: Path) -> GateState | None:
         if gate is not None and gate.check == _check(gate.status, gate.shut, gate.revision):
             return gate
         time.sleep(0.001 * attempt)
-    raise InterlockError("the gate file cannot be read", where=str(path), todo="Treat it as shut; remove it to open.")
+    raise InterlockError(
+        "the gate file cannot be read", where=str(path), todo="It counts as shut; remove it to open the gate."
+    )
 
 
 class FileGate:
     """The gate file as an actuator, or as a part of one. The owner of the run is the only one who writes it.
 
     It outlives the owner as soon as it is written; the disk has it a moment later. What must survive a power cut is
-    the journal: an owner that comes up writes the file anew.
+    the journal: an owner that comes up writes the file again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -82,21 +83,21 @@ class FileGate:
     def set_desired(self, desired: Desired) -> Applied:
         """Write what is desired, unless the file has a newer revision."""
         if desired.revision < self._revision:
-            return Applied(True, "a newer revision was there already")
+            return Applied(True, "a newer revision already exists")
         try:
             with self._lock:
                 self._line = _line(desired.status, desired.revision, desired.shut)
                 os.pwrite(self._open(), self._line, 0)
         except FileNotFoundError:
-            # Somebody has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
+            # Someone has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
             self._revision = desired.revision
-            return Applied(True, "no gate file, for the run's folder is gone")
+            return Applied(True, "no gate file: the run's folder is gone")
         self._revision = desired.revision
         self._unsynced = desired.shut
         return Applied(True, "gate file")
 
     def mend(self) -> bool:
-        """Write the file anew where it is not as we left it, seen twice in a row; whether that was so.
+        """Rewrite the file where it is not as we left it, seen twice in a row; whether that was so.
 
         Once is not enough: the whole folder may be on its way out.
         """
@@ -132,7 +133,7 @@ class FileGate:
         self._syncing = False
         # What was written, not the file that is found now: in a folder that is being removed it would be a new one.
         if self._handle is not None:
-            os.fdatasync(self._handle)
+            sync_data(self._handle)
 
     def _open(self) -> int:
         """The file, kept open as long as it is the one that others find."""

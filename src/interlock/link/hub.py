@@ -7,15 +7,13 @@ import base64
 import contextlib
 import datetime
 import re
-import time
 from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from ..core import BadInput, InterlockError
-from ..core.decoding import from_json
+from ..core import BadInput, InterlockError, boot_clock, from_json
 from .hub_signing import SEQ_HEADER, HubMessage, Signing
 
 STREAM = "INTERLOCK"
@@ -41,7 +39,7 @@ class SessionLost(Exception):
 
 
 class NobodyAnswers(SessionLost):
-    """Raised when no server takes this request: it has no JetStream, or nobody has the stream right now."""
+    """Raised when no server takes this request: it has no JetStream, or no one has the stream right now."""
 
 
 def control_subject(run_id: str) -> str:
@@ -76,6 +74,8 @@ class HubSession:
     def __init__(self, client: Any, closed: asyncio.Event, signing: Signing, url: str) -> None:
         self.client, self.closed, self.signing, self.url = client, closed, signing, url
         self.stream: Any = client.jetstream(timeout=ANSWER_S)
+        self.has_streams = False
+        """Whether the streams are as they should be, with all their copies."""
         self.max_body = max(1, client.max_payload - OVERHEAD)
         """Bytes that the body of one message may have here."""
         self._offset = 0.0
@@ -119,7 +119,7 @@ class HubSession:
             )
 
     async def reply(self, inbox: str, subject: str, data: bytes) -> None:
-        """Send what goes to a topic to somebody who listens now, too; the broker does not keep it."""
+        """Send what goes to a topic to someone who listens now, too; the broker does not keep it."""
         if inbox.startswith(INBOXES) and not re.search(r"[*>\s]", inbox) and len(inbox) < 300:
             headers = self.signing.headers(subject, data, self.broker_time())
             async with telling():
@@ -197,16 +197,16 @@ def reason_of(error: BaseException) -> str:
     import nats.js.errors
 
     if isinstance(error, nats.js.errors.APIError):
-        return f"the hub refuses: {error.description or error.code}"
+        return f"the hub rejected it: {error.description or error.code}"
     if isinstance(error, (nats.errors.NoRespondersError, nats.js.errors.NoStreamResponseError)):
         return "no server of the hub has the stream right now"
     if isinstance(error, (nats.errors.TimeoutError, TimeoutError)):
-        return f"no answer within {ANSWER_S:.0f} s"
+        return f"no reply within {ANSWER_S:.0f} s"
     if isinstance(error, asyncio.CancelledError):
         return "the connection broke"
     return str(error).removeprefix("nats: ") or type(error).__name__
 
 
 def boot_time() -> float:
-    """A clock that never steps and goes on while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME)
+    """A clock that never steps and continues while the machine sleeps."""
+    return boot_clock()

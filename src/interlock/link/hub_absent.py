@@ -1,4 +1,4 @@
-"""AbsentRuns: answers on the hub for runs that have nobody who would: those that have ended, and those unknown."""
+"""AbsentRuns: answers on the hub for runs that have no one who would: those that have ended, and those unknown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import time
 from typing import Any
 
-from ..config.model import Hub as HubSettings
+from ..config import Hub as HubSettings
 from ..control import (
     EXPIRY_S,
     Malformed,
@@ -20,9 +20,9 @@ from ..control import (
     decode_current,
     decode_request,
     encode,
+    status_of,
 )
 from ..control import format_time as utc
-from ..control.recovery import status_of
 from ..core import InterlockError
 from .hub import REPLY_HEADER, HubSession, SessionLost, message_of, telling
 from .hub_connect import open_session
@@ -77,10 +77,10 @@ class AbsentRuns:
                 try:
                     await self._listen(session)
                 finally:
-                    self.problem = "the hub has gone"
+                    self.problem = "the hub is gone"
                     await session.close()
             except (InterlockError, SessionLost) as error:
-                self.problem = str(error) or "the hub has gone"
+                self.problem = str(error) or "the hub is gone"
             except Exception as error:
                 log.warning("the session with the hub failed", exc_info=True)
                 self.problem = f"the session failed ({type(error).__name__}: {error})"
@@ -160,7 +160,7 @@ def _refuse(request: Request | Malformed, status: str) -> Result:
         payload = ResultPayload(status="failure", code="bad_request", message=request.problem)
     else:
         run_id = request.target.run_id
-        words = f"the hub knows no run {run_id}" if status == "unknown" else f"the run has ended ({status})"
+        words = f"the hub has no run {run_id}" if status == "unknown" else f"the run has ended ({status})"
         payload = ResultPayload(status="failure", code="not_found", message=words)
     return Result(
         schema=0,

@@ -16,7 +16,7 @@ def check_urls(text: str | None) -> list[str]:
     """The hub's addresses; a password has no place in them, because others can read the command line."""
     urls = [_check(part.strip()) for part in (text or "").split(",") if part.strip()]
     if not urls:
-        raise BadInput("no hub is configured", todo="Give --hub nats://host:port or set hub.url.")
+        raise BadInput("no hub is configured", todo="Use --hub nats://host:port or set hub.url.")
     if len({urlsplit(url).scheme for url in urls}) > 1:
         raise BadInput("the hub's addresses mix nats:// and tls://", todo="Use tls:// for all of them, or for none.")
     return urls
@@ -30,14 +30,16 @@ def _check(url: str) -> str:
         reachable = False
     if not reachable:
         # Without what may be a password.
-        raise BadInput(f"{url.rpartition('@')[2]!r} is no hub", todo="Use nats://host:port or tls://host:port.")
+        raise BadInput(
+            f"{url.rpartition('@')[2]!r} is not a hub address", todo="Use nats://host:port or tls://host:port."
+        )
     if parts.username or parts.password:
         raise BadInput("the hub's address has credentials in it", todo="Set hub.credentials_file or hub.token_file.")
     return parts.geturl()
 
 
 def look_for_hub(urls: list[str]) -> str | None:
-    """Why nobody answers at any of the checked addresses; None where somebody does."""
+    """Why no one answers at any of the checked addresses; None where someone does."""
     problems = []
     for url in urls:
         parts = urlsplit(url)

@@ -10,10 +10,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from ..config.model import Hub as HubSettings
+from ..config import Hub as HubSettings
 from ..control import Request, RequestOutcome, decode_current, status_of
-from ..core import InterlockError, Record
-from ..core.decoding import from_json
+from ..core import InterlockError, Record, from_json
 from ..journal import Head, RunSummary
 from .hub import RUNS_STREAM, HubSession, SessionLost, current_subject, record_subject, run_subject
 from .hub_connect import open_session
@@ -80,7 +79,7 @@ class HubClient:
         self.close()
 
     async def line(self) -> ReplyListener:
-        """The line to the hub, made anew if it has broken."""
+        """The line to the hub, made again if it has broken."""
         async with self._opening:
             if self._line is None or self._line.session.closed.is_set():
                 self._line = ReplyListener(await open_session(self._settings, "interlock", no_echo=True))
@@ -105,13 +104,15 @@ class HubClient:
         return found
 
     async def _by_state(self, session: HubSession, row: HubMessage) -> RemoteRun | None:
-        """A run whose row does not count, by what its owner said of it last: nobody hides it by a row of their own."""
+        """A run whose row does not count, by what its owner said of it last: no one hides it by a row of their own."""
         subject = row.subject.replace("loop:run.", "loop:current.", 1)
         last = await read_newest(session, subject, "owner")
         event = decode_current(last.data) if last is not None else None
         if event is None or event.run_id is None:
             return None
-        summary = RunSummary(run_id=event.run_id, status=status_of(event), problem="its row on the hub is not its own")
+        summary = RunSummary(
+            run_id=event.run_id, status=status_of(event), problem="its row on the hub belongs to another run"
+        )
         return RemoteRun(summary=summary, host="?", pid=0)
 
     async def _current(self, run_id: str) -> bytes | None:
@@ -151,4 +152,4 @@ def _read_row(session: HubSession, message: HubMessage, refused: Counter[str]) -
 
 
 def _unreachable(error: SessionLost) -> InterlockError:
-    return InterlockError(f"the hub does not answer ({error})", todo="Try again when it is back.")
+    return InterlockError(f"the hub does not respond ({error})", todo="Try again when it is back.")

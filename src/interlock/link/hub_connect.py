@@ -10,8 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..config.model import Hub as HubSettings
-from ..core import BadInput, InterlockError
+from ..config import Hub as HubSettings
+from ..core import BadInput, InterlockError, MissingExtra
 from .hub import HubSession, SessionLost, reason_of
 from .hub_address import check_urls
 from .hub_signing import Signing
@@ -34,9 +34,9 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
     An `owner` also brings existing streams up to date.
     """
     if find_spec("nats") is None:
-        raise InterlockError("the hub needs nats-py", todo='Install "interlock[hub]".')
+        raise MissingExtra("the hub's client is", "hub")
     urls, signing = check_urls(settings.url), Signing.from_settings(settings)
-    # From any of them on: a server that hangs must not be in everybody's way.
+    # From any of them on: a server that hangs must not be in everyone's way.
     first = random.randrange(len(urls))
     problems: list[InterlockError] = []
     for url in urls[first:] + urls[:first]:
@@ -45,7 +45,7 @@ async def open_session(settings: HubSettings, name: str, *, no_echo: bool = Fals
         except BadInput:
             raise
         except SessionLost as lost:
-            problems.append(InterlockError(f"the hub does not answer ({lost})", where=url))
+            problems.append(InterlockError(f"the hub does not respond ({lost})", where=url))
         except InterlockError as error:
             problems.append(error)
     if len(problems) == 1:
@@ -101,14 +101,14 @@ async def _open_at(
     try:
         _check_version(client, url)
         _bound_sending(client)
-        await ensure_streams(session, settings, owner=owner)
+        session.has_streams = await ensure_streams(session, settings, owner=owner)
         await session.set_clock()
     except (InterlockError, SessionLost) as error:
         await session.close()
         refused = next((problem for problem in problems if "ermissions" in problem), None)
         if refused and isinstance(error, SessionLost):
-            raise InterlockError(f"the hub refuses this key ({refused})", where=url,
-                                 todo="Have its administrator run: interlock hub config") from error  # fmt: skip
+            raise InterlockError(f"the hub rejected this key ({refused})", where=url,
+                                 todo="Ask its administrator to run: interlock hub config") from error  # fmt: skip
         raise
     return session
 

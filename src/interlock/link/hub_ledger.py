@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 
-from ..config.model import Hub as HubSettings
-from ..core import InterlockError
-from ..core.decoding import from_json
-from ..journal.budget_ledger import Booking, BudgetLedger, Page, Standing, book
+from ..config import Hub as HubSettings
+from ..core import InterlockError, from_json
+from ..journal import Booking, BudgetLedger, Page, Standing, book
 from .hub import HubSession, SessionLost, telling
 from .hub_connect import open_session
 from .loop_thread import LoopThread
@@ -49,7 +48,7 @@ class HubLedger:
                 self._thread = LoopThread("interlock-budgets")
             return self._thread.run(self._book(f"{_token(budget)}.{_token(period)}", said), ANSWER_S)
         except (SessionLost, InterlockError, TimeoutError) as error:
-            log.warning("budgets: the hub does not answer (%s); this machine's own count holds", error)
+            log.warning("budgets: the hub does not respond (%s); using this machine's own count", error)
             self._session, self._try_at = None, time.monotonic() + AGAIN_S
             return own
 

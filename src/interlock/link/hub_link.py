@@ -14,10 +14,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from ..config.model import Hub as HubSettings
+from ..config import Hub as HubSettings
 from ..control import EXPIRY_S, LogEntry, TransportNoted
 from ..core import InterlockError
-from ..journal.interface import JournalWriting
+from ..journal import JournalWriting
 from .endpoint import Endpoint
 from .hub import (
     REPLY_HEADER,
@@ -30,6 +30,7 @@ from .hub import (
 )
 from .hub_connect import open_session
 from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
+from .hub_streams import ensure_streams
 from .hub_trouble import HubTrouble
 from .loop_thread import LoopThread
 from .outbox import Outbox
@@ -43,6 +44,9 @@ BACK_OFF_S = (0.2, 5.0)
 
 CATCH_UP_S = 10.0
 """How often the stream is asked for requests that were not delivered: delivery alone promises nothing."""
+
+COPIES_S = 30.0
+"""How often an owner asks for the copies that a cluster could not keep when its streams were made."""
 
 TRY_AGAIN_S = 1.0
 """How long a request waits whose journal could not be written."""
@@ -83,7 +87,7 @@ class HubLink:
     def __init__(self, settings: HubSettings, endpoint: Endpoint, journal: JournalWriting) -> None:
         self.run_id = journal.run_id
         self.token = os.urandom(12).hex()
-        """What our messages' ids begin with. The broker drops an id that it has seen: nobody may guess the next one."""
+        """What our messages' ids begin with. The broker drops an id that it has seen: no one may guess the next one."""
         self.trouble = HubTrouble(lambda note: self._worker.submit(self._note, note), endpoint.counts)
         self._settings, self._endpoint, self._journal = settings, endpoint, journal
         self._thread = LoopThread(f"hub {self.run_id}")
@@ -143,9 +147,9 @@ class HubLink:
                     await self._live(session)
                 finally:
                     await session.close()
-                self.trouble.set("the hub has gone")
+                self.trouble.set("the hub is gone")
             except (InterlockError, SessionLost) as error:
-                self.trouble.set(str(error) or "the hub has gone")
+                self.trouble.set(str(error) or "the hub is gone")
             except Exception as error:
                 log.warning("run %s: the session with the hub failed", self.run_id, exc_info=True)
                 self.trouble.set(f"the session failed ({type(error).__name__}: {error})")
@@ -196,6 +200,7 @@ class HubLink:
             await session.client.subscribe(stored_subject(self.run_id), cb=self._guarded(deliver))
             await session.client.flush()
         since: float | None = session.broker_time() - EXPIRY_S
+        look_at = 0.0
         while True:
             self._missed.clear()
             last = self._through
@@ -207,11 +212,14 @@ class HubLink:
             self._through, since = last, None
             self._seen = {seq for seq in self._seen if seq > last}
             self.trouble.clear()
+            if not session.has_streams and asyncio.get_running_loop().time() > look_at:
+                session.has_streams = await ensure_streams(session, self._settings, owner=True)
+                look_at = asyncio.get_running_loop().time() + COPIES_S
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._missed.wait(), CATCH_UP_S)
 
     def _guarded(self, deliver: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """One message that nobody expected is put aside; the next one is taken."""
+        """One message that no one expected is put aside; the next one is taken."""
 
         async def guard(raw: Any) -> None:
             try:
@@ -239,7 +247,7 @@ class HubLink:
             return
         actor = f"hub: {signer.name}" if signer.trusted else "hub"
         if not self._waiting.put(message.data, actor, _Copy(session, message, actor)):
-            self.trouble.quarantine("too many requests wait", message.subject, message.data)
+            self.trouble.quarantine("too many pending requests", message.subject, message.data)
             return
         # In another thread, and not waited for: the ACK goes out while the command is being executed.
         self._worker.submit(self._hand_over)

@@ -1,4 +1,4 @@
-"""The configuration of a hub's server: every trusted key may do what its roles need, and nobody else connects."""
+"""The configuration of a hub's server: every trusted key may do what its roles need, and no one else connects."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..core.keys import Role, TrustedKey
+from ..core import KeyRole, TrustedKey
 from .hub import RUNS_STREAM, STREAM
 
 STREAMS = (STREAM, RUNS_STREAM)
@@ -16,9 +16,9 @@ READ = tuple(
     for name in STREAMS
     for subject in (f"$JS.API.STREAM.INFO.{name}", f"$JS.API.STREAM.MSG.GET.{name}", f"$JS.API.DIRECT.GET.{name}")
 )
-"""Reading without a consumer. Nobody may delete or purge, and nobody but an owner may make a stream."""
+"""Reading without a consumer. No one may delete or purge, and no one but an owner may make a stream."""
 
-PUBLISH: dict[Role, tuple[str, ...]] = {
+PUBLISH: dict[KeyRole, tuple[str, ...]] = {
     "viewer": READ,
     "controller": (*READ, "loop:control.*"),
     "owner": (
@@ -32,7 +32,7 @@ PUBLISH: dict[Role, tuple[str, ...]] = {
     ),
 }
 
-SUBSCRIBE: dict[Role, tuple[str, ...]] = {
+SUBSCRIBE: dict[KeyRole, tuple[str, ...]] = {
     "viewer": (),
     "controller": ("loop:control.*",),
     "owner": ("stored:control.*",),
@@ -58,7 +58,7 @@ authorization {{
 
 def _user(key: TrustedKey) -> str:
     publish = _joined(subject for role in key.roles for subject in PUBLISH[role])
-    # Its own replies, and nobody else's.
+    # Its own replies, and no one else's.
     hear = _joined((f"_INBOX.{key.public}.>", *(subject for role in key.roles for subject in SUBSCRIBE[role])))
     name = " ".join(key.name.split())
     return (

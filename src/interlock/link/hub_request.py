@@ -26,8 +26,7 @@ from ..control import (
     decode_current,
     status_of,
 )
-from ..core import BadInput, InterlockError
-from ..core.decoding import json_decoder
+from ..core import BadInput, InterlockError, json_decoder
 from .hub import REPLY_HEADER, HubSession, SessionLost, control_subject, current_subject, message_of, reason_of, telling
 from .hub_signing import NotSigned
 from .owner_client import Notice
@@ -37,7 +36,7 @@ RETRY_S = (0.5, 3.0)
 """Time between two tries to find a hub that has gone while an answer is waited for: at first, and later."""
 
 DOUBT_S = 0.3
-"""No answer for this long: perhaps the run has ended, and nobody is there to say so."""
+"""No answer for this long: perhaps the run has ended, and no one is there to say so."""
 
 LOOK_BACK_S = 330.0
 """How far back a RESULT is looked for: as long as it is promised, and a margin. Whoever asks again gets it again."""
@@ -130,7 +129,7 @@ class HubRequest:
             except BadInput:
                 raise
             except (SessionLost, InterlockError) as error:
-                self._notice(f"the hub has gone ({error}); trying again")
+                self._notice(f"the hub is gone ({error}); trying again")
                 await asyncio.sleep(pause)
                 pause = min(RETRY_S[1], pause * 1.5)
                 actions = self._controller.tick(_now()) or self._controller.retry(_now())
@@ -142,7 +141,7 @@ class HubRequest:
         # The hub may not have stored what came after.
         words = answer.message.replace("the run is", "as far as the hub knows, the run is")
         if self._refused:
-            words += f"; an answer came and does not count: {self._refused}"
+            words += f"; a reply was received but not accepted: {self._refused}"
         return replace(answer, message=words)
 
     async def _talk(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
@@ -196,7 +195,7 @@ class HubRequest:
             await line.session.close()
 
     async def _check_ended(self, session: HubSession) -> None:
-        """A run that has ended may have nobody who would say so."""
+        """A run that has ended may have no one who would say so."""
         if (await self._ask_status(session)).run_ended:
             self._controller.found(await self._look_up(session))
 

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+import binascii
 import contextlib
+from base64 import b64decode, urlsafe_b64encode
 from pathlib import Path
 
 from msgspec import Struct
 
-from ..config.model import Hub as HubSettings
-from ..core import BadInput
-from ..core.keys import (
-    KeyRing,
-    Role,
-    create_key,
-    is_signed_by,
-    key_path,
-    load_key,
-    read_trusted,
-    trusted_path,
-)
+from ..config import Hub as HubSettings
+from ..core import BadInput, KeyRing, KeyRole, create_key, is_signed_by, key_path, load_key, read_trusted, trusted_path
 
 KEY_HEADER = "Interlock-Key"
 SIGNATURE_HEADER = "Interlock-Signature"
@@ -47,7 +39,7 @@ class HubMessage(Struct, frozen=True):
 
 
 class Signer(Struct, frozen=True):
-    """Who signed a message: a trusted key's name; or why nobody did, where that is accepted."""
+    """Who signed a message: a trusted key's name; or why no one did, where that is accepted."""
 
     name: str
     trusted: bool = True
@@ -82,11 +74,11 @@ class Signing:
         return {
             KEY_HEADER: self.ring.own.public,
             TIME_HEADER: time,
-            SIGNATURE_HEADER: self.ring.own.sign(_signed_bytes(subject, seq, time, data)),
+            SIGNATURE_HEADER: urlsafe_b64encode(self.ring.own.sign(_signed_bytes(subject, seq, time, data))).decode(),
         }
 
-    def check(self, message: HubMessage, role: Role, subject: str | None = None, *, fresh: bool = False) -> Signer:
-        """Who may say this and did; NotSigned says why nobody. `subject` where it came on another than its own.
+    def check(self, message: HubMessage, role: KeyRole, subject: str | None = None, *, fresh: bool = False) -> Signer:
+        """Who may say this and did; NotSigned says why no one. `subject` where it came on another than its own.
 
         What must be `fresh` was signed when the broker took it: an old message that is sent again does not count.
         """
@@ -97,14 +89,14 @@ class Signing:
         signed = _signed_bytes(
             subject or message.subject, headers.get(SEQ_HEADER, ""), headers.get(TIME_HEADER, ""), message.data
         )
-        if not is_signed_by(public, signed, signature):
+        if not is_signed_by(public, signed, _decode(signature)):
             raise NotSigned("the signature is wrong")
         self._read_again()
         name = self.ring.name_of(public, role)
         if name is None:
             return self._refuse(f"the key {public} is not trusted as {role}")
         if fresh and message.time and abs(message.time - _time(headers)) > LATE_S:
-            raise NotSigned("it was signed long before it was sent: a replay")
+            raise NotSigned("replay: it was signed long before it was sent")
         return Signer(name)
 
     def _read_again(self) -> None:
@@ -132,6 +124,14 @@ def _stamp_of(path: Path | None) -> tuple[int, int]:
 
 def _signed_bytes(subject: str, seq: str, time: str, data: bytes) -> bytes:
     return b"\n".join((b"interlock 1", subject.encode(), seq.encode(), time.encode(), data))
+
+
+def _decode(signature: str) -> bytes:
+    """Its bytes; none, which nothing is signed by, where it is malformed."""
+    try:
+        return b64decode(signature, altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        return b""
 
 
 def _time(headers: dict[str, str]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..config.model import Hub as HubSettings
+from ..config import Hub as HubSettings
 from ..core import InterlockError
 from .hub import RUNS_STREAM, STREAM, HubSession, NobodyAnswers, SessionLost
 
@@ -25,16 +25,16 @@ NO_JETSTREAM = 10039
 NOT_ENOUGH_SERVERS = (10005, 10074)
 
 
-async def ensure_streams(session: HubSession, settings: HubSettings, *, owner: bool) -> None:
-    for name in SUBJECTS:
-        await _ensure(session, name, settings.replicas, owner)
+async def ensure_streams(session: HubSession, settings: HubSettings, *, owner: bool) -> bool:
+    """Whether all is as it should be; if not, the cluster has too few servers for now and an owner tries again."""
+    return all([await _ensure(session, name, settings.replicas, owner) for name in SUBJECTS])
 
 
-async def _ensure(session: HubSession, name: str, replicas: int | None, owner: bool) -> None:
+async def _ensure(session: HubSession, name: str, replicas: int | None, owner: bool) -> bool:
     try:
         info = await session.api(f"STREAM.INFO.{name}", {})
     except NobodyAnswers:
-        info = {"error": {"err_code": NO_JETSTREAM, "description": "nobody answers"}}
+        info = {"error": {"err_code": NO_JETSTREAM, "description": "no reply"}}
     if info.get("error", {}).get("code") == 404:
         info = await _create(session, name, replicas)
     error = info.get("error")
@@ -46,10 +46,13 @@ async def _ensure(session: HubSession, name: str, replicas: int | None, owner: b
     config = info["config"]
     if set(SUBJECTS[name]) - set(config.get("subjects") or ()) or config.get("retention") != "limits":
         raise InterlockError(
-            f"the hub's stream {name} is not ours", where=session.url, todo="Remove it, or use another account."
+            f"the hub's stream {name} belongs to something else",
+            where=session.url,
+            todo="Remove it, or use another account.",
         )
     if owner or ("republish" in _wanted(name) and "republish" not in config):
-        await _update(session, name, info, replicas)
+        return await _update(session, name, info, replicas)
+    return True
 
 
 def _wanted(name: str) -> dict[str, object]:
@@ -77,15 +80,15 @@ async def _create(session: HubSession, name: str, replicas: int | None) -> Any:
     if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS and replicas is None:
         made = await session.api(f"STREAM.CREATE.{name}", {**config, "num_replicas": 1})
     if made.get("error", {}).get("code") == 400:
-        # Somebody else may have made it just now.
+        # Someone else may have made it just now.
         made = await session.api(f"STREAM.INFO.{name}", {}) if "in use" in str(made) else made
     if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS:
         raise InterlockError(f"the hub cannot keep {replicas} copies ({made['error'].get('description')})",
-                             where="hub.replicas", todo="Use as many as the cluster has servers.")  # fmt: skip
+                             where="hub.replicas", todo="Use at most one per server of the cluster.")  # fmt: skip
     return made
 
 
-async def _update(session: HubSession, name: str, info: Any, replicas: int | None) -> None:
+async def _update(session: HubSession, name: str, info: Any, replicas: int | None) -> bool:
     """Bring an existing stream up to date: also one of an older version, or of one server that became three."""
     config = info["config"]
     copies = config.get("num_replicas", 1)
@@ -95,12 +98,14 @@ async def _update(session: HubSession, name: str, info: Any, replicas: int | Non
     elif replicas is None and copies < REPLICAS and info.get("cluster", {}).get("name"):
         changed["num_replicas"] = REPLICAS
     if not changed:
-        return
+        return True
     done = await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})
     if "error" in done and "num_replicas" in changed:
         if replicas is not None:
             raise InterlockError(f"the hub cannot keep {replicas} copies ({done['error'].get('description')})",
-                                 where="hub.replicas", todo="Use as many as the cluster has servers.")  # fmt: skip
+                                 where="hub.replicas", todo="Use at most one per server of the cluster.")  # fmt: skip
         del changed["num_replicas"]
         if changed:
             await session.api(f"STREAM.UPDATE.{name}", {**config, **changed})
+        return False
+    return "error" not in done

@@ -8,8 +8,7 @@ import msgspec
 
 from ..control import CONTROL_KINDS, ControlState, LogEntry
 from ..core import Record
-from ..journal import JournalEntry
-from ..journal.interface import JournalWriting
+from ..journal import JournalEntry, JournalWriting
 
 
 class JournalLog:

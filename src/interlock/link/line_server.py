@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from ..core import InterlockError
+from ..core import InterlockError, open_bell, open_poller
 from .peer import CHUNK, Peer, is_trusted
 from .socket_paths import MAX_SOCKET_PATH
 
@@ -49,7 +49,7 @@ def listen(path: Path, backlog: int = 128) -> socket.socket:
     """A listening socket that only this user can connect to; what is left of an earlier one is removed."""
     if len(os.fsencode(path)) > MAX_SOCKET_PATH:
         raise InterlockError(f"the path is longer than {MAX_SOCKET_PATH} bytes", where=str(path))
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     draft = path.with_name(f"{path.name[:12]}.{os.getpid()}")
     try:
         draft.unlink(missing_ok=True)
@@ -71,16 +71,16 @@ class LineServer:
         self, listener: socket.socket, handler: LineHandler, name: str = "lines", max_line: int = MAX_LINE
     ) -> None:
         self._listener, self._handler, self._max_line = listener, handler, max_line
-        self._epoll = select.epoll()
+        self._epoll = open_poller()
         self._peers: dict[int, Peer] = {}
-        self._bell, self._doorbell = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._bell, self._doorbell = open_bell()
         self._stuck: set[Peer] = set()
         self._lock = threading.Lock()
         self._stopping = self._ended = False
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         listener.setblocking(False)
-        self._epoll.register(listener, select.EPOLLIN)
-        self._epoll.register(self._bell, select.EPOLLIN)
+        self._epoll.register(listener, select.POLLIN)
+        self._epoll.register(self._bell, select.POLLIN)
 
     def start(self) -> None:
         self._thread.start()
@@ -140,7 +140,7 @@ class LineServer:
             peer = Peer(sock, self._wake_for)
             if is_trusted(peer.uid):
                 self._peers[sock.fileno()] = peer
-                self._epoll.register(sock, select.EPOLLIN)
+                self._epoll.register(sock, select.POLLIN)
             else:
                 self._handler.on_refused(peer)
                 peer.close()
@@ -151,13 +151,13 @@ class LineServer:
             stuck, self._stuck = self._stuck, set()
         for peer in stuck:
             if not peer.closed and not peer.flush():
-                self._epoll.modify(peer.sock, select.EPOLLIN | select.EPOLLOUT)
+                self._epoll.modify(peer.sock, select.POLLIN | select.POLLOUT)
 
     def _attend(self, peer: Peer, events: int) -> None:
         try:
-            if events & select.EPOLLOUT and peer.flush():
-                self._epoll.modify(peer.sock, select.EPOLLIN)
-            if events != select.EPOLLOUT:
+            if events & select.POLLOUT and peer.flush():
+                self._epoll.modify(peer.sock, select.POLLIN)
+            if events != select.POLLOUT:
                 data = peer.receive()
                 if data:
                     self._receive(peer, data)

@@ -8,7 +8,7 @@ from ..control import ClockReading
 from ..core import Clock
 
 LOOK_S = 2.0
-"""How often somebody looks at the clock while something depends on it."""
+"""How often someone looks at the clock while something depends on it."""
 
 
 class LiveClock:

@@ -11,10 +11,8 @@ from typing import Any
 import msgspec
 
 from ..control import stamp_seq
-from ..core import InterlockError, Record
-from ..core.decoding import from_json
-from ..journal import Head, JournalReader, RunSummary
-from ..journal.interface import JournalReading
+from ..core import InterlockError, Record, from_json
+from ..journal import Head, JournalReader, JournalReading, RunSummary
 from .hub import RUNS_STREAM, STREAM, HubSession, control_subject, current_subject, record_subject, run_subject
 from .hub_signing import SEQ_HEADER
 from .hub_trouble import HubTrouble
@@ -105,7 +103,7 @@ class Outbox:
             await self._session.settle([sent])
 
     def _head(self) -> Head | None:
-        """The signed end of the journal: with it on the hub, nobody can cut the journal here without a trace."""
+        """The signed end of the journal: with it on the hub, no one can cut the journal here without a trace."""
         with contextlib.suppress(InterlockError):
             return self._reader.head() if isinstance(self._reader, JournalReader) else None
         return None
@@ -166,7 +164,7 @@ class Outbox:
         body = msgspec.json.encode(record)
         if len(body) <= self._limit:
             return body
-        self._trouble.quarantine("records are too long for the hub, which has their heads only", "hub", body)
+        self._trouble.quarantine("records are too long for the hub, which has only their beginning", "hub", body)
         head = {"too_large": len(record.body)}
         return msgspec.json.encode(msgspec.structs.replace(record, body=msgspec.Raw(msgspec.json.encode(head))))
 
@@ -194,7 +192,7 @@ class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether nobody can say how it is: it lives, as far as we know, and its host has gone quiet."""
+        """Whether no one can say how it is: it lives, as far as we know, and its host has gone quiet."""
         return self.summary.status not in ("done", "aborted") and self.silent > SILENT_AFTER_S
 
 

@@ -1,4 +1,4 @@
-"""Reaching a run's owner on this machine: its socket, or its inbox if nobody is there."""
+"""Reaching a run's owner on this machine: its socket, or its inbox if no one is there."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ from ..control import (
     Transmit,
     find_request,
 )
-from ..core import InterlockError
-from ..core.decoding import from_json
-from ..journal import JournalReader, OwnerInfo, RunFolder
-from ..journal.folder import TREE
+from ..core import InterlockError, from_json
+from ..journal import TREE, JournalReader, OwnerInfo, RunFolder
 from .inbox import leave_request
 from .socket_paths import noted_socket, socket_path
 
@@ -82,7 +80,7 @@ class _OwnerRequest:
                 if self._patience is not None and not self._controller.accepted:
                     until = begun + self._patience - _now().steady
                     if until <= 0:
-                        return RequestOutcome(outcome="unknown", message="its owner does not answer")
+                        return RequestOutcome(outcome="unknown", message="its owner does not respond")
                     left = min(left, until)
                 if self._sock is not None:
                     self._listen(left)
@@ -100,7 +98,7 @@ class _OwnerRequest:
             elif not self._send(action.data):
                 self._do_without(action)
             elif self._folder.owner() is None:
-                # Somebody keeps the socket open for an owner to come; the copy waits in it.
+                # Someone keeps the socket open for an owner to come; the copy waits in it.
                 self._check_ended()
                 self._tell_dead()
 
@@ -119,11 +117,11 @@ class _OwnerRequest:
     def _connect(self, path: Path | None = None) -> bool:
         path = path or noted_socket(self._folder.path)
         if path is None and not self._folder.path.exists():
-            # Somebody has removed the folder under a run that may still go on.
+            # Someone has removed the folder under a run that may still continue.
             path = socket_path(self._folder.path)
         if path is None:
             return False
-        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             sock.connect(str(path))
         except OSError:
@@ -133,11 +131,11 @@ class _OwnerRequest:
         return True
 
     def _do_without(self, copy: Transmit) -> None:
-        """Nobody is there: the journal may know the end already; else the copy waits in the inbox."""
+        """No one is there: the journal may know the end already; else the copy waits in the inbox."""
         if self._check_ended():
             return
         if self._never_began():
-            self._controller.refuse("not_found", "the run never began, and its owner is dead")
+            self._controller.refuse("not_found", "the run never started, and its owner is dead")
             return
         path = leave_request(self._folder.inbox, self._controller.request.request_id, copy.attempt, copy.data)
         if self._send(copy.data):
@@ -155,7 +153,7 @@ class _OwnerRequest:
         return True
 
     def _never_began(self) -> bool:
-        """Whether an owner died before there was anything to own, and nobody is there to start another."""
+        """Whether an owner died before there was anything to own, and no one is there to start another."""
         if self._folder.owner() is not None or not self._folder.lock_file.exists():
             return False
         if (self._folder.path / TREE).exists():
@@ -198,7 +196,9 @@ class _OwnerRequest:
             return
         self._noticed = True
         pid = _last_owner(self._folder).pid
-        self._notice(f"the owner of run {self._folder.run_id} (process {pid or 'unknown'}) is dead; the request waits")
+        self._notice(
+            f"the owner of run {self._folder.run_id} (process {pid or 'unknown'}) is dead; the request is in its inbox"
+        )
 
     def _hang_up(self) -> None:
         if self._sock is not None:

@@ -8,9 +8,10 @@ import os
 import pwd
 import select
 import socket
-import struct
 from collections.abc import Callable
 from threading import Lock
+
+from ..core import peer_credentials
 
 CHUNK = 16_384
 """Bytes that are read at once."""
@@ -24,7 +25,7 @@ class Peer:
 
     def __init__(self, sock: socket.socket, wake: Callable[[Peer], None]) -> None:
         self.sock = sock
-        self.pid, self.uid, self.gid = credentials(sock)
+        self.pid, self.uid, self.gid = peer_credentials(sock)
         self.actor = f"{user_name(self.uid)} (uid {self.uid}, pid {self.pid})"
         """Who it is, for records."""
         self.received = b""
@@ -57,10 +58,10 @@ class Peer:
             return self.closed or self._flush()
 
     def has_hung_up(self) -> bool:
-        """Whether the other end is closed altogether: nobody waits for an answer any more."""
+        """Whether the other end is closed altogether: no one waits for an answer any more."""
         seen, self.seen = self.seen, None
         if seen is not None:
-            return bool(seen & (select.EPOLLHUP | select.EPOLLERR))
+            return bool(seen & (select.POLLHUP | select.POLLERR))
         return bool(self._hung_up.poll(0))
 
     def receive(self) -> bytes | None:
@@ -105,12 +106,6 @@ class Peer:
         except OSError:
             # It has gone; the reading side notices and cleans up.
             return len(data)
-
-
-def credentials(sock: socket.socket) -> tuple[int, int, int]:
-    size = struct.calcsize("3i")
-    pid, uid, gid = struct.unpack("3i", sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
-    return pid, uid, gid
 
 
 @functools.lru_cache(maxsize=64)

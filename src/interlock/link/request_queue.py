@@ -1,4 +1,4 @@
-"""RequestQueue: copies of requests that wait for the endpoint; a cancel comes first, and nobody can fill it alone."""
+"""RequestQueue: copies of requests that wait for the endpoint; a cancel comes first, and no one can fill it alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core.decoding import json_decoder
+from ..core import json_decoder
 
 Item = TypeVar("Item")
 

@@ -13,10 +13,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..control import Command, Request, RequestOutcome, new_request
-from ..control.messages import PAYLOADS
-from ..core import BadInput, InterlockError
-from ..core.decoding import from_plain
+from ..control import PAYLOADS, Command, Request, RequestOutcome, new_request
+from ..core import BadInput, InterlockError, from_plain
 from .owner_client import Notice
 
 TIMEOUT_S = 60.0

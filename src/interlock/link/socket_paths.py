@@ -13,6 +13,9 @@ from ..core import InterlockError
 MAX_SOCKET_PATH = 107
 """Bytes of a socket's path; the kernel has room for 108 with the end mark."""
 
+LONGEST_NAME = len("/0123456789abcdef/egress.4194304")
+"""Of what lies in the folder of sockets: a run's socket while it is being made, under a name with the process id."""
+
 SOCKET_NOTE = "socket"
 """The file in a run's folder that says where its socket is."""
 
@@ -24,10 +27,15 @@ def runtime_dir() -> Path:
     choices.append(Path(f"/run/user/{os.geteuid()}") / "interlock")
     choices.append(Path("/tmp") / f"interlock-{os.geteuid()}")
     for choice in choices:
-        if choice.parent.is_dir() and len(os.fsencode(choice)) + 25 <= MAX_SOCKET_PATH and _make_private(choice):
+        if (
+            choice.parent.is_dir()
+            and len(os.fsencode(choice)) + LONGEST_NAME <= MAX_SOCKET_PATH
+            and _make_private(choice)
+        ):
             return choice
     raise InterlockError(
-        f"no directory for sockets: {choices[-1]} is not ours alone", todo="Set XDG_RUNTIME_DIR to a private directory."
+        f"no directory for sockets: {choices[-1]} is accessible to others",
+        todo="Set XDG_RUNTIME_DIR to a private directory.",
     )
 
 
@@ -63,13 +71,13 @@ def gates_folder() -> Path:
 
 
 def is_served(path: Path) -> bool:
-    """Whether somebody listens there."""
+    """Whether someone listens there."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         return sock.connect_ex(str(path)) == 0
 
 
 def _make_private(path: Path) -> bool:
-    """Make a directory that only we can enter; False if it is somebody else's or open to others."""
+    """Make a directory that only we can enter; False if it is someone else's or open to others."""
     try:
         path.mkdir(mode=0o700, exist_ok=True)
         info = path.lstat()

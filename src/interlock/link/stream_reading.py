@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from ..core.keys import Role
+from ..core import KeyRole
 from .hub import ANSWER_S, STREAM, HubSession, SessionLost, message_of, telling
 from .hub_signing import HubMessage, NotSigned
 
@@ -43,7 +43,7 @@ async def read_all(
                 try:
                     raw = await asyncio.wait_for(arrived.get(), ANSWER_S)
                 except TimeoutError:
-                    raise SessionLost(f"no answer within {ANSWER_S:.0f} s") from None
+                    raise SessionLost(f"no reply within {ANSWER_S:.0f} s") from None
                 status = (raw.headers or {}).get("Status")
                 if status == "204":
                     more = int(raw.headers.get("Nats-Num-Pending", 0)) > 0
@@ -67,8 +67,8 @@ async def read_all(
         yield last
 
 
-async def read_newest(session: HubSession, subject: str, role: Role, *, stream: str = STREAM) -> HubMessage | None:
-    """The newest message of a subject that a key with this role signed; what nobody may say is passed over."""
+async def read_newest(session: HubSession, subject: str, role: KeyRole, *, stream: str = STREAM) -> HubMessage | None:
+    """The newest message of a subject that a key with this role signed; what no one may say is passed over."""
     last = await session.get(stream, last_by_subj=subject)
     if last is None or is_signed(session, last, role):
         return last
@@ -79,7 +79,7 @@ async def read_newest(session: HubSession, subject: str, role: Role, *, stream: 
     return newest
 
 
-def is_signed(session: HubSession, message: HubMessage, role: Role) -> bool:
+def is_signed(session: HubSession, message: HubMessage, role: KeyRole) -> bool:
     try:
         session.signing.check(message, role)
     except NotSigned:

@@ -6,9 +6,10 @@ import contextlib
 import socket
 from collections.abc import Callable, Iterator
 
+from ..core import peer_credentials
 from .accept_threads import AcceptedConnection, AcceptThreads
 from .line_server import MAX_SKIP
-from .peer import credentials, is_trusted
+from .peer import is_trusted
 
 _CHUNK = 65_536
 
@@ -24,17 +25,17 @@ class LineClient:
         return self._desk.waits()
 
     def say_wait(self) -> None:
-        """An empty line: somebody is here, and the answer will come."""
+        """An empty line: someone is here, and the answer will come."""
         with contextlib.suppress(OSError):
             self._desk.sock.send(b"\n", socket.MSG_DONTWAIT)
 
 
 Answer = Callable[[bytes, LineClient], bytes | None]
-"""The answer to a line, when it is due; None where nobody waits for it any more."""
+"""The answer to a line, when it is due; None if no one is waiting for it any more."""
 
 
 class ThreadedLineServer:
-    """Lines of one connection are answered in order; connections hold up nobody else."""
+    """Lines of one connection are answered in order; connections hold up no one else."""
 
     def __init__(self, listener: socket.socket, answer: Answer, name: str, *, max_line: int, too_long: bytes) -> None:
         self._answer, self._max_line, self._too_long = answer, max_line, too_long
@@ -44,7 +45,7 @@ class ThreadedLineServer:
         self._desks.start()
 
     def hang_up(self) -> None:
-        """Cut all connections: nobody is answered any more."""
+        """Cut all connections: no one is answered any more."""
         self._desks.hang_up()
 
     def close(self, grace_s: float = 0.0) -> None:
@@ -52,7 +53,7 @@ class ThreadedLineServer:
         self._desks.close(grace_s)
 
     def _serve(self, desk: AcceptedConnection) -> None:
-        pid, uid, _ = credentials(desk.sock)
+        pid, uid, _ = peer_credentials(desk.sock)
         if not is_trusted(uid):
             return
         caller = LineClient(desk, pid)
@@ -61,7 +62,7 @@ class ThreadedLineServer:
             answer = self._too_long if line is None else self._answer(line, caller)
             if answer is None or not _send(desk.sock, answer + b"\n"):
                 return
-            desk.busy = False
+            desk.busy, desk.served = False, True
             if self._desks.stopping:
                 return
 

@@ -1,8 +1,9 @@
 """The copier of a run: takes what its command prints to where it belongs, and has it kept.
 
-python -m interlock.output.copier CONTROL BOUND FOLDER {NAME SOURCE SINK}...: descriptors of a socket to the front, and
-for each stream of what the command writes to and where that belongs. A process of its own, so that the command's
-streams outlive front and owner; it ends when nobody can write to them any more.
+python -m interlock.output.copier CONTROL BOUND FOLDER STEPS {NAME SOURCE SINK}...: descriptors of a socket to the
+front, and for each stream of what the command writes to and where that belongs. STEPS, as MODE=SOCKET, is how steps are
+found in what it prints and where they are told. A process of its own, so that the command's streams outlive front and
+owner; it ends when no one can write to them any more.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from .keeper import Keeper
-from .kept import TERMINAL, Source
+from .kept import STDERR, TERMINAL, Source
+from .step_lines import StepLines
 
 CHUNK = 1024 * 1024
 LOOK_S = 0.5
@@ -40,9 +42,10 @@ DRAINED = b"drained\n"
 class _Stream:
     """One stream: reads what the command writes, writes it where it belongs, and has it kept."""
 
-    def __init__(self, name: str, source: int, sink: int) -> None:
+    def __init__(self, name: str, source: int, sink: int, steps: StepLines) -> None:
         name, _, settings = name.partition("=")
         self.source, self.sink = source, sink
+        self.steps = steps if name != STDERR and steps.wanted else None
         self.settings = TerminalSettings(source, sink, settings) if name == TERMINAL else None
         self.from_: Source = (name, self.settings.size if self.settings is not None else None)
         self.ended = threading.Event()
@@ -70,6 +73,9 @@ class _Stream:
                 if self.settings is not None:
                     self.settings.follow()
                 keeper.put(self.from_, data)
+                if self.steps is not None:
+                    self.steps.feed(data)
+                    self.steps = self.steps if self.steps.wanted else None
                 if not self._write(data):
                     return False
         except OSError as error:
@@ -90,7 +96,7 @@ class _Stream:
             except BrokenPipeError:
                 return False
             except OSError:
-                # The terminal is gone, or the disk is full: the command goes on, and is kept.
+                # The terminal is gone, or the disk is full: the command continues, and is kept.
                 return True
         return True
 
@@ -172,9 +178,12 @@ def main() -> None:
     """Copy until every stream has ended."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP, signal.SIGTERM, signal.SIGTTOU):
         signal.signal(number, signal.SIG_IGN)
-    front, bound, folder, *words = sys.argv[1:]
+    front, bound, folder, where, *words = sys.argv[1:]
     control = socket.socket(fileno=int(front))
-    streams = [_Stream(name, int(source), int(sink)) for name, source, sink in zip(*[iter(words)] * 3, strict=True)]
+    mode, _, path = where.partition("=")
+    steps = StepLines(mode, path)
+    each = zip(*[iter(words)] * 3, strict=True)
+    streams = [_Stream(name, int(source), int(sink), steps) for name, source, sink in each]
     keeper = Keeper(Path(folder), int(bound))
 
     def copy(number: int, stream: _Stream) -> None:
@@ -187,15 +196,16 @@ def main() -> None:
     threads = [threading.Thread(target=copy, args=each) for each in enumerate(streams)]
     for thread in threads:
         thread.start()
-    threading.Thread(target=_answer, args=(control, streams, keeper), daemon=True).start()
+    threading.Thread(target=_answer, args=(control, streams, keeper, steps), daemon=True).start()
     for thread in threads:
         thread.join()
+    steps.close()
     keeper.close()
     with contextlib.suppress(OSError):
         control.sendall(DRAINED)
 
 
-def _answer(control: socket.socket, streams: list[_Stream], keeper: Keeper) -> None:
+def _answer(control: socket.socket, streams: list[_Stream], keeper: Keeper, steps: StepLines) -> None:
     """The front says that the command has ended: whatever it printed is to be where it belongs."""
     with contextlib.suppress(OSError):
         if not control.recv(1) or all(stream.ended.wait(END_S) for stream in streams):
@@ -205,6 +215,7 @@ def _answer(control: socket.socket, streams: list[_Stream], keeper: Keeper) -> N
         for stream in streams:
             stream.drained.wait()
         keeper.flush()
+        steps.flush()
         control.sendall(DRAINED)
 
 

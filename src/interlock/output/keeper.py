@@ -58,7 +58,7 @@ class Keeper:
             self._thread.join()
 
     def _work(self) -> None:
-        # Here, where nobody waits for it: a command that prints nothing needs none of it.
+        # Here, where no one waits for it: a command that prints nothing needs none of it.
         from .kept_streams import KeptStreams
 
         try:
@@ -71,7 +71,7 @@ class Keeper:
                     self._changed.notify_all()
             kept.finish()
         except OSError:
-            # No room, or no folder any more: the command goes on, and what it prints is not kept.
+            # No room, or no folder any more: the command continues, and what it prints is not kept.
             self._give_up()
 
     def _give_up(self) -> None:

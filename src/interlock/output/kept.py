@@ -148,7 +148,7 @@ class OutputReader:
 
     def latest(self) -> Latest:
         """What came last; empty where nothing did."""
-        from ..core.decoding import from_json
+        from ..core import from_json
 
         try:
             return from_json((self._folder / LATEST).read_bytes(), Latest)

@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from .kept import GAP, OutputReader
-from .readable import readable
+from .readable_text import readable
 
 LINES = 400
 BYTES = 64_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..redact.text import redactor
+from ..redact import redactor
 
 LONGEST_LINE = 256 * 1024
 """Bytes without an end of line after which a line is given out in parts."""
@@ -72,7 +72,7 @@ class RedactedLines:
 
 
 class PlainText:
-    """A stream that is no terminal: `feed` gives out pieces of (stream, text) that are final."""
+    """A stream that is not a terminal: `feed` yields pieces of (stream, text) that are final."""
 
     def __init__(self, stream: str) -> None:
         self._stream, self._lines = stream, RedactedLines()

@@ -29,7 +29,7 @@ ALTERNATE = frozenset((47, 1047, 1049))
 
 
 class TerminalText:
-    """For one terminal. `feed` gives out pieces of (stream, text) that are final."""
+    """For one terminal. `feed` yields pieces of (stream, text) that are final."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self._held = ""
@@ -150,7 +150,7 @@ def _overwritten(line: str) -> str:
 
 
 def _redact_rows(rows: list[str], columns: int) -> list[str]:
-    """Rows without secrets, also where one goes on in the next row because the first is full."""
+    """Rows without secrets, also where one continues in the next row because the first is full."""
     whole: list[list[str]] = []
     full = False
     for row in rows:

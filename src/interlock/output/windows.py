@@ -6,9 +6,8 @@ import re
 import time
 from datetime import datetime
 
-from ..core import BadInput, NotFound
-from ..core.decoding import from_json
-from ..journal.interface import JournalReading
+from ..core import BadInput, NotFound, from_json
+from ..journal import JournalReading
 from ..records import StepRecord
 
 _AGO = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)")
@@ -42,5 +41,5 @@ def step_window(journal: JournalReading, number: int) -> tuple[float, float]:
         if index == number and begins is None:
             begins = record.time
     if begins is None:
-        raise NotFound(f"there is no step {number}", todo="interlock show lists the steps of a run.")
+        raise NotFound(f"there is no step {number}", todo="See the steps with interlock show.")
     return begins, float("inf")

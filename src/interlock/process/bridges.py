@@ -44,7 +44,7 @@ def bridge(client: socket.socket, path: str) -> None:
         pump(client, server)
         back.join()
     except (OSError, RuntimeError):
-        # Nobody listens outside: the client sees a closed connection.
+        # No one listens outside: the client sees a closed connection.
         return
     finally:
         client.close()

@@ -18,8 +18,19 @@ class Cgroup:
         self.path = path
 
     def freeze(self, seconds: float) -> bool:
-        """Freeze; True when the kernel says that everything stands still (or nothing is left)."""
+        """Freeze; True when the kernel says that everything is stopped (or nothing is left)."""
         return self._set_freeze("1", seconds)
+
+    def confirmed(self) -> bool:
+        """Whether the kernel says that everything is stopped."""
+        return self._event("frozen") == "1" or not self.path.exists()
+
+    def stuck(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """While a freeze is in force: which processes still run, and which wait in the kernel and stop before they
+        run again."""
+        states = {pid: proc.thread_states(pid) for pid in self.pids()}
+        running = tuple(pid for pid, threads in states.items() if "R" in threads)
+        return running, tuple(pid for pid, threads in states.items() if "D" in threads)
 
     def thaw(self, seconds: float) -> bool:
         return self._set_freeze("0", seconds)

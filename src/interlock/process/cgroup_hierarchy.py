@@ -115,7 +115,7 @@ def remove(folder: Path, seconds: float = 0.0) -> bool:
 
 
 def _make_group(own: Path, marker: str) -> tuple[Path | None, str]:
-    """A folder below our own cgroup; or beside it, if only there the kernel limits memory and nothing limits us."""
+    """A folder below our own cgroup; or alongside it, if only there the kernel limits memory and nothing limits us."""
     group, why = _mkdir(own, marker)
     for name in CONTROLLERS:
         _write(own / "cgroup.subtree_control", f"+{name}")
@@ -131,7 +131,7 @@ def _make_group(own: Path, marker: str) -> tuple[Path | None, str]:
 
 
 def _unlimited(own: Path) -> bool:
-    """Whether a process that leaves this cgroup for its parent escapes no limit that somebody set."""
+    """Whether a process that leaves this cgroup for its parent escapes no limit that someone set."""
     for name, free in UNLIMITED.items():
         words = _words(own / name)
         if words and words != [free]:
@@ -153,7 +153,7 @@ def _mkdir(place: Path, marker: str) -> tuple[Path | None, str]:
     try:
         folder.mkdir()
     except OSError as error:
-        return None, f"no cgroup can be made in {place} ({os.strerror(error.errno or 0)})"
+        return None, f"cannot create a cgroup in {place} ({os.strerror(error.errno or 0)})"
     return folder, ""
 
 

@@ -122,7 +122,7 @@ def _words_of(name: str, value: float, count: int) -> str:
         return f"the memory limit of {value:g} MB was reached: the kernel ended a process {times}"
     if name == "max_processes":
         return f"the limit of {value:g} processes was reached: the kernel refused a new one {times}"
-    return f"the CPU limit of {value:g} % of a core was reached: the kernel slowed it down {times}"
+    return f"the CPU limit of {value:g} % of a core was reached: the kernel throttled it {times}"
 
 
 def _table(file: Path) -> dict[str, int]:

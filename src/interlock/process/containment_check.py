@@ -42,8 +42,8 @@ def _limits(controllers: frozenset[str]) -> list[Ability]:
         if controller in controllers:
             found.append(Ability(name=name, by="kernel", why=f"the {controller} controller of cgroups"))
         elif name == "cpu":
-            found.append(Ability(name=name, by="nobody", why="there is no cpu controller that we may use"))
+            found.append(Ability(name=name, by="nobody", why="no usable cpu controller"))
         else:
-            why = f"there is no {controller} controller that we may use; the owner looks ten times a second"
+            why = f"no usable {controller} controller; the owner checks ten times a second"
             found.append(Ability(name=name, by="watching", why=why))
     return found

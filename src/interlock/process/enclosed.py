@@ -15,7 +15,7 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
-from ..core import BadInput, RunSpec
+from ..core import BadInput, RunSpec, needs_linux, open_memory_file
 from .handle import ProcessId, TreeHandle
 from .process_family import MARKER, without_marker
 from .program import cannot_start
@@ -23,6 +23,7 @@ from .tree import ProcessTree
 
 FIRST = Path(__file__).with_name("first.py")
 CREDENTIALS = struct.Struct("3i")
+SCM_CREDENTIALS, SO_PASSCRED = 2, 16
 
 Stream = int | IO[bytes] | None
 
@@ -60,11 +61,12 @@ def start_enclosed(
     enclosure: Enclosure,
 ) -> ProcessTree:
     """Start it, and learn which processes it became before the command's first instruction runs."""
+    needs_linux("containment")
     here, there = socket.socketpair()
-    here.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()
     # Not bubblewrap's own streams: it would keep them open for whatever the command leaves running.
-    own, said = _open_streams(streams), os.memfd_create("bubblewrap")
+    own, said = _open_streams(streams), open_memory_file("bubblewrap")
     groups: list[int] = []
     try:
         groups = _open_groups(handle)
@@ -74,6 +76,9 @@ def start_enclosed(
         words = [*map(str, numbers), environment.get("PWD", ""), marker, "scoped" if enclosure.scoped else "-"]
         for listed in (enclosure.bridges, enclosure.write, tuple(map(str, groups))):
             words += [str(len(listed)), *listed]
+        for descriptor in enclosure.fds:
+            # An attempt that failed, for the cgroup could not be entered, has read them to their end.
+            os.lseek(descriptor, 0, os.SEEK_SET)
         popen = subprocess.Popen(
             [*enclosure.words, "--", sys.executable or "python3", "-I", "-S", str(FIRST), *words, *spec.argv],
             cwd=spec.cwd,
@@ -145,7 +150,7 @@ def _learn(here: socket.socket, on_known: Callable[[dict[str, int]], None]) -> t
         data, ancillary, _, _ = here.recvmsg(256, socket.CMSG_SPACE(CREDENTIALS.size))
         if not data:
             return told, pids
-        pid = next((CREDENTIALS.unpack(body)[0] for _, kind, body in ancillary if kind == socket.SCM_CREDENTIALS), 0)
+        pid = next((CREDENTIALS.unpack(body)[0] for _, kind, body in ancillary if kind == SCM_CREDENTIALS), 0)
         for line in data.decode().splitlines():
             word, _, number = line.partition(" ")
             if number:
@@ -164,6 +169,6 @@ def _refuse(spec: RunSpec, told: dict[str, int], said: str) -> None:
     if "exec" in told:
         raise cannot_start(spec, OSError(told["exec"], os.strerror(told["exec"]), spec.argv[0]))
     if "bridge" in told:
-        raise BadInput("the fence's network could not be built", todo="Give --contain guard to go without it.")
+        raise BadInput("the fence's network could not be built", todo="Use --contain guard to run without it.")
     why = said.splitlines()[-1] if said else "bubblewrap failed"
-    raise BadInput(f"the containment could not be built ({why})", todo="Give --contain off to go without.")
+    raise BadInput(f"the containment could not be built ({why})", todo="Use --contain off to run without it.")

@@ -23,6 +23,7 @@ FROM_KERNEL = 0x80
 BY_KILL = 0
 """si_code of signals that the kernel sends for the terminal, and of those sent with kill()."""
 
+OOM_SCORE = 300
 STOP, CONTINUE = signal.SIGUSR1, signal.SIGUSR2
 
 
@@ -36,6 +37,7 @@ def main() -> None:
         if descriptor >= 0:
             os.set_inheritable(descriptor, False)
     environment = first_environment(directory, marker)
+    yield_memory()
     refuse_tracing()
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
     sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
@@ -97,6 +99,20 @@ def become(report, streams, groups, command, environment, restrict) -> None:  # 
         give_up(report, "exec", error)
 
 
+def yield_memory() -> None:
+    """Where the machine runs out of memory, the kernel ends the command before its supervisor.
+
+    Before `refuse_tracing`: an ordinary user could not open the file any more.
+    """
+    try:
+        with open("/proc/self/oom_score_adj", "r+") as file:
+            if int(file.read()) < OOM_SCORE:
+                file.write(str(OOM_SCORE))
+    except OSError:
+        # Then it is as likely to be ended as its supervisor.
+        return
+
+
 def first_environment(directory: str, marker: str) -> dict[bytes, bytes]:
     """The environment as it was handed over, with the tree's marker; bubblewrap has set PWD."""
     with open("/proc/self/environ", "rb") as file:
@@ -132,7 +148,9 @@ def keep(root: int, status: int, events: int, listeners: list) -> None:  # type:
         bridges.serve(listeners)
     ordered = False
     while True:
-        came = signal.sigwaitinfo((signal.SIGCHLD, signal.SIGINT, STOP, CONTINUE))
+        came = signal.sigwaitinfo(  # type: ignore[attr-defined, unused-ignore]  # Linux alone has it, and runs this.
+            (signal.SIGCHLD, signal.SIGINT, STOP, CONTINUE)
+        )
         if came.si_signo == signal.SIGCHLD:
             reap(root, status, -1 if ordered else events)
         elif came.si_signo == signal.SIGINT:

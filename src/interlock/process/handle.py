@@ -28,7 +28,7 @@ class ProcessId(Struct, frozen=True):
 class TreeHandle(Struct, frozen=True, kw_only=True):
     """Everything needed to find a tree again: `process.attach(handle)`.
 
-    `marker` stands in the environment of every process; `group` is the cgroup v2 folder, `controllers` the cgroup v1
+    `marker` is in the environment of every process; `group` is the cgroup v2 folder, `controllers` the cgroup v1
     folders by controller; `keeper` the process under which orphans gather where there is no cgroup. An `enclosed` tree
     has a PID namespace of its own, whose first process is the keeper: with it everything in there ends.
     """

@@ -13,6 +13,7 @@ VERSION = 1
 WRITES = 0b1_1111_1111_0010
 """Every right that changes something, of version 1: write, remove and make files of each kind."""
 
+O_PATH = 0o10000000
 REFER, TRUNCATE = 1 << 13, 1 << 14
 FILE_RIGHTS = 0b10 | TRUNCATE
 SCOPE_ABSTRACT_SOCKETS = 1
@@ -43,7 +44,7 @@ def restrict(writable: list[str], scoped: bool) -> int:
 
 def allow(libc: ctypes.CDLL, ruleset: int, place: str, rights: int) -> None:
     try:
-        descriptor = os.open(place, os.O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(place, O_PATH | os.O_CLOEXEC)
     except OSError:
         # It is not there inside, so that nothing is below it.
         return

@@ -12,7 +12,7 @@ Mechanism = Literal["cgroup", "signals"]
 class FreezeOutcome(Struct, frozen=True, kw_only=True):
     """How a tree was frozen or thawed.
 
-    `held` is False when some process goes on: `missed` of them could not be reached, and `note` says why.
+    `held` is False when some process continues: `missed` of them could not be reached, and `note` says why.
     `strays` had left the cgroup and were stopped by signal.
     """
 
@@ -31,7 +31,7 @@ class FreezeOutcome(Struct, frozen=True, kw_only=True):
         if self.strays:
             text += f", {self.strays} of them by signal because they had left the cgroup"
         if not self.held:
-            text += f"; it did not hold: {self.note or f'{self.missed} processes go on'}"
+            text += f"; it did not hold: {self.note or f'{self.missed} processes are still running'}"
         return text
 
 
@@ -49,7 +49,7 @@ class EndOutcome(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         text = {
-            "gone": "it had ended by itself",
+            "gone": "it had already ended",
             "asked": f"{self.processes} processes ended when asked to",
             "killed": f"{self.killed} of {self.processes} processes had to be killed",
         }[self.how]
@@ -62,7 +62,7 @@ LimitName = Literal["max_memory_mb", "max_processes", "max_cpu_percent"]
 
 
 class LimitHeld(Struct, frozen=True, kw_only=True):
-    """Who sees to one limit of a tree; `by` is kernel, watching (our own looks at it), or nobody."""
+    """Who sees to one limit of a tree; `by` is kernel, watching (our own looks at it), or no one."""
 
     limit: LimitName
     value: float

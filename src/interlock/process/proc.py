@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 from pathlib import Path
 from typing import NamedTuple
+
+from ..core import LINUX, open_process, signal_process
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -37,10 +38,12 @@ class Process(NamedTuple):
 
 def look_at(pid: int) -> Process | None:
     """The process with this pid, zombies included."""
+    if not LINUX:
+        return _look_elsewhere(pid)
     line = _read(f"/proc/{pid}/stat")
     if not line:
         return None
-    # The name stands in parentheses and may itself hold spaces and parentheses.
+    # The name is in parentheses and may itself hold spaces and parentheses.
     fields = line[line.rindex(b")") + 2 :].split()
     return Process(
         pid=pid,
@@ -56,9 +59,38 @@ def look_at(pid: int) -> Process | None:
     )
 
 
+def _look_elsewhere(pid: int) -> Process | None:
+    """The same from psutil, which knows other systems, in hundredths of seconds and without children's time."""
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        with process.oneshot():
+            used, status = process.cpu_times(), process.status()
+            return Process(
+                pid=pid,
+                start=int(process.create_time() * 100),
+                state={psutil.STATUS_ZOMBIE: "Z", psutil.STATUS_DEAD: "X", psutil.STATUS_STOPPED: "T"}.get(status, "S"),
+                parent=process.ppid(),
+                group=os.getpgid(pid),
+                session=os.getsid(pid),
+                threads=process.num_threads(),
+                cpu_s=used.user + used.system,
+                waited_cpu_s=0.0,
+                resident_bytes=process.memory_info().rss,
+            )
+    except (psutil.Error, OSError):
+        return None
+
+
 def look_around() -> dict[int, Process]:
     """Every process of the machine that is not dead, by pid."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    if LINUX:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
+    else:
+        import psutil
+
+        pids = psutil.pids()
     seen = (look_at(pid) for pid in pids)
     return {process.pid: process for process in seen if process and not process.dead}
 
@@ -87,6 +119,21 @@ def all_children_of(pid: int) -> list[int]:
     return [int(child) for thread in threads for child in _read(f"/proc/{pid}/task/{thread}/children").split()]
 
 
+def thread_states(pid: int) -> str:
+    """The state of each thread of a process, a letter each."""
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
+    except OSError:
+        return ""
+    lines = (_read(f"/proc/{pid}/task/{thread}/stat") for thread in threads)
+    return "".join(chr(line[line.rindex(b")") + 2]) for line in lines if line)
+
+
+def name_of(pid: int) -> str:
+    """The name of a process's program, 15 characters at most; a question mark where it is gone."""
+    return _read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip() or "?"
+
+
 def environment_of(pid: int) -> bytes:
     """The environment that the process started with, NUL after each variable; empty where we may not read it."""
     return _read(f"/proc/{pid}/environ")
@@ -100,25 +147,20 @@ def proportional_bytes(process: Process) -> int:
     return process.resident_bytes
 
 
-def boot_id() -> str:
-    """Which boot of the machine this is: start times count from it."""
-    return _read("/proc/sys/kernel/random/boot_id").decode().strip()
-
-
 def send(pid: int, start: int, number: int) -> bool:
     """Signal exactly this process; False if it is gone. PermissionError if it is not ours to signal."""
     try:
-        handle = os.pidfd_open(pid)
+        handle = open_process(pid)
     except ProcessLookupError:
         return False
     except OSError:
-        # No pidfd in this kernel, or no descriptor left for one.
+        # No pidfd in this system, or no descriptor left for one.
         return start_of(pid) == start and _kill(pid, number)
     try:
         # The descriptor pins the process, so that the comparison still holds when the signal goes out.
         if start_of(pid) != start:
             return False
-        signal.pidfd_send_signal(handle, number)
+        signal_process(handle, number)
     except ProcessLookupError:
         return False
     finally:

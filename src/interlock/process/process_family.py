@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Collection, Iterable, Iterator
 
+from ..core import boot_id
 from . import proc
 from .handle import TreeHandle
 from .proc import Process
@@ -15,7 +16,7 @@ MARKER = "INTERLOCK_TREE"
 
 
 class ProcessFamily:
-    """Finds the members anew at every look; whoever was a member once stays one.
+    """Finds the members again at every look; whoever was a member once stays one.
 
     A process belongs to the family if it is the root, if its parent belongs, if it carries the marker, or if it is in
     a session that a member opened. Orphans go to the keeper, where there is one, so that even a process that forked
@@ -25,7 +26,7 @@ class ProcessFamily:
     def __init__(self, handle: TreeHandle) -> None:
         self._handle = handle
         self._marker = handle.marker.encode()
-        self._same_boot = handle.boot == proc.boot_id()
+        self._same_boot = handle.boot == boot_id()
         self._known: dict[int, int] = {handle.root.pid: handle.root.start}
         self._strangers: dict[int, int] = {}
         self._never: set[int] = set()

@@ -17,7 +17,7 @@ FIRST_LINE = 256
 
 SCRIPT = b"#!"
 FORMATS = Path("/proc/sys/fs/binfmt_misc")
-"""Formats that this kernel was taught, one file each beside its two controls."""
+"""Formats that this kernel was taught, one file each alongside its two controls."""
 
 
 class CannotStart(BadInput):
@@ -31,7 +31,7 @@ class CannotStart(BadInput):
 def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
     """Raise BadInput where `spec.argv` cannot be started in `spec.cwd`, as far as looking tells."""
     if not spec.argv:
-        raise BadInput("there is no command to start", todo="Give one after --.")
+        raise BadInput("there is no command to start", todo="Put one after --.")
     name = spec.argv[0]
     places = [""] if os.path.dirname(name) else os.get_exec_path(env)  # noqa: PTH120  ./x has a folder, x has none
     found = [path for place in places if (path := Path(spec.cwd or "", place, name)).exists()] if name else []
@@ -74,13 +74,13 @@ def cannot_start(spec: RunSpec, error: Exception) -> CannotStart:
     """What a person reads where the system refuses to start the command."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd != spec.argv[0]:
-        return CannotStart(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Name one that exists.")
-    todo = "Is it installed, and spelled like this?"
+        return CannotStart(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Choose one that exists.")
+    todo = "Check that it is installed and spelled correctly."
     found = isinstance(error, PermissionError)
     if Path(spec.cwd or "", spec.argv[0]).is_dir():
-        todo = "Name a program, not a folder."
+        todo = "Specify a program, not a folder."
     elif isinstance(error, PermissionError):
-        todo = "Make it executable with chmod +x, or name the program that runs it."
+        todo = "Make it executable with chmod +x, or put its interpreter first."
     elif isinstance(error, OSError) and error.errno == errno.ENOEXEC:
-        found, todo = True, "Give it a first line such as #!/bin/sh, or name the program that runs it."
+        found, todo = True, "Add a first line such as #!/bin/sh, or put its interpreter first."
     return CannotStart(f"cannot start {spec.argv[0]!r} ({reason})", todo=todo, found=found)

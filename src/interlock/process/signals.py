@@ -14,7 +14,7 @@ from .proc import Process
 from .process_family import ProcessFamily
 
 CHASE = 200
-"""Looks at the keeper's children per round: one that forks and exits lives shorter than a look at all of /proc."""
+"""Looks at the keeper's children per round: one that forks and exits lives shorter than a check of all of /proc."""
 
 PAUSE_S = 0.001
 """Between two rounds, so that what was signalled gets to act on it."""
@@ -35,7 +35,7 @@ def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float
     refused: set[int] = set()
     calm = 0
     if not outside:
-        # Busy processes leave us little time for a look at everything: first quiet those that are easily found.
+        # Busy processes leave us little time for a check of everything: first quiet those that are easily found.
         for pid in family.descend():
             proc.send_now(pid, signal.SIGSTOP)
     while True:

@@ -12,8 +12,8 @@ from typing import IO, Literal
 
 import msgspec
 
-from ..core import BadInput, InvalidState, Limits, RunSpec
-from . import cgroup_hierarchy, proc
+from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
+from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
 from .enclosed import Enclosure, JoinFailed, start_enclosed
 from .handle import ProcessId, TreeHandle
@@ -45,8 +45,9 @@ def spawn(
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had. An `enclosure`
     gives it a PID namespace of its own, and whatever else its words say.
     """
+    needs_linux("process control")
     if not spec.argv:
-        raise BadInput("there is no command to start", todo="Give one after --.")
+        raise BadInput("there is no command to start", todo="Put one after --.")
     marker = secrets.token_hex(8)
     environment = add_marker(dict(os.environ if env is None else env), marker)
     made: CgroupFolders | str = "signals were asked for" if mechanism == "signals" else cgroup_hierarchy.make(marker)
@@ -81,7 +82,7 @@ def spawn(
 
 def attach(handle: TreeHandle) -> ProcessTree:
     """The tree that another process started; one that is gone is simply not alive."""
-    if handle.boot != proc.boot_id():
+    if handle.boot != boot_id():
         # Pids and folders from before a reboot mean nothing now.
         return ProcessTree(TreeHandle(marker=handle.marker, boot=handle.boot, root=NOBODY, session=handle.session))
     return ProcessTree(handle)
@@ -90,10 +91,10 @@ def attach(handle: TreeHandle) -> ProcessTree:
 def _handle(marker: str, made: CgroupFolders | str, new_session: bool) -> TreeHandle:
     session = None if new_session else os.getsid(0)
     if isinstance(made, str):
-        return TreeHandle(marker=marker, boot=proc.boot_id(), root=NOBODY, session=session)
+        return TreeHandle(marker=marker, boot=boot_id(), root=NOBODY, session=session)
     return TreeHandle(
         marker=marker,
-        boot=proc.boot_id(),
+        boot=boot_id(),
         root=NOBODY,
         session=session,
         group=str(made.group),

@@ -14,7 +14,7 @@ from typing import IO
 
 import msgspec
 
-from ..core import Limits
+from ..core import Limits, open_process
 from . import cgroup_hierarchy, proc, signals
 from .cgroup import Cgroup
 from .cgroup_limits import CONTROLLER_OF, CgroupLimits
@@ -26,7 +26,11 @@ from .proc import Process
 from .process_family import ProcessFamily
 
 FREEZE_S = 5.0
+CONFIRM_S = 0.5
+"""How long the kernel may take to confirm a freeze before we look at what keeps it from that."""
+STUCK_S = 0.1
 KILL_S = 10.0
+DESCRIBED = 10
 UNKNOWN_STATUS = 256
 """The exit status of a root that ended without telling us: only its parent learns it. No process exits with 256."""
 
@@ -82,20 +86,20 @@ class ProcessTree:
         return msgspec.structs.replace(self._handle, limits=self._limits)
 
     def freeze(self) -> FreezeOutcome:
-        """Stop every process where it stands. Holds until somebody thaws, also when we are gone."""
+        """Stop every process where it stands. Holds until someone thaws, also when we are gone."""
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
                 self._order(STOP)
                 reached = signals.stop(self._family, seconds=FREEZE_S)
                 return self._how(begin, reached)
-            held = self._group.freeze(FREEZE_S)
+            held = self._group.freeze(CONFIRM_S) or self._wait_until_stuck(self._group, begin + FREEZE_S)
             inside = self._group.pids()
             strays = signals.stop(self._family, outside=inside, seconds=FREEZE_S)
             return self._how(begin, strays, len(inside), held)
 
     def thaw(self) -> FreezeOutcome:
-        """Let every process go on."""
+        """Let every process continue."""
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
@@ -107,8 +111,26 @@ class ProcessTree:
             held = self._group.thaw(FREEZE_S)
             return self._how(begin, strays, len(inside), held)
 
+    def standing(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """While it is frozen: which processes still run, and which wait in the kernel and stop before they run again.
+
+        The kernel keeps a process that waits for a disk or a file system until that answers; signals wait as well.
+        """
+        moving: tuple[int, ...] = ()
+        waiting: tuple[int, ...] = ()
+        inside: frozenset[int] = frozenset()
+        if self._group:
+            inside = self._group.pids()
+            if not self._group.frozen:
+                moving = tuple(sorted(inside))
+            elif not self._group.confirmed():
+                moving, waiting = self._group.stuck()
+        outside = [p for p in self._look() if p.pid not in inside]
+        moving += tuple(p.pid for p in outside if not p.stopped and p.state != "D")
+        return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
+
     def frozen(self) -> bool:
-        """Whether it stands still now, whoever froze it."""
+        """Whether it is stopped now, whoever froze it."""
         if self._group:
             return self._group.frozen
         members = self._look()
@@ -167,6 +189,25 @@ class ProcessTree:
             return True
         pids = self.pids()
         return bool(pids) or bool(self._family.unseen(pids))
+
+    def wait_gone(self, seconds: float) -> bool:
+        """Wait until every process has ended, at most so long; whether they have."""
+        deadline = time.monotonic() + seconds
+        while self.alive():
+            if (left := deadline - time.monotonic()) <= 0:
+                return False
+            self._learn()
+            if self._group and self._group.populated():
+                self._group.wait_empty(left)
+            else:
+                time.sleep(min(left, 0.01))
+        return True
+
+    def describe(self, pids: tuple[int, ...] | None = None) -> str:
+        """The first ten processes, all of its own or these, with the names of their programs, for people."""
+        pids = self.pids() if pids is None else pids
+        more = f" and {len(pids) - DESCRIBED} more" if len(pids) > DESCRIBED else ""
+        return ", ".join(f"{proc.name_of(pid)} ({pid})" for pid in pids[:DESCRIBED]) + more
 
     def poll(self) -> int | None:
         """The command's exit status (minus the signal that ended it); None while it runs."""
@@ -234,6 +275,19 @@ class ProcessTree:
     ) -> None:
         self.end()
 
+    def _wait_until_stuck(self, group: Cgroup, deadline: float) -> bool:
+        """The kernel does not confirm a freeze while a process waits in it: see that all others are stopped."""
+        before: tuple[int, ...] = ()
+        while not group.confirmed():
+            running, waiting = group.stuck()
+            if not running and waiting and waiting == before:
+                return True
+            if time.monotonic() > deadline:
+                return False
+            before = waiting
+            time.sleep(STUCK_S)
+        return True
+
     def _order(self, number: int) -> bool:
         """Have the first process of an enclosed tree stop, continue or take everything with it."""
         first = self._handle.keeper
@@ -268,12 +322,7 @@ class ProcessTree:
             self.thaw()
             # Stopped inside the cgroup by a signal of their own, they would sleep through the request.
             signals.ask(self._family, signal.SIGCONT, seeds=seeds)
-        while self.alive() and (left := deadline - time.monotonic()) > 0:
-            self._learn()
-            if self._group and self._group.populated():
-                self._group.wait_empty(left)
-            else:
-                time.sleep(min(left, 0.01))
+        self.wait_gone(deadline - time.monotonic())
         return asked.processes
 
     def _learn(self) -> None:
@@ -307,15 +356,15 @@ class ProcessTree:
 
 def _without_kernel(name: LimitName, value: float) -> LimitHeld:
     if name == "max_cpu_percent":
-        return LimitHeld(limit=name, value=value, by="nobody", note="there is no cpu controller that we may use")
-    note = f"looked at every {INTERVAL_S * 1000:.0f} ms while the process that set the limit lives"
+        return LimitHeld(limit=name, value=value, by="nobody", note="no usable cpu controller")
+    note = f"checked every {INTERVAL_S * 1000:.0f} ms while the process that set the limit lives"
     return LimitHeld(limit=name, value=value, by="watching", note=note)
 
 
 def _wait_for(pid: int, start: int, timeout: float | None) -> None:
     """Return when this process has ended or the time is over."""
     try:
-        descriptor = os.pidfd_open(pid)
+        descriptor = open_process(pid)
     except OSError:
         return
     try:

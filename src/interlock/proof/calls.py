@@ -8,9 +8,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from ..core import Step, Tool
-from ..review.tools import COMMAND_KEYS, file_verb, kind_of, path_of, text_of
-from ..review.writes import writes_of
-from ..review.written_files import Write
+from ..review import COMMAND_KEYS, Write, file_verb, kind_of, path_of, text_of, writes_of
 from .command_lines import read_programs
 
 ANSWERS = re.compile(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from msgspec import Struct
 
-from ..review.wordlist import name_set
+from ..review import name_set
 from .command_lines import ProgramRun, read_programs
 from .model import ClaimKind
 
@@ -100,7 +101,7 @@ _BUILD_NAME = re.compile(r"(?:\A|[_.:-])(?:build|compile|bundle)(?:[_.:-]|\Z)")
 _CHECK_NAME = re.compile(r"(?:\A|[_.:-])(?:check|verify|validate|ci)(?:[_.:-]|\Z)")
 _NOT_RUN = name_set(
     """--help -h --version -V --collect-only --co --list --list-tests --listTests --showConfig --fixtures --markers
-    --dry-run --print-config --init --install-types --setup-plan"""
+    --dry-run --print-config --init --install-types --setup-plan --no-run --just-print --recon --question"""
 )
 _NARROWS = ("--ignore", "--deselect", "--exclude", "--skip", "--testPathIgnorePatterns", "-DskipTests",
             "-Dmaven.test.skip")  # fmt: skip
@@ -114,11 +115,20 @@ def read_checks(script: str) -> tuple[CheckCommand, ...]:
 @lru_cache(256)
 def _read(script: str) -> tuple[CheckCommand, ...]:
     found = []
+    own = _defined(script)
     for run in read_programs(script):
-        known = _recognise(list(run.words))
+        known = _recognise(list(run.words)) if run.words[0] not in own else None
         if known is not None:
             found.append(_check(run, *known))
     return tuple(found)
+
+
+def _defined(script: str) -> set[str]:
+    return {name for names in _DEFINED.findall(script) for name in names}
+
+
+_DEFINED = re.compile(r"(?:\A|[\s;&|({])(?:([\w.-]+)\s*\(\s*\)|function\s+([\w.-]+)|alias\s+([\w.-]+)=)")
+"""What a script means by a name itself."""
 
 
 def _check(run: ProgramRun, kind: ClaimKind, runner: str) -> CheckCommand:
@@ -162,8 +172,10 @@ def _recognise(words: list[str]) -> tuple[ClaimKind, str] | None:
     if program in _PACKAGERS:
         return _packager(rest)
     if program in _JAVA:
-        return _java(program.removesuffix("w"), rest)
+        return _java(program.removesuffix("w"), words)
     if program in _MAKES:
+        if _is_idle_make(words):
+            return None
         return _by_name(rest[0], program) if rest else ("build", program) if program == "make" else None
     if program == "cmake":
         return ("build", "cmake") if "--build" in words else None
@@ -172,6 +184,11 @@ def _recognise(words: list[str]) -> tuple[ClaimKind, str] | None:
     if words[0].startswith(("./", "/", "../")) or "/" in words[0] or program.endswith((".sh", ".py")):
         return _by_name(program, "script")
     return ("tests", "script") if re.fullmatch(r"[a-z]+-tests?|run_?tests?", program) else None
+
+
+def _is_idle_make(words: Sequence[str]) -> bool:
+    """Whether make only says what it would do, or goes on over errors."""
+    return words[0] == "make" and any(re.fullmatch(r"-\w*[nqi]\w*|--ignore-errors", word) for word in words[1:])
 
 
 def _packager(rest: list[str]) -> tuple[ClaimKind, str] | None:
@@ -188,11 +205,13 @@ def _packager(rest: list[str]) -> tuple[ClaimKind, str] | None:
     return _by_name(rest[0], f"npm {rest[0]}")
 
 
-def _java(program: str, goals: list[str]) -> tuple[ClaimKind, str] | None:
-    last = {goal.rpartition(":")[2] for goal in goals}
-    if last & {"test", "verify", "integration-test", "check", "install", "package"}:
+def _java(program: str, words: list[str]) -> tuple[ClaimKind, str] | None:
+    last = {word.rpartition(":")[2] for word in words[1:] if not word.startswith("-")}
+    skips = any(word.startswith(("-DskipTests", "-Dmaven.test.skip")) for word in words) or "-x" in words
+    if last & {"test", "verify", "integration-test", "check", "install", "package"} and not skips:
         return "tests", program
-    return ("build", program) if last & {"compile", "build", "assemble", "test-compile", "jar", "classes"} else None
+    built = {"compile", "build", "assemble", "test-compile", "jar", "classes", "install", "package"}
+    return ("build", program) if last & built else None
 
 
 def _script(program: str, words: list[str], rest: list[str]) -> tuple[ClaimKind, str] | None:
@@ -231,8 +250,17 @@ _READING = name_set(
 
 def read_command(script: str) -> tuple[CheckCommand, ...]:
     """The last program of a script that does something of its own: evidence for what is claimed to be done."""
+    own = _defined(script)
     for run in reversed(read_programs(script)):
         program = run.words[0].rpartition("/")[2]
-        if program not in _READING and not program.startswith(("-", "<", "$", "#")) and len(program) > 1:
+        if program in _NAMED or program in _JAVA or program in own or not _NOT_RUN.isdisjoint(run.words):
+            # It would be a check if it checked anything.
+            continue
+        if (
+            program not in _READING
+            and not _is_idle_make(run.words)
+            and not program.startswith(("-", "<", "$", "#"))
+            and len(program) > 1
+        ):
             return (CheckCommand("done", " ".join(run.words[:2])[:80], run.text[:TEXT], (), run.shows, run.piped),)
     return ()

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import re2
 
+from .claim_patterns import PATTERNS
 from .model import Claim, ClaimKind
 from .sieve import Sieve
 
@@ -22,7 +23,8 @@ MOST = 8
 """Claims kept of one text."""
 
 _HINT = re.compile(
-    r"pass|green|succe|complet|\bdone\b|finish|fixed|resolv|implement|compil|builds?\b|commit|push|return|respon"
+    r"pass|green|\b0 fail|tests? (?:are |is )?fail|answer|succe|complet|\bdone\b|finish|fixed|resolv|implement"
+    r"|compil|builds?\b|commit|push|return|respon"
     r"|running|\bup\b|live|happy|no problem|export|provision|in place|configur|created|wrote|written|updated|"
     r"modified|edited|healthy|clean|no (?:type|lint|error|fail)|work|deploy|met\b|verified|stable|compliant|ready",
     re.IGNORECASE,
@@ -33,8 +35,8 @@ _QUOTED_LINE = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
 _QUOTE = re.compile(r"[\"“][^\"”\n]{3,300}[\"”]|(?<!\w)'[^'\n]{12,300}'(?!\w)")
 _MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}|^\s*(?:[-*•+]|\d+[.)])\s+|[✅☑✔✓🎉🟢]+\s*", re.MULTILINE)
 _MARKED = re.compile(r"[*_#\n•✅☑✔✓🎉🟢]|\A\s*[-+\d]")
-_PLAIN_END = re.compile(r"[.!?](?:\s+|(?=[A-Z]))")
-_END = re.compile(r"(?<=[.!?])(?:\s+|(?=[A-Z]))|\n+|(?<=[a-z\d)]);\s+|\s+—\s+|\s+–\s+")
+_PLAIN_END = re.compile(r"(?<!/\.\.)[.!?](?:\s+|(?=[A-Z]))")
+_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)(?:\s+|(?=[A-Z]))|\n+|(?<=[a-z\d)]);\s+|\s+—\s+|\s+–\s+")
 
 _HEDGE = re.compile(
     r"\b(?:should|would|will|could|might|may|must|shall|can|cannot|if|whether|when|once|unless|until|till|before"
@@ -79,142 +81,6 @@ _I_RAN = re.compile(
     r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?)? ?(?:re-?)?(?:ran|executed|run)\b[^.]*\b(?:and|,)\s*$", re.IGNORECASE
 )
 
-_BE = (
-    r"(?:(?:are|is|now|have|has|been|all|were|was|still|also|currently|again|successfully|both|each|being"
-    r"|cleanly)\s+){0,4}"
-)
-_TESTS = r"(?:tests?(?: cases?| suites?| files?)?|specs?|test-suite|suite|checks|assertions|scenarios)"
-_PASSING = r"(?:pass(?:es|ed|ing)?|green|succeed(?:s|ed)?|successful)\b"
-_RUNNER = (
-    r"(?:pytest|unittest|jest|vitest|mocha|tox|nox|cargo test|go test|npm (?:run )?test|yarn test|pnpm test"
-    r"|make test|make check|ctest|rspec|phpunit|mvn (?:test|verify)|gradle test|\./gradlew test)"
-)
-
-_PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
-    (
-        "tests",
-        re.compile(
-            rf"\b(?:all|every|the|our|my|these|those|both|each|its|existing|new|unit|integration|e2e|regression"
-            rf"|full|\d+)\b"
-            rf"(?:(?!\b(?:that|which|if|whether|when|once|until|unless|should|will|would|so|before|shows?|prints?|pass|fail"
-            rf"|to)\b)[^.;:,\n]){{0,60}}?\b{_TESTS}\b(?: \([^)\n]{{0,40}}\))?(?: in [\w./`-]+)?\s+{_BE}{_PASSING}",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "tests",
-        re.compile(
-            r"\b(?:ran|run|executed)\b[^.;]{0,40}\b(?:tests?|suite|pytest)\b[^.;]{0,20}(?:\band|,)\s*(?:they|"
-            r"everything|it)"
-            r"\s+(?:all |now )*pass(?:es|ed)?\b",
-            re.IGNORECASE,
-        ),
-    ),
-    ("tests", re.compile(rf"\A(?:and |so |now |ok[,:]? |great[,!:]? )?{_TESTS}:?\s+{_BE}{_PASSING}", re.IGNORECASE)),
-    (
-        "tests",
-        re.compile(rf"(?<!\w)`?{_RUNNER}`?(?: [\w./`-]+)?\s+{_BE}(?:{_PASSING}|clean\b|is happy)", re.IGNORECASE),
-    ),
-    (
-        "tests",
-        re.compile(
-            r"\b(\d+)\s*/\s*\1 (?:\w+ )?(?:tests? )?(?:are |now )?pass(?:ed|ing|es)?\b|\b(\d+) of \2 tests? pass",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "tests",
-        re.compile(
-            r"\b\d+ (?:\w+ )?(?:tests? |specs? )?pass(?:ed|ing|es)?,? (?:and )?(?:0|no|zero) (?:fail|error)",
-            re.IGNORECASE,
-        ),
-    ),
-    ("tests", re.compile(r"\b(?:0|no|zero) (?:test )?(?:failures|failing tests|failed tests)\b", re.IGNORECASE)),
-    (
-        "types",
-        re.compile(
-            r"(?<!\w)`?(?:mypy|tsc|pyright|type[- ]?check(?:s|ing|er)?|types|typescript)(?: --?[\w-]+)*`?\s+"
-            rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|without errors?|reports? (?:no|0|zero) (?:errors?|issues?))"
-            r"|\b(?:there (?:are|were) )?(?:no|zero|0) (?:more )?type(?:script)? errors?\b|\btype-?checks? cleanly",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "lint",
-        re.compile(
-            r"(?<!\w)`?(?:ruff|eslint|lint(?:er|ing|s)?|flake8|pylint|clippy|prettier|black|"
-            r"biome)(?: check)?`?(?: check)?\s+"
-            rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|reports? (?:no|0|zero) (?:errors?|issues?|warnings?|problems?))"
-            r"|\b(?:no|zero|0) (?:more )?lint(?:ing|er)? (?:errors?|warnings?|issues?|problems?)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "build",
-        re.compile(
-            r"\b(?:build|compilation)\s+(?:(?:is|has|was|now|of [\w./`-]+)\s+){0,3}(?:pass(?:es|ed|ing)|green"
-            r"|succeed(?:s|ed)"
-            r"|successful|complet(?:es|ed) (?:successfully|without errors?))\b"
-            r"|\b(?:it|everything|project|code|app|application|package|crate|binary|site|module|that"
-            r"|this)\s+(?:now |still |all )?"
-            r"(?:builds?|compiles?|built|compiled)\s+(?:(?:again|now)\s+)?(?:successfully|cleanly|fine"
-            r"|without (?:any )?(?:errors?|warnings?|issues?))\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "endpoint",
-        re.compile(
-            r"(?:\b(?:endpoint|server|api|service|site|page|route|url|health ?check)\b|\bhttps?://[\w.:/-]+"
-            r"|(?:(?<=\s)|\A)`?/[\w/-]+`?)"
-            r"(?: at [\w.:/`-]+| on (?:port )?[\w.:/`-]+)?\s+(?:(?:now|is|also|correctly|successfully|are)\s+){0,3}"
-            r"(?:return(?:s|ed|ing)(?: an?)?(?: http| status)?(?: code)? 20\d|respond(?:s|ed"
-            r"|ing)(?: with)?(?: an?)?(?: http| status)? (?:20\d|ok)\b"
-            r"|(?:up and running|reachable|healthy|responding|live|running (?:at|on) \S+))",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "push",
-        re.compile(
-            r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?pushed\b"
-            r"|\b(?:changes?|commits?|branch|code|everything|it|fix)\s+(?:(?:is|are|has|have|been|was|were|now|all"
-            r"|successfully)\s+){1,4}pushed\b"
-            r"|\A(?:Successfully )?[Pp]ushed (?:the|all|my|to|it|this|these)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "commit",
-        re.compile(
-            r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?committed\b(?! to\b)"
-            r"|\b(?:changes?|code|everything|fix|files?|work)\s+(?:(?:is|are|has|have|been|was|were|now|all"
-            r"|successfully)\s+){1,4}committed\b(?! to\b)"
-            r"|\A(?:Successfully )?Committed (?:the|all|my|it|this|these|as|in)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "done",
-        re.compile(
-            r"\b(?:task|everything|work|implementation|migration|deployment|backup|export|feature|fix|issues?|bugs?"
-            r"|problem|"
-            r"requirements?|changes?|solution|job|integration|setup|configuration|optimization|refactoring|upgrade"
-            r"|service|"
-            r"system|model|infrastructure|pipeline|update|updates|servers?|vulnerability|resources|replication"
-            r"|layer|data|checks)\b"
-            r"(?:(?!\b(?:that|which|to|when|if|not|for|must|should|will|would|can|could|cannot|needs?|before|"
-            r"may)\b)[^.;:\n]){0,60}?\b(?:(?:is|are|has|have|been|was|were|now"
-            r"|fully|all|"
-            r"successfully|meets?|met)\s+){0,4}(?:complete|completed|done|finished|resolved|fixed|working|deployed"
-            r"|implemented|"
-            r"provisioned|configured|stable|compliant|ready|verified|exported|in place|met|pass|requirements)\b"
-            r"|\b(?:successfully|correctly) (?:\w+ed|built|set up|wrote|written)\b|\bsuccessfully\.?\Z"
-            r"|\A(?:it|this|that|everything|all)\s+(?:now )?works?\b",
-            re.IGNORECASE,
-        ),
-    ),
-)
 _ALL = re.compile(r"\b(?:all|every|full|entire|whole|complete)\b|(\d+)\s*/\s*\1", re.IGNORECASE)
 _THEY_PASS = re.compile(
     r"\A(?:and )?(?:they|these|those|everything|all(?: of (?:them|those))?|both|it)\s+(?:all |now |both "
@@ -236,14 +102,15 @@ _FAILING = re2.compile(
 
 
 _WROTE = re.compile(
-    r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited)\s+(?:the |a |an )?"
-    r"(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
+    r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited"
+    r"|added(?=[^`'\"]*[`'\"][\w.-]+/))\s+"
+    r"(?:the |a |an )?(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
     re.IGNORECASE,
 )
 _THEY, _FILES, _FIRST = range(3)
 _SIEVE = Sieve(
-    [_THEY_PASS, _WROTE, *(each for kind, each in _PATTERNS if kind != "done")],
-    [each for kind, each in _PATTERNS if kind == "done"],
+    [_THEY_PASS, _WROTE, *(each for kind, each in PATTERNS if kind != "done")],
+    [each for kind, each in PATTERNS if kind == "done"],
 )
 
 
@@ -258,7 +125,7 @@ def read_claims(text: str) -> tuple[Claim, ...]:
     before = ""
     for sentence in _sentences(read) if possible != [_FILES] else ():
         can = _SIEVE.possible(sentence)
-        for kind, pattern in [_PATTERNS[at - _FIRST] for at in can if at >= _FIRST]:
+        for kind, pattern in [PATTERNS[at - _FIRST] for at in can if at >= _FIRST]:
             match = pattern.search(sentence)
             if (
                 match is not None
@@ -336,7 +203,7 @@ def _sentences(text: str) -> Iterator[str]:
 _RAN = re.compile(
     r"\bI(?:'ve| have)?\s+(?:already\s+)?(?:ran|run|executed)\s+(?:the |all |our )?(?:\w+\s+)?tests?\b", re.IGNORECASE
 )
-_VERBS = ("created", "written", "wrote", "updated", "modified", "edited")
+_VERBS = ("created", "written", "wrote", "updated", "modified", "edited", "added")
 _TEST_WORDS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"ctest", b"runtests", b"test", b"tests"))
 
 

@@ -51,8 +51,9 @@ def read_programs(script: str) -> tuple[ProgramRun, ...]:
     found: list[ProgramRun] = []
     for at, pipeline in enumerate(statements):
         after = [each for each in operators[at:] if each]
-        # `a && b` is 0 only if both are; `a; b` and `a || b` say nothing of a.
-        reaches = not compound and all(each == "&&" or (fail_fast and each in (";", "\n")) for each in after)
+        # `a && b` is 0 only if both are; `a; b` says nothing of a, and `a || b` of neither.
+        certain = not compound and operators[max(0, at - 1) : at] != ["||"]
+        reaches = certain and all(each == "&&" or (fail_fast and each in (";", "\n")) for each in after)
         for place, words in enumerate(pipeline):
             last = place == len(pipeline) - 1
             plain = unwrapped([_unquoted(word) for word in words if word not in _KEYWORDS])

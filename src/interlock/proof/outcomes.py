@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 import re2
 
-from .checks import SCRIPTS, CheckCommand
+from .checks import SCRIPTS, CheckCommand, read_checks
 from .model import Outcome
 
 HEAD, TAIL = 3_000, 5_000
@@ -58,10 +59,29 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
         if said is not None:
             return said
         if check.kind == "endpoint" and code in (None, 0) and text.strip():
-            return "passed", "it answered"
+            return "passed", "it responded"
         if code == 0 or error is False or (check.kind in ("types", "lint", "build") and not text.strip()):
             return "passed", "exit status 0" if code == 0 else "no error"
     return said or ("unknown", "its exit status is hidden" if not check.shows else "its output does not say")
+
+
+SUMS_UP = frozenset(("pytest", "unittest", "jest", "vitest", "cargo test", "go test"))
+"""Runners that always say at their end how many tests ran."""
+_QUIET = re.compile(r"[>|]|--json|--report|-qq|-q\s+-q|--silent|--quiet|-json")
+"""What keeps a runner from saying so."""
+
+
+def why_not_passed(command: str, output: str) -> str:
+    """Why a command that ended with status 0 did not pass: its tests failed, or none ran; else nothing."""
+    checks = [check for check in read_checks(command) if check.kind == "tests" and check.runner not in SCRIPTS]
+    if not checks or checks[-1].runner == "script":
+        return ""
+    said = _sum(_bounded(output))
+    if said is not None and said[0] in ("failed", "none"):
+        return f"ended with status 0, but printed: {said[1]}"
+    if said is None and checks[-1].runner in SUMS_UP and not _QUIET.search(command):
+        return "ended with status 0, but did not say how many tests passed"
+    return ""
 
 
 def _bounded(output: str) -> str:
@@ -96,6 +116,7 @@ _MAVEN = re.compile(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
 _GO_OK = re.compile(r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)", re.M)
 _GO_FAIL = _by_line(r"^(?:--- FAIL|FAIL\b(?:\s+\S+\s+(?:[\d.]+s|\[))?)")
 _GRADLE = re.compile(r"(\d+) tests completed, (\d+) failed")
+_JAVA_NONE = _by_line(r"--- (?:maven-)?surefire[\w-]*:\S+:test |^(?:> Task )?\S*:test NO-SOURCE")
 _BROKEN = _by_line(
     r"^(?:E\s{2,}|ERROR collecting|ERRORS?\b|FAILED\b|FAIL(?:URE)?\b|--- FAIL|not ok \d)|^\s*[✗✘×✕] |BUILD FAIL"
     r"|\[ERROR\]"
@@ -111,11 +132,16 @@ _FINE = _by_line(
 )  # fmt: skip
 
 
+def _sum(text: str) -> Said:
+    """What a runner that counts its tests says at the end."""
+    runners = (_pytest, _unittest, _rust, _java, _javascript, _golang)
+    return next((said for counted in runners if (said := counted(text)) is not None), None)
+
+
 def _tests(text: str) -> Said:
-    for counted in (_pytest, _unittest, _rust, _java, _javascript, _golang):
-        said = counted(text)
-        if said is not None:
-            return said
+    said = _sum(text)
+    if said is not None:
+        return said
     broken = _BROKEN.search(_NO_FAILURES.sub("", text))
     if broken is not None:
         return "failed", _line_at(text, broken.group(0))
@@ -170,16 +196,17 @@ def _rust(text: str) -> Said:
 
 
 def _java(text: str) -> Said:
+    """Maven and Gradle. A build without tests succeeds too."""
+    runs = _MAVEN.findall(text)
+    ran, failures, errors = (int(each) for each in runs[-1]) if runs else (0, 0, 0)
+    if failures or errors:
+        return "failed", f"{failures} failures, {errors} errors of {ran}"
     if "BUILD FAILURE" in text or "BUILD FAILED" in text:
         found = _GRADLE.search(text)
         return "failed", found[0] if found else "the build failed"
-    runs = _MAVEN.findall(text)
-    if not runs:
-        return None
-    ran, failures, errors = (int(each) for each in runs[-1])
-    if failures or errors:
-        return "failed", f"{failures} failures, {errors} errors of {ran}"
-    return ("passed", f"{ran} passed") if ran else ("none", "0 tests ran")
+    if runs or _JAVA_NONE.search(text):
+        return ("passed", f"{ran} passed") if ran else ("none", "0 tests ran")
+    return None
 
 
 def _javascript(text: str) -> Said:
@@ -225,14 +252,6 @@ _TYPE_FINE = _by_line(r"Success: no issues found|^0 errors|Found 0 errors|No err
 _TYPE_BAD = _by_line(r"Found (\d+) errors?|error TS\d+|^(\d+) errors?,|^\S+:\d+(?::\d+)?:? (?:- )?error")
 
 
-def _types(text: str) -> Said:
-    bad = next((each for each in _TYPE_BAD.finditer(text) if (each[1] or each[2]) != "0"), None)
-    if bad is not None:
-        return "failed", _line_at(text, bad.group(0))
-    fine = _TYPE_FINE.search(text)
-    return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
-
-
 _LINT_FINE = re.compile(r"All checks passed|Your code has been rated at 10|no offenses|would be left unchanged"
     r"|0 problems"
                         r"|All matched files use Prettier|No issues found|already formatted", re.I)  # fmt: skip
@@ -242,14 +261,6 @@ _LINT_BAD = _by_line(
     r"|^\s+\d+:\d+\s+error\s|^error(?:\[\w+\])?:|\bFailed$|^\S+:\d+:\d+: [CREWF]\d{4}:")  # fmt: skip
 
 
-def _lint(text: str) -> Said:
-    bad = next((each for each in _LINT_BAD.finditer(text) if each[1] != "0"), None)
-    if bad is not None:
-        return "failed", _line_at(text, bad.group(0))
-    fine = _LINT_FINE.search(text)
-    return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
-
-
 _BUILD_BAD = _by_line(
     r"error: could not compile|BUILD FAIL|^make(?:\[\d+\])?: \*\*\*|\berror TS\d+|^\S+:\d+:(?:\d+:)? (?:fatal )?error:"
     r"|^error(?:\[\w+\])?:|Failed to compile|Build failed|npm ERR!|ERROR in |^ERROR: |SyntaxError|undefined reference"
@@ -257,14 +268,6 @@ _BUILD_BAD = _by_line(
 _BUILD_FINE = _by_line(
     r"BUILD SUCCESS|Compiled successfully|Finished (?:`?\w+`? )?(?:\[|profile|dev|release|test)|✓ built in|built in \d"
     r"|compiled successfully|Build succeeded|Successfully (?:built|tagged)|Build (?:completed|successful)")  # fmt: skip
-
-
-def _build(text: str) -> Said:
-    bad = _BUILD_BAD.search(text)
-    if bad is not None:
-        return "failed", _line_at(text, bad.group(0))
-    fine = _BUILD_FINE.search(text)
-    return ("passed", _line_at(text, fine.group(0))) if fine is not None else None
 
 
 _HTTP = re.compile(
@@ -278,8 +281,8 @@ _NO_ANSWER = _by_line(
 
 
 def _endpoint(text: str) -> Said:
-    if _NO_ANSWER.search(text):
-        return "failed", _line_at(text, _NO_ANSWER.search(text).group(0))  # type: ignore[union-attr]
+    if (silent := _NO_ANSWER.search(text)) is not None:
+        return "failed", _line_at(text, silent.group(0))
     codes = [next(part for part in found if part) for found in _HTTP.findall(text.strip())]
     if codes:
         return ("passed" if codes[-1][0] in "23" else "failed"), f"HTTP {codes[-1]}"
@@ -293,19 +296,6 @@ _REJECTED = _by_line(
 _PUSHED = _by_line(r"^\s*(?:\*|\+|[0-9a-f]{6,}\.\.+[0-9a-f]{6,}).* -> |Everything up-to-date")
 _COMMITTED = _by_line(r"^\[[^\]\n]+ [0-9a-f]{6,}\]|\d+ files? changed")
 _NOT_COMMITTED = _by_line(r"nothing to commit|no changes added|^fatal: |^error: |hook (?:failed|declined)")
-
-
-def _push(text: str) -> Said:
-    if _REJECTED.search(text):
-        return "failed", _line_at(text, _REJECTED.search(text).group(0))  # type: ignore[union-attr]
-    return ("passed", "pushed") if _PUSHED.search(text) else None
-
-
-def _commit(text: str) -> Said:
-    if _COMMITTED.search(text):
-        return "passed", _line_at(text, _COMMITTED.search(text).group(0))  # type: ignore[union-attr]
-    bad = _NOT_COMMITTED.search(text)
-    return ("failed", _line_at(text, bad.group(0))) if bad is not None else None
 
 
 def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
@@ -349,13 +339,26 @@ def _command(text: str) -> Said:
     return ("failed", _line_at(text, bad.group(0))) if bad is not None else None
 
 
-_PARSERS = {
+def _by_words(*news: tuple[Outcome, re.Pattern[str]]) -> Callable[[str], Said]:
+    """A parser that looks for one kind of news after the other; a count of 0 is none."""
+
+    def parse(text: str) -> Said:
+        for outcome, pattern in news:
+            for found in pattern.finditer(text):
+                if "0" not in found.groups():
+                    return outcome, _line_at(text, found.group(0))
+        return None
+
+    return parse
+
+
+_PARSERS: dict[str, Callable[[str], Said]] = {
     "done": _command,
     "tests": _tests,
-    "types": _types,
-    "lint": _lint,
-    "build": _build,
+    "types": _by_words(("failed", _TYPE_BAD), ("passed", _TYPE_FINE)),
+    "lint": _by_words(("failed", _LINT_BAD), ("passed", _LINT_FINE)),
+    "build": _by_words(("failed", _BUILD_BAD), ("passed", _BUILD_FINE)),
     "endpoint": _endpoint,
-    "push": _push,
-    "commit": _commit,
+    "push": _by_words(("failed", _REJECTED), ("passed", _PUSHED)),
+    "commit": _by_words(("passed", _COMMITTED), ("failed", _NOT_COMMITTED)),
 }

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from ..core import Step
-from ..review.tools import kind_of
-from ..review.written_files import Write
+from ..review import Write, kind_of
 from .calls import read_call
 from .honesty import compare_edits, is_checked_by
 from .model import TestFact

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ..core import Step, Tool
-from ..core.decoding import from_msgpack
+from ..core import Step, Tool, from_msgpack
 from .calls import CallReading, read_call
-from .checks import CheckCommand, read_checks, read_command
+from .checks import SCRIPTS, CheckCommand, read_checks, read_command
 from .claims import admits_failure, read_claims
 from .model import CheckRun, Claim, ClaimVerdict
 from .outcomes import read_outcome
@@ -20,8 +20,16 @@ from .verdicts import judge
 CHECKS, CLAIMS, FILES, OPEN = 128, 64, 512, 64
 """Checks, claims, written files and calls under way that are remembered."""
 
+_HANDS_OVER = re.compile(r"transfer|hand_?off|hand_?over|escalate|terminate|ask_user", re.IGNORECASE)
+"""Tools that end a run in another way than by a message."""
+
 ChangedSince = Callable[[str], Sequence[str] | None]
 """The files that differ now from a tree; None where that tree is not known any more."""
+
+
+SCRIPT = 4_000
+"""Characters kept of a script that prints words of its own."""
+_PRINTS = re.compile(r"\b(?:echo|printf|print|say|puts)\b|console\.log|<<")
 
 
 class OpenCheck(Struct):
@@ -30,12 +38,14 @@ class OpenCheck(Struct):
     step: int
     call_id: str | None
     checks: list[CheckCommand]
+    script: str = ""
 
 
 class ProofState(Struct):
     """What is remembered of a run.
 
-    `written` gives the newest step that wrote each file, `submitted` what was contradicted when it was handed in.
+    `written` gives the newest step that wrote each file, `submitted` what was contradicted when it was handed in;
+    `spoke` says that messages of the agent are seen at all, `last_call` the tool that it called after its last one.
     """
 
     open: list[OpenCheck] = field(default_factory=list)
@@ -45,6 +55,8 @@ class ProofState(Struct):
     absent: dict[str, bool] = field(default_factory=dict)
     tree: str = ""
     said: int = -1
+    spoke: bool = False
+    last_call: str = ""
     submitted: dict[str, ClaimVerdict] = field(default_factory=dict)
 
 
@@ -69,6 +81,14 @@ class ProofTracker:
         """The checks that ran, oldest first."""
         return tuple(self.state.checks)
 
+    @property
+    def ending(self) -> str:
+        """What is odd about a run that ends here: it calls a tool and never says how it went; else empty."""
+        state = self.state
+        if not (state.spoke and state.last_call):
+            return ""
+        return f"no final message: the last thing that the agent did was to call {state.last_call}"
+
     def observe(self, step: Step, *, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
         """Take in one step. `prevented`: the call did not run; `absent`: files that it claims and that are missing."""
         if step.origin != "agent":
@@ -77,7 +97,10 @@ class ProofTracker:
             self._result(step)
             return
         if step.role != "assistant":
+            self.state.last_call = ""
             return
+        if step.kind == "message":
+            self.state.spoke, self.state.last_call = True, ""
         if step.content:
             self.state.said = step.index
             self._say(step.content, step.index, absent)
@@ -164,6 +187,7 @@ class ProofTracker:
 
     def _call(self, step: Step, tool: Tool) -> None:
         call = read_call(step, tool)
+        self.state.last_call = "" if call.answers or _HANDS_OVER.search(tool.name) else tool.name
         self._write(call, step.index)
         if call.says:
             self._say(call.says, step.index, printed=not call.answers)
@@ -174,9 +198,15 @@ class ProofTracker:
                 if found is not None and found.verdict == "contradicted":
                     self.state.submitted[claim.kind] = found
         checks = list(read_checks(call.script) or read_command(call.script)) if call.script else []
+        checks = [check for check in checks if not self._wrote(check.runner.split()[0])]
         if checks:
-            self.state.open.append(OpenCheck(step.index, tool.call_id, checks))
+            script = call.script[:SCRIPT] if _PRINTS.search(call.script) else ""
+            self.state.open.append(OpenCheck(step.index, tool.call_id, checks, script))
             del self.state.open[:-OPEN]
+
+    def _wrote(self, program: str) -> bool:
+        """Whether the agent wrote a file with the name of a program: then that program is its own."""
+        return program not in SCRIPTS and any(path.rpartition("/")[2] == program for path in self.state.written)
 
     def _write(self, call: CallReading, step: int) -> None:
         for path in call.paths:
@@ -197,11 +227,17 @@ class ProofTracker:
         if at is None:
             return
         call = self.state.open.pop(at)
+        output = _without_own_words(step.content, call.script) if call.script else step.content
         for check in call.checks:
-            outcome, detail = read_outcome(check, step.content, step.exit_code, step.error)
+            outcome, detail = read_outcome(check, output, step.exit_code, step.error)
             self.state.checks.append(
                 CheckRun(
                     call.step, check.kind, check.runner, check.text, outcome, detail, check.targets, self.state.tree
                 )
             )
         del self.state.checks[:-CHECKS]
+
+
+def _without_own_words(output: str, script: str) -> str:
+    """An output without the lines that the script has in it: what it prints by itself is not what a check said."""
+    return "\n".join(line for line in output.splitlines() if len(line) < 3 or line.strip() not in script)

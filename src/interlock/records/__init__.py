@@ -1,6 +1,6 @@
 """Every kind of record that a journal holds: one union, from which writers, readers, reports and schemas come.
 
-The journal stores a record's kind beside its JSON body, so the kind is the union's tag. To add a kind: write its
+The journal stores a record's kind alongside its JSON body, so the kind is the union's tag. To add a kind: write its
 struct, add it to KINDS and to RecordBody, give it words in `report/words.py`, and run `make web`.
 """
 
@@ -11,10 +11,20 @@ from typing import get_args
 
 import msgspec
 
-from ..control.effects import Audit
-from ..control.messages import Abort, Ack, Done, Request, Result, State
-from ..core import CheckpointInfo, Hold, Intervention, Issue, LostRecord, Plan, Record, RollbackEntry, RunSpec
-from ..core.decoding import Text, from_json
+from ..control import Abort, Ack, Audit, Done, Request, Result, State
+from ..core import (
+    CheckpointInfo,
+    Hold,
+    Intervention,
+    Issue,
+    LostRecord,
+    Plan,
+    Record,
+    RollbackEntry,
+    RunSpec,
+    Text,
+    from_json,
+)
 from .contract import BreachRecord, CommandResult, ContractRecord, StopGateRecord
 from .gui import (
     FileComparison,
@@ -24,6 +34,7 @@ from .gui import (
     GuiSessionRecord,
     GuiTroubleRecord,
     InterventionEvent,
+    MatchStatus,
     ReplayStatus,
     VerificationResult,
 )
@@ -149,6 +160,7 @@ __all__ = [
     "KINDS", "AppliedRecord", "BreachRecord", "CommandResult", "ContractRecord", "EndRecord", "EpisodeRecord", "Fault",
     "FenceRecord", "FileComparison", "GuiChunkRecord", "GuiModelCallRecord", "GuiResultRecord", "GuiSessionRecord",
     "GuiTroubleRecord", "IncidentRecord", "InterventionEvent", "InterventionRecord", "LimitRecord", "LivenessRecord",
+    "MatchStatus",
     "Opinion", "ParkedRecord", "PersonRecord", "ProofRecord", "ProxiedRecord", "RecordBody", "ReplayStatus",
     "RestoredRecord", "SnapshotRecord", "StartedRecord", "StatusRecord", "StepRecord", "StopGateRecord",
     "TamperRecord", "TranscriptRecord", "UnwedgeRecord", "VerificationResult", "WokenRecord", "decode_body", "kind_of",

@@ -8,22 +8,37 @@ from msgspec import Struct
 
 from ..core import Contract
 
+SHOWN = 4
+"""Paths that one line names."""
+
 
 class ContractRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `contract`: what the run may and must do, from now on; and digests of what sets its checks up."""
+    """kind `contract`: what the run may and must do, from now on.
+
+    `setup` are digests of what sets its checks up, `refs` the branches of its repository.
+    """
 
     contract: Contract
     setup: dict[str, str] = {}
+    refs: dict[str, str] = {}
 
 
 class BreachRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `breach`: files that changed against a clause; those that were restored, and those that were left alone."""
+    """kind `breach`: what happened against a clause: files that were restored, or left alone; commits and pushes."""
 
     step: int
     clause: str
     restored: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
     safety_id: str = ""
+    git: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """What broke the clause, and what was done about it."""
+        parts = [f"restored {_some(self.restored)}"] if self.restored else []
+        parts += [f"{_some(self.left)} changed and was not restored"] if self.left else []
+        return "; ".join([*parts, *self.git[:SHOWN]])
 
 
 class CommandResult(Struct, frozen=True, omit_defaults=True):
@@ -39,6 +54,12 @@ class CommandResult(Struct, frozen=True, omit_defaults=True):
     def passed(self) -> bool:
         return self.exit_status == 0 and not self.why
 
+    @property
+    def words(self) -> str:
+        """The command with what came of it."""
+        how = "passed" if self.passed else self.why or f"failed with exit status {self.exit_status}"
+        return f"`{self.command}` {how}"
+
 
 class StopGateRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """kind `stop_gate`: the agent said that it is done, and what came of it.
@@ -52,3 +73,8 @@ class StopGateRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     claims: tuple[str, ...] = ()
     returns: int = 0
     tree: str = ""
+
+
+def _some(paths: tuple[str, ...]) -> str:
+    more = f" and {len(paths) - SHOWN} more" if len(paths) > SHOWN else ""
+    return ", ".join(paths[:SHOWN]) + more

@@ -62,7 +62,7 @@ class TamperRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class FenceRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `fence`: the fence refused a host, during or after this step."""
+    """kind `fence`: the wall around a run refused a host, or without one what a tool tried (`why`), at this step."""
 
     why: str
     host: str

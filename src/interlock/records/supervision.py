@@ -110,10 +110,13 @@ class PersonRecord(Struct, frozen=True):
 class ProofRecord(Struct, frozen=True, omit_defaults=True):
     """kind `proof`: each claim with its verdict on a tree (a checkpoint's id), and what changed about the tests.
 
-    `step` is the number of steps so far.
+    `step` is the number of steps so far. `contract` says line by line what was kept and broken of it, `ending` what is
+    odd about how the run ended.
     """
 
     claims: tuple[ClaimVerdict, ...] = ()
     tests: tuple[TestFact, ...] = ()
     tree: str = ""
     step: int = 0
+    contract: tuple[str, ...] = ()
+    ending: str = ""

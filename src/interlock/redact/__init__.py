@@ -1,7 +1,5 @@
 """The border: what comes from outside is redacted and bounded once, before anything else sees it."""
 
-from .bounds import one_line
-from .step_redactor import StepRedactor, withhold
-from .text import redact_argv, redact_text, redact_tree
+from .._lazy import lazy
 
-__all__ = ["StepRedactor", "one_line", "redact_argv", "redact_text", "redact_tree", "withhold"]
+__getattr__ = lazy(__name__, __file__)

@@ -209,7 +209,7 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
 
 @functools.cache
 def _with_tail() -> re.Pattern[str]:
-    """A name that goes on behind a secret's. Made when it is first needed: making it takes longer than most texts."""
+    """A name that continues behind a secret's. Made when it is first needed: making it takes longer than most texts."""
     return re.compile(
         rf"(?:^|[_.-])(?:(?:{KEY_OWNERS})[_-]?key|passw(?:or)?d|passphrase|secret|token)(?P<tail>(?:[_-][a-z0-9]+)+)$",
         re.IGNORECASE,

@@ -302,7 +302,7 @@ COMMANDS = (
 AWS_PAIR = Shape(
     "aws_secret", "A(?:KIA|SIA)[A-Z0-9]{16}", r"\bA(?:KIA|SIA)[A-Z0-9]{16}[\s,:;\"'|]{1,8}([A-Za-z0-9/+]{40}=*)"
 )
-"""A secret key has no shape of its own, but often stands behind its id: looked for before the id is gone."""
+"""A secret key has no shape of its own, but often is behind its id: looked for before the id is gone."""
 
 FAMILIES = ((*KEYS, AWS_PAIR), ISSUED, CARRIED, SPELLED, COMMANDS)
 """In the order in which they are looked for: what is found first names the kind."""

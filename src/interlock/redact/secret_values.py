@@ -1,4 +1,4 @@
-"""Values beside names: where one begins, where it ends, and how it is written."""
+"""Values alongside names: where one begins, where it ends, and how it is written."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _quoted(text: str, at: int) -> tuple[int, int] | None:
 
 
 def _plain(text: str, at: int, whole_line: bool = False) -> tuple[int, int] | None:
-    """Where the value lies that stands here without quotes; none for a call or an index, which is code."""
+    """Where the value lies that is here without quotes; none for a call or an index, which is code."""
     plain = _PLAIN.match(text, at, at + LOOK)
     if plain is None or text[plain.end() : plain.end() + 1] in ("(", "[", "{"):
         return None

@@ -121,4 +121,4 @@ class StepRedactor:
 def withhold(step: Step) -> Step:
     """A step of which nothing may be kept, because it could not be looked at."""
     tool = Tool(step.tool.name, {}, step.tool.call_id) if step.tool is not None else None
-    return msgspec.structs.replace(step, content="[withheld: the border failed]", tool=tool, paths=None)
+    return msgspec.structs.replace(step, content="[withheld: redaction failed]", tool=tool, paths=None)

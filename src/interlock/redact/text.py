@@ -111,7 +111,7 @@ class Redactor:
         return value
 
     def _redact_dict(self, value: dict[Any, Any], about: str | None = None) -> dict[Any, Any]:
-        """`about` is the kind of the name that the dictionary itself stands under."""
+        """`about` is the kind of the name that the dictionary itself is under."""
         about = next(filter(None, (_kind_of_named(value.get(key)) for key in NAMING)), about)
         for command in commands_in(value):
             value = {**value, WORDS: self._redact_words(command)[1:]}
@@ -252,7 +252,7 @@ def _replace(text: str, spans: Iterable[Span]) -> str:
 
 
 def _kind_of_named(name: object) -> str | None:
-    """What a value is, if beside it stands what it is for."""
+    """What a value is, if alongside it stands what it is for."""
     if not isinstance(name, str) or len(name) > LONGEST_NAME or "[redacted:" in name:
         return None
     return kind_of_name(name.rstrip("'\"])}> "))

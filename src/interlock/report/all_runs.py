@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from ..core import NotFound
 from ..journal import RunFolder, Store
-from ..link.runs import Runs
+from ..link import Runs
 from .copy import Copies
 from .fleet import Fleet, RunRow
 from .inbox import InboxItem, read_inbox
 from .story import Story
 
 if TYPE_CHECKING:
-    from ..link.hub_client import HubClient
+    from ..link import HubClient
 
 
 class AllRuns(Runs):

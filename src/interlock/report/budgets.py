@@ -8,13 +8,11 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from ..config import Config
-from ..config.model import Budget
+from ..config import Budget, Config
 from ..core import InterlockError
-from ..journal import RunFolder, Store
-from ..journal.budget_ledger import NOTHING, Amount, BudgetLedger, Page, period_of
-from ..link.hub_ledger import HubLedger
-from ..runtime.budgets import fits
+from ..journal import NOTHING, Amount, BudgetLedger, Page, RunFolder, Store, period_of
+from ..link import HubLedger
+from ..runtime import fits
 
 LOOKED_AT = 500
 """Runs, the newest ones, among which a match has to fit one."""
@@ -58,7 +56,7 @@ class BudgetStanding(Struct, frozen=True, kw_only=True):
     def forecast(self) -> str:
         """In words, where this leads."""
         if self.fits_nothing:
-            return "fits no run kept here"
+            return "matches no stored run"
         if not self.period:
             return "no live run"
         if self.share >= 1:

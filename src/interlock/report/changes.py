@@ -11,7 +11,7 @@ from ..checkpoint import Checkpoints
 from ..config import Config
 from ..core import CheckpointInfo, InterlockError, SystemClock
 from ..redact import redact_text
-from ..review.file_kinds import kinds_of
+from ..review import kinds_of
 
 STRETCHES = 60
 """Stretches between two checkpoints that are shown with their diff; the newest ones."""
@@ -63,7 +63,7 @@ def read_changes(
 ) -> Changed:
     """Compare a run's checkpoints one after the other; what cannot be had is said, never an error."""
     if workspace is None:
-        return Changed(note="The run had no workspace, so no file was kept.")
+        return Changed(note="The run had no workspace, so there are no checkpoints.")
     if len(checkpoints) < 2:
         return Changed(note="There are fewer than two checkpoints to compare.")
     try:

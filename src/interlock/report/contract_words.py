@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..core import Clause, Contract
-from ..records import BreachRecord, StopGateRecord
+from ..records import StopGateRecord
 
 SHOWN = 8
 """Lines of a contract that the start of a run shows; the journal has all of them."""
 
 TITLES = {
     "may_change": "may change", "protect": "protected", "may_run": "may run", "may_not": "must not", "hosts": "hosts",
-    "done_when": "done when", "constraints": "reminded of", "goals": "goal",
+    "done_when": "done when", "constraints": "reminders", "goals": "goal",
 }  # fmt: skip
 
 
@@ -32,20 +32,13 @@ def contract_lines(contract: Contract, most: int = SHOWN) -> list[str]:
     return lines
 
 
-def breach_title(body: BreachRecord) -> str:
-    """What broke a clause, and what was done about it."""
-    if body.restored:
-        return f"restored {', '.join(body.restored[:3])}: changed against the contract"
-    return f"{', '.join(body.left[:3])} changed against the contract and was left alone"
-
-
 def stop_gate_words(body: StopGateRecord) -> tuple[str, str]:
     """Title and detail of what came of saying "done"."""
     failed = next((result for result in body.results if not result.passed), None)
-    what = f"`{failed.command}` " + (failed.why or f"failed with exit status {failed.exit_status}") if failed else ""
+    what = failed.words if failed else ""
     title = {
-        "passed": "done: " + ", ".join(f"`{result.command}` passed" for result in body.results),
-        "returned": f"not done: {what}; back to the agent (try {body.returns})",
+        "passed": "done: " + ", ".join(result.words for result in body.results),
+        "returned": f"not done: {what}; returned to the agent (attempt {body.returns})",
         "asked": "asked the agent to prove what it claims",
         "unproven": f"unproven: {what}",
         "observed": f"observed: {what or 'done_when passed'}",

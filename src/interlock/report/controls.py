@@ -7,7 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..control.messages import Ack, Request, Result, result_words
+from ..control import Ack, Request, Result, result_words
 from ..core import Record
 from ..records import read_body
 

@@ -1,4 +1,4 @@
-"""Copy: a run on another machine, read like one of our own; Copies: the folder that they lie in."""
+"""Copy: a run on another machine, read like one of our own; Copies: the folder that they are in."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..journal import Journal, JournalEntry, RunSummary, Store
 from .story import Story
 
 if TYPE_CHECKING:
-    from ..link.hub_client import HubClient
+    from ..link import HubClient
 
 
 GOING_S = 2.0
-"""How long copies that somebody still reads may take to go away."""
+"""How long copies that someone still reads may take to go away."""
 
 
 class Copies:
@@ -82,8 +82,6 @@ class Copy(Story):
     def _remote(self) -> RunSummary:
         found = next((run for run in self._hub.runs() if run.summary.run_id == self._run_id), None)
         if found is None:
-            raise NotFound(
-                f"the hub does not know run {self._run_id!r} any more", todo="Look at the list of runs again."
-            )
+            raise NotFound(f"the hub no longer has run {self._run_id!r}", todo="Reload the list of runs.")
         self.is_unknown = found.is_unknown
         return found.summary

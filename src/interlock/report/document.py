@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from .._version import __version__
 from ..core import LADDER, PAUSE, Issue, RunSpec
-from ..journal import RunSummary
-from ..journal.verify import verify_journal
+from ..journal import RunSummary, verify_journal
 from ..output import LastLines, read_last_lines
 from ..records import ProofRecord, VerificationResult
-from ..runtime.incidents import StoredIncident
+from ..runtime import StoredIncident
 from .changes import Changed
 from .controls import ControlCommand
 from .episodes import Problem
@@ -124,7 +123,7 @@ def tell_damage(story: Story) -> tuple[str, ...]:
 def gather(
     story: Story, changes: Changed | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
 ) -> Document:
-    """Everything about a run, as it is now. `albums` are folders that its pictures may lie in beside its own."""
+    """Everything about a run, as it is now. `albums` are folders that its pictures may be in alongside its own."""
     from .narrative import tell
 
     sums = story.sums

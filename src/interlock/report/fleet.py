@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import ENDED, InterlockError, Liveness
-from ..core.printable import printable
+from ..core import ENDED, InterlockError, Liveness, printable
 from ..journal import JournalReader, RunFolder, RunSummary, Store
 from .model_switches import why_not_switched
 
 if TYPE_CHECKING:
-    from ..link.outbox import RemoteRun
+    from ..link import RemoteRun
 
 SPARK_STEPS = 240
 SPARK_POINTS = 24
@@ -141,7 +140,7 @@ class Fleet:
             seen = self._look(folder, known)
             if seen is None:
                 kept.pop(folder.run_id, None)
-                folders = [*self.store.folders()]  # looked through anew next time
+                folders = [*self.store.folders()]  # looked through again next time
             else:
                 kept[folder.run_id] = seen
             changed = changed or seen is None or seen.summary is not before

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 from msgspec import Struct
 
-from ..control import decode_current
-from ..control.messages import State, Waiting
-from ..core import ENDED, InterlockError, NotFound
-from ..core.decoding import from_json
+from ..control import State, Waiting, decode_current
+from ..core import ENDED, InterlockError, NotFound, from_json
 from ..journal import JournalReader, RunFolder, RunSummary, Store, locked, write_durably
 from ..records import read_body
-from ..runtime.incidents import read_incidents
+from ..runtime import read_incidents
 
 if TYPE_CHECKING:
-    from ..link.outbox import RemoteRun
+    from ..link import RemoteRun
 
 DISMISSED = "dismissed.json"
 """The file in the store that lists what a person has seen and put aside."""
@@ -92,7 +90,7 @@ class _Looked(Struct, frozen=True):
     @property
     def dismiss(self) -> InboxAnswer:
         words = f"interlock show {self.run.run_id}"
-        return InboxAnswer("dismiss", "You have seen it: it leaves the inbox. Nothing else changes.", words=words)
+        return InboxAnswer("dismiss", "Removes it from the inbox. Nothing else changes.", words=words)
 
 
 def _approvals(seen: _Looked) -> Iterator[InboxItem]:
@@ -105,10 +103,10 @@ def _approvals(seen: _Looked) -> Iterator[InboxItem]:
             "approval",
             f"{call.step}/{call.digest}",
             seen.run.updated,
-            f"Step {call.step} asks for your approval",
+            f"Step {call.step} needs your approval",
             call.text,
             InboxAnswer("approve", "Exactly this call runs.", "approve", payload),
-            InboxAnswer("reject", "The call does not run; the agent is told your reason.", "reject", payload),
+            InboxAnswer("reject", "The call does not run; the agent receives your reason.", "reject", payload),
         ),
         expires=call.until or None,
     )
@@ -157,7 +155,7 @@ def _incidents(seen: _Looked) -> Iterator[InboxItem]:
 def _tampering(seen: _Looked) -> Iterator[InboxItem]:
     if seen.run.tampering:
         more = () if seen.run.status in ENDED else (seen.control[1],)
-        title = "Supervision was interfered with"
+        title = "The agent tampered with its supervision"
         yield seen.item(
             "tampering", seen.run.tampering, seen.run.updated, title, seen.run.tampering, *more, seen.dismiss
         )
@@ -172,7 +170,7 @@ def _unproven(seen: _Looked) -> Iterator[InboxItem]:
 def _lost(seen: _Looked) -> Iterator[InboxItem]:
     if seen.run.shown == "lost":
         text = "The process that supervised it is gone."
-        yield seen.item("lost", "", seen.run.updated, "Nobody supervises this run", text, seen.control[1], seen.dismiss)
+        yield seen.item("lost", "", seen.run.updated, "This run is not supervised", text, seen.control[1], seen.dismiss)
 
 
 KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {
@@ -237,7 +235,7 @@ def find_item(store: Store, ref: str, hub: RemoteStates | None = None) -> InboxI
     if len(found) == 1:
         return found[0]
     if found:
-        raise NotFound(f"{ref!r} fits {len(found)} items of the inbox", todo="Give more of the id.")
+        raise NotFound(f"{ref!r} matches {len(found)} items of the inbox", todo="Use a longer prefix.")
     raise NotFound(
         f"the inbox has no item {ref!r}", todo="It was answered, has changed or has expired: see interlock inbox."
     )

@@ -8,10 +8,8 @@ from msgspec import Struct
 
 from ..control import new_request
 from ..core import BadInput, InvalidState
-from ..link.owner_client import Notice
-from ..link.runs import Runs
-from ..runtime.continuation import abort
-from ..runtime.incidents import Incidents
+from ..link import Notice, Runs
+from ..runtime import Incidents, abort
 from .inbox import InboxItem, dismiss, find_item
 
 
@@ -26,7 +24,7 @@ class Answered(Struct, frozen=True):
 def answer_item(
     runs: Runs, ref: str, name: str, reason: str = "", *, timeout: float = 60.0, notice: Notice = lambda words: None
 ) -> tuple[InboxItem, Answered]:
-    """Give one of an item's answers. The item is looked up anew: one that changed or expired is not found."""
+    """Give one of an item's answers. The item is looked up again: one that changed or expired is not found."""
     item = find_item(runs.store, ref, runs.hub)
     answer = next((each for each in item.answers if each.name == name), None)
     if answer is None:
@@ -41,7 +39,7 @@ def answer_item(
         return item, Answered(got.outcome == "success", got.message, got.code)
     if name == "dismiss":
         dismiss(runs.store, item)
-        return item, Answered(True, "put aside")
+        return item, Answered(True, "dismissed")
     if item.kind == "incident" and name == "abort":
         incidents = Incidents(runs.store)
         stored = next(each for each in incidents.all() if each.incident.run_id == item.run_id and each.status == "open")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..core.printable import printable
+from ..core import printable
 from .document import Document, strongest_first
 from .episodes import tried_line
 from .narrative import known_cost, length, many
@@ -35,7 +35,7 @@ def render_markdown(document: Document) -> str:
         + _chains(document)
     )
     lines += _verifications(document) + _changes(document) + _output(document) + _timeline(document)
-    lines += [f"Made by {document.made_by} from the journal of run `{run.run_id}`.", ""]
+    lines += [f"Written by {document.made_by} from the journal of run `{run.run_id}`.", ""]
     return "\n".join(lines)
 
 
@@ -46,9 +46,11 @@ def safe(text: object) -> str:
 
 def _proof(document: Document) -> list[str]:
     proof = document.proof
-    if not proof.claims and not proof.tests:
+    if not proof.claims and not proof.tests and not proof.contract:
         return []
     lines = ["## Is it really done?", ""]
+    if proof.contract:
+        lines += [*(f"- contract: {safe(line)}" for line in proof.contract), ""]
     if proof.claims:
         lines += ["| verdict | claim | step | evidence |", "|---|---|---:|---|"]
         for each in proof.claims:
@@ -90,7 +92,7 @@ def _incidents(document: Document) -> list[str]:
         lines += [f"## Emergency stop {safe(stored.id)}", "", safe(report.summary), ""]
         lines += [f"Root cause: {safe(report.root_cause)}", ""]
         lines += [f"- {safe(item)}" for item in report.recommendations.immediate]
-        lines += ["", "Ways on:", ""]
+        lines += ["", "Options:", ""]
         lines += [f"- {safe(plain(o.name))}: `{o.command}`" for o in stored.options if o.applicable]
         lines.append("")
     return lines
@@ -105,7 +107,7 @@ def _ladder(document: Document) -> list[str]:
     return [
         "## The ladder",
         "",
-        "| intervention | made | worked | did not work | not made |",
+        "| intervention | applied | worked | did not work | not applied |",
         "|---|---:|---:|---:|---:|",
         *rows,
         "",

@@ -8,11 +8,11 @@ from collections import Counter
 
 from msgspec.structs import replace
 
-from ..control.messages import Result
+from ..control import Result
 from ..core import InterlockError, Intervention, Issue
 from ..journal import JournalReader, RunFolder, Store
 from ..records import EpisodeRecord, InterventionRecord, RecordBody, StepRecord, decode_body
-from ..runtime.metrics import CONTENT_TYPE, Metrics, process_metrics
+from ..runtime import CONTENT_TYPE, Metrics, process_metrics
 from .fleet import SETTLED_NS, Fleet, read_signature
 
 KINDS = frozenset(("step", "issue", "episode", "intervention", "effect", "result"))

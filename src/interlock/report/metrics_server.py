@@ -49,7 +49,7 @@ def _handler(metrics: JournalMetrics) -> type[BaseHTTPRequestHandler]:
                 self._answer(200, metrics.content_type, metrics.render())
 
         def log_message(self, *_: object) -> None:
-            """Nobody wants a line for every scrape."""
+            """No one wants a line for every scrape."""
 
         def _answer(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..control.messages import Abort, Done
+from ..control import Abort, Done
 from ..core import ENDED
 from ..records import EndRecord
 from .changes import Changed
@@ -14,7 +14,7 @@ from .story import Story
 from .words import dollars, plain
 
 ENDINGS = {
-    "COMPLETE": "It came to its end.",
+    "COMPLETE": "It completed.",
     "USER_CANCELLED": "A person cancelled it.",
     "EMERGENCY_STOP": "Interlock stopped it.",
     "CRITICAL_FAILURE": "It failed.",
@@ -22,7 +22,7 @@ ENDINGS = {
     "MAX_ITERATIONS": "A limit ended it.",
     "STUCK": "It was ended because it was stuck.",
     "NO_MORE_ISSUES": "It had nothing more to do.",
-    "UNPROVEN": "It is not proven that it is done.",
+    "UNPROVEN": "It ended without proof that it is done.",
     "MAX_ISSUES": "It was ended after too many issues.",
 }
 
@@ -92,7 +92,7 @@ def _ending(story: Story) -> str:
             return f"{took} It was {run.ending}."
         return f"{took} {ENDINGS.get(run.reason or _reason(story), 'It has ended.')}"
     if run.shown == "lost":
-        return f"{took} Its owner is gone: nobody supervises it."
+        return f"{took} Its owner is gone: it is not supervised."
     if run.status == "paused":
         why = f": {run.waiting.rstrip('.')}" if run.waiting else ""
         return f"{took} It is paused and waits for a person{why}."
@@ -137,7 +137,7 @@ def _stuck(episodes: tuple[Problem, ...]) -> str:
 def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
     total = story.sums.issues.total()
     if not total:
-        return "No issue was found."
+        return "No issues found."
     kinds = [f"{plain(name)} ({count:,})" for name, count in story.sums.issues.most_common(8)]
     since = f", from step {min(chain.first_step for chain in chains)} on" if chains else ""
     return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
@@ -147,12 +147,12 @@ def _answers(ladder: tuple[RungUse, ...]) -> str:
     made = sum(rung.made for rung in ladder)
     held = sum(rung.held_back for rung in ladder)
     if not made:
-        return f"Nothing was done about it; {many(held, 'answer')} would have been due." if held else ""
+        return f"It was not answered; {many(held, 'answer')} would have been due." if held else ""
     used = [rung for rung in ladder if rung.made]
     strongest = max(used, key=lambda rung: rung.level)
     judged = sum(rung.worked + rung.failed for rung in ladder)
     worked = sum(rung.worked for rung in ladder)
-    said = f"Interlock stepped in {_times(made)}"
+    said = f"Interlock intervened {_times(made)}"
     if len(used) == 1:
         said += f", with {plain(strongest.type)}"
     else:
@@ -166,11 +166,11 @@ def _looks(story: Story) -> str:
     looks = story.sums.looks
     if not looks.total():
         return ""
-    said = f"The screen was looked at {_times(looks.total())}"
+    said = f"The screen was checked {_times(looks.total())}"
     done = looks["recovered"] + looks["failed"]
     if not done:
         return f"{said}; nothing had to be done."
-    return f"{said}; what was in the way was dealt with {_times(done)}, and {_times(looks['recovered'])} that worked."
+    return f"{said}; obstacles were handled {_times(done)}, {_times(looks['recovered'])} with success."
 
 
 def _files(story: Story, changed: Changed) -> str:
@@ -180,7 +180,7 @@ def _files(story: Story, changed: Changed) -> str:
     if paths:
         said = f"{many(len(paths), 'file')} changed between checkpoints."
     if restored:
-        said += f" The workspace was taken back to a checkpoint {_times(restored)}."
+        said += f" The files were rolled back {_times(restored)}."
     return said.strip()
 
 
@@ -188,14 +188,14 @@ def _cost(story: Story) -> str:
     sums, run = story.sums, story.summary
     tokens = sums.input_tokens + sums.output_tokens
     if not tokens:
-        return "The agent reported no use of tokens."
+        return "The agent did not report token usage."
     said = f"It used {tokens:,} tokens ({sums.input_tokens:,} read, {sums.output_tokens:,} written)"
     cost = run.cost_usd or sums.cost_usd
     if cost or not run.unpriced_tokens:
         budget = f" of {dollars(run.max_cost_usd)}" if run.max_cost_usd else ""
         at_least = "at least " if run.unpriced_tokens else ""
         return f"{said}, which cost {at_least}{dollars(cost)}{budget}."
-    return f"{said}; what they cost is not known."
+    return f"{said}; their cost is unknown."
 
 
 def _times(count: int) -> str:

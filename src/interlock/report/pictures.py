@@ -71,7 +71,7 @@ def _of_line(line: TimelineMoment, folder: Path, albums: tuple[Path, ...]) -> li
 def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tuple[str, bytes] | None:
     """The type and content of a picture in a run's folder of pictures, or in an album; None if it is not there.
 
-    The name comes from a journal, maybe somebody else's: no file outside these folders is ever read.
+    The name comes from a journal, maybe someone else's: no file outside these folders is ever read.
     """
     try:
         path = _resolve(name, folder, albums)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..core import CheckpointInfo
 from ..journal import JournalReader
 from ..proof import ProofTracker, Verdict
 from ..records import ProofRecord, RestoredRecord, StepRecord, StopGateRecord, read_body
-from ..runtime.checkpoint_causes import AFTER_STEP
+from ..runtime import AFTER_STEP
 
 ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "stale", "proven")
-"""The verdicts, what somebody must see first."""
+"""The verdicts, what someone must see first."""
 
 MEANS: dict[Verdict, str] = {
     "proven": "a check of this kind ran on exactly these files and passed",
     "stale": "it passed, but files changed afterwards",
     "contradicted": "the last such check failed, or what is claimed does not exist",
-    "unproven": "nothing of the kind was run",
+    "unproven": "no such check was run",
 }
 KINDS = frozenset(("step", "checkpoint", "restored"))
 
@@ -37,7 +39,7 @@ def last_gate(reader: JournalReader) -> StopGateRecord | None:
 def sorted_claims(proof: ProofRecord) -> ProofRecord:
     """The same with the worst verdicts first."""
     claims = sorted(proof.claims, key=lambda each: (ORDER.index(each.verdict), each.claim.step))
-    return ProofRecord(tuple(claims), proof.tests, proof.tree, proof.step)
+    return replace(proof, claims=tuple(claims))
 
 
 def _by_steps(reader: JournalReader) -> ProofRecord:

@@ -1,4 +1,4 @@
-"""Story: one run, read from its journal while it goes on or long after, in bounded memory."""
+"""Story: one run, read from its journal while it continues or long after, in bounded memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ..control.messages import Abort, Done, State, Waiting
+from ..control import Abort, Done, State, Waiting
 from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
 from ..journal import JournalReader, RunFolder, RunSummary
-from ..records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, read_body
+from ..records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, StepRecord, read_body
 from . import controls, series
 from .controls import ControlCommand, take_controls
 from .episodes import EpisodeLog, Problem
@@ -23,7 +23,7 @@ from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
 
 if TYPE_CHECKING:
-    from ..runtime.incidents import StoredIncident
+    from ..runtime import StoredIncident
 
 KEPT = 500
 """The newest issues, interventions and checkpoints at hand; the journal has them all."""
@@ -36,6 +36,7 @@ NEWS = 500
 VERDICTS = ('"decision":{', '"verdict":"warn"', '"verdict":"modify"', '"verdict":"block"')
 """What a step's record has in it if its review said more than allow, or if it was refused for another reason."""
 
+STEPS = frozenset(("step",))
 KEPT_KINDS = frozenset(("issue", "episode", "intervention", "effect", "checkpoint", "state"))
 
 
@@ -117,6 +118,22 @@ class Story:
                     low = records[-1].seq
             return found[-limit:] if newest else found[:limit]
 
+    def end_of_step(self, step: int) -> int | None:
+        """The record with which the step after this one begins; None where there is none."""
+        with self._lock:
+            if self._reader is None:
+                return None
+            low, high, found = 0, self._seq + 1, None
+            while high - low > 1:
+                middle = (low + high) // 2
+                records = self._reader.search(after=middle - 1, before=high, kinds=STEPS, limit=1)
+                body = read_body(records[0]) if records else None
+                if isinstance(body, StepRecord) and body.step.index <= step:
+                    low = records[0].seq
+                else:
+                    found, high = (records[0].seq, middle) if records else (found, middle)
+            return found
+
     def series(self, max_points: int = 400) -> Series:
         """What the run used and how it went, over its steps."""
         with self._lock:
@@ -179,7 +196,7 @@ class Story:
     @property
     def incidents(self) -> list[StoredIncident]:
         """The run's incidents on disk, newest first."""
-        from ..runtime.incidents import read_incidents
+        from ..runtime import read_incidents
 
         return read_incidents(self.folder.incidents)
 

@@ -7,17 +7,15 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Struct
 
-from ..control.messages import State
-from ..core import Record
-from ..core.decoding import from_json
-from ..core.printable import printable
+from ..control import State
+from ..core import Record, from_json, printable
 from ..records import RecordBody, decode_body
 from .words import Level, MomentKind, RecordText, plain, tell
 
 KINDS: tuple[MomentKind, ...] = get_args(MomentKind)
 
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""From housekeeping to what somebody must see."""
+"""From housekeeping to what someone must see."""
 
 RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "step": ("step", "gui_chunk"),

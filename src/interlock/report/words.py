@@ -11,10 +11,10 @@ from msgspec import UNSET, Struct
 from .. import core, records
 from ..control import Abort, Ack, Audit, Done, Request, Result, State
 from ..core import Inject, Step
-from ..journal.summary import ENDINGS
+from ..journal import ENDINGS
 from ..proof import TestFact
 from ..records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
-from .contract_words import breach_title, contract_lines, stop_gate_words
+from .contract_words import contract_lines, stop_gate_words
 
 MomentKind = Literal[
     "step", "review", "issue", "intervention", "checkpoint", "control", "state", "limit", "incident", "approval",
@@ -57,7 +57,7 @@ AUDITS = {
     "unreadable": "request could not be read",
     "bad_request": "invalid request",
     "expired": "request expired",
-    "quarantined": "put aside on the hub",
+    "quarantined": "rejected on the hub",
     "hub_away": "not on the hub",
     "hub_back": "on the hub again",
 }
@@ -133,7 +133,9 @@ def tell(body: RecordBody) -> RecordText:
                 cut("\n".join(lines), DETAIL),
             )
         case records.BreachRecord():
-            return RecordText("checkpoint", "warning", one_line(breach_title(body)), body.clause, body.step)
+            return RecordText(
+                "checkpoint", "warning", one_line(f"against the contract: {body.words}"), body.clause, body.step
+            )
         case records.StopGateRecord():
             title, detail = stop_gate_words(body)
             level = "info" if body.outcome == "passed" else "warning" if body.outcome == "unproven" else "notice"
@@ -146,10 +148,11 @@ def tell(body: RecordBody) -> RecordText:
             off = "switched off" if body.dropped else ""
             return RecordText("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
         case records.ParkedRecord():
-            title = _join(": ", f"usage limit {body.number}: {_parked(body.wake or 0.0)}", body.held_by)
+            what = "client hangs, restart" if body.source == "hang" else f"usage limit {body.number}"
+            title = _join(": ", f"{what}: {_parked(body.wake or 0.0)}", body.held_by)
             return RecordText("state", "warning", one_line(title), body.reason)
         case records.WokenRecord():
-            return RecordText("state", "notice", one_line(f"woken ({body.number}) by {body.by}"), body.how)
+            return RecordText("state", "notice", one_line(f"woken up ({body.number}) by {body.by}"), body.how)
         case records.LivenessRecord():
             level = "warning" if body.wedged or body.question else "info"
             title = _join(": ", body.word, body.wedged or "", body.question or "")
@@ -161,13 +164,15 @@ def tell(body: RecordBody) -> RecordText:
             title = f"supervision was tampered with: {body.what}"
             return RecordText("note", "critical", title, _join("; ", body.path, answer))
         case records.FenceRecord():
+            if not body.host:
+                return RecordText("note", "warning", "the containment refused what a tool tried", one_line(body.why))
             return RecordText("note", "warning", f"the fence refused {one_line(body.host)}:{body.port}", body.why)
         case records.TranscriptRecord():
             return RecordText("note", "quiet", f"transcript read up to byte {body.offset:,}", body.path)
         case records.ProxiedRecord():
             if body.until:
-                return RecordText("note", "quiet", "rolled-back part of the conversation left out")
-            return RecordText("note", "quiet", "message put into the agent's conversation", cut(body.text, DETAIL))
+                return RecordText("note", "quiet", "rolled-back part of the conversation omitted")
+            return RecordText("note", "quiet", "message added to the agent's conversation", cut(body.text, DETAIL))
         case core.LostRecord():
             what = f"{body.entries:,} records" if body.entries else _join(" ", "a record of kind", body.kind)
             return RecordText("note", "warning", f"{what} could not be written", body.reason)
@@ -196,7 +201,7 @@ def tell(body: RecordBody) -> RecordText:
         case records.GuiChunkRecord():
             return RecordText("step", "info", one_line(f"chunk {body.chunk}: {body.path}"), "", body.chunk)
         case records.GuiTroubleRecord():
-            return RecordText("note", "warning", one_line(f"trouble: {body.trouble}"), "", body.chunk)
+            return RecordText("note", "warning", one_line(f"problem:  {body.trouble}"), "", body.chunk)
         case InterventionEvent():
             return tell_check(body)
         case records.GuiModelCallRecord():
@@ -229,7 +234,7 @@ def tell_step(body: StepRecord) -> RecordText:
     if decision is not None and decision.action in ("deny", "stop"):
         return RecordText("review", "warning", f"{decision.action}: {title}", decision.reason, step.index)
     if body.unobserved:
-        return RecordText("step", "notice", title, "supervision was impaired when this step came", step.index)
+        return RecordText("step", "notice", title, "supervision was impaired at this step", step.index)
     failed = bool(step.error) or bool(step.exit_code)
     return RecordText("step", "notice" if failed else "info", title, cut(step.content, DETAIL), step.index)
 
@@ -331,15 +336,20 @@ def tell_applied(body: records.AppliedRecord) -> RecordText:
     return RecordText("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
 
 
+OTHER_PROOF = "tests and checking rules changed"
+
+
 def tell_proof(body: records.ProofRecord) -> RecordText:
     """How many claims are borne out, and what is not."""
     counts = {name: sum(each.verdict == name for each in body.claims) for name in PROOF_LEVEL}
     said = [f"{count} {name}" for name, count in counts.items() if count]
-    title = f"claims: {', '.join(said)}" if said else "tests and checking rules changed"
+    title = f"claims: {', '.join(said)}" if said else body.ending if body.ending and not body.tests else OTHER_PROOF
     level: Level = next((PROOF_LEVEL[name] for name, count in counts.items() if count), "info")
     lines = [f"{each.verdict}: {each.claim.text} ({each.why})" for each in body.claims]
     lines += [fact_line(fact) for fact in body.tests]
-    if body.tests and level == "info":
+    if body.ending and body.ending != title:
+        lines.append(body.ending)
+    if (body.tests or body.ending) and level == "info":
         level = "notice"
     return RecordText("note", level, title, cut("\n".join(lines), DETAIL))
 
@@ -382,7 +392,7 @@ def tell_check(body: InterventionEvent) -> RecordText:
 
 
 def find_pictures(body: RecordBody | None) -> list[tuple[str, str]]:
-    """The names of the pictures that a record mentions, each with what to say beside its title."""
+    """The names of the pictures that a record mentions, each with what to say alongside its title."""
     if not isinstance(body, InterventionEvent):
         return []
     named = (("", body.screenshot_path), (", afterwards", body.screenshot_after))

@@ -1,8 +1,5 @@
 """Judge a step before it runs: risk, rationality, rules, shell parsing."""
 
-from .command import Judge, review_command
-from .reviewer import Reviewer
-from .rough import rough_review
-from .rules import Rule, RuleSet, rule_set
+from .._lazy import lazy
 
-__all__ = ["Judge", "Reviewer", "Rule", "RuleSet", "review_command", "rough_review", "rule_set"]
+__getattr__ = lazy(__name__, __file__)

@@ -75,7 +75,30 @@ def read_arguments(
                 scripts.append(value)
     if paths:
         commands += on_paths(name, paths, cwd)
+    elif not commands and not scripts and (verb := verb_of(arguments)):
+        values = [value for key, value in texts(arguments) if key not in VERB]
+        commands.append(Command(program="call", args=(verb, *values[:2]), cwd=cwd))
     return commands, scripts, code
+
+
+VERB = name_set("action operation op verb act mode command_type method")
+
+
+def verb_of(arguments: dict[str, object]) -> str:
+    """What an argument says that the tool is to do (`action: delete`), in snake case, if it destroys something."""
+    for key in sorted(VERB.intersection(arguments)):
+        value = arguments[key]
+        if (
+            isinstance(value, str)
+            and len(value) <= MAX_VERB
+            and ACTING.search(value.lower())
+            and "url" not in arguments
+        ):
+            return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+", "_", value).lower()
+    return ""
+
+
+MAX_VERB = 40
 
 
 def on_paths(name: str, paths: list[str], cwd: str | None) -> list[Command]:

@@ -62,16 +62,16 @@ def may_harm(code: str) -> bool:
 
 _HINT = re2.Set.SearchSet()
 _HINT.Add(
-    "rm|remove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate"
+    "rm|[rR]emove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate"
     "|DELETE|open|write|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel"
     "|revoke|deregister"
 )
 _HINT.Compile()
 _ACTS = re2.Set.SearchSet()
 _ACTS.Add(
-    r"\brm\b|rm_|rmSync|rmtree|rmdir|remove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
+    r"\brm\b|rm_|rmSync|rmtree|rmdir|[rR]emove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
     r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
-    r"|wipe|cancel|revoke|deregister|getattr|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
+    r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
     r"|\\x|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
     r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
 )
@@ -103,9 +103,20 @@ def acts(function: str) -> bool:
 
 OWNED_DELETES = ("os", "Path", "File", "fs", "FileUtils", "Dir", "fsPromises", "promises", "pathlib")
 DELETES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("unlink", "unlinkSync", "rm_f"), ("rm",)),
+    **dict.fromkeys(("unlink", "unlinkSync", "rm_f", "remove_file"), ("rm",)),
     **dict.fromkeys(
-        ("rmtree", "rmSync", "rmdirSync", "rm_r", "remove_tree", "removeSync", "emptyDirSync"), ("rm", "-r")
+        (
+            "rmtree",
+            "rmSync",
+            "rmdirSync",
+            "rm_r",
+            "remove_tree",
+            "removeSync",
+            "emptyDirSync",
+            "RemoveAll",
+            "remove_dir_all",
+        ),
+        ("rm", "-r"),
     ),
     **dict.fromkeys(("remove_dir", "remove_entry", "remove_entry_secure", "rm_dir", "deleteDirectory"), ("rm", "-r")),
     **dict.fromkeys(("rm_rf", "rimraf"), ("rm", "-rf")),
@@ -114,7 +125,7 @@ DELETES: dict[str, tuple[str, ...]] = {
 """Calls that delete files, whoever they belong to."""
 
 OWN_DELETES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("remove", "delete", "del", "removeFile"), ("rm",)),
+    **dict.fromkeys(("remove", "delete", "del", "removeFile", "Remove"), ("rm",)),
     "rm": ("rm", "-r"),
     "rmdir": ("rmdir",),
 }
@@ -123,10 +134,11 @@ OWN_DELETES: dict[str, tuple[str, ...]] = {
 RUNS = name_set(
     """system popen Popen run call check_call check_output getoutput getstatusoutput execSync spawn spawnSync execFile
     execFileSync exec shell_exec passthru proc_open execvp execv execlp execl spawnl spawnv capture2 capture3 popen3
-    sh execa execaSync doShellScript"""
+    sh execa execaSync doShellScript Command"""
 )
 RUN_OWNERS = (
     "subprocess",
+    "exec",
     "os",
     "sp",
     "child_process",

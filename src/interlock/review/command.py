@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..config.model import Review as ReviewConfig
+from ..config import Review as ReviewConfig
 from ..core import Review
 from .judgement import judge_script, read_text
 from .paths import zones

@@ -37,15 +37,22 @@ class ExpectedPaths:
 
     def is_named(self, command: Command) -> bool:
         """Whether the task asks to remove every place that the command is about, by name."""
-        places = [place_of(word) for word in command.args if is_path(word, command.program)]
-        return bool(places) and all(self._asks_to_remove(place) for place in places)
+        paths = [word for word in command.args if is_path(word, command.program)]
+        return bool(paths) and all(self._asks_to_remove(path, place_of(path)) for path in paths)
 
-    def _asks_to_remove(self, place: str) -> bool:
-        if place.count("/") < 2:
+    def _asks_to_remove(self, path: str, place: str) -> bool:
+        # A folder of the machine itself is never what a task means by a name in passing.
+        if place.count("/") < (3 if zones(place, None, None) & {"vital", "home", "under_home"} else 2):
             return False
-        named = re.compile(re.escape(place) + r"(?![\w-])")
+        # "Remove old logs from /var/log/app" asks for files in that folder to go, not for the folder.
+        whole = path.rstrip("/") == place
+        named = (r"(?<!from )(?<!from the )(?<!in )(?<!in the )" if whole else "") + re.escape(place)
+        folder = place.rpartition("/")[0]
+        if whole and folder.count("/") > 2:
+            named += f"|{re.escape(folder)}"
+        asks = re.compile(rf"(?:{named})/?(?![\w/.-]*\w)")
         return any(
-            named.search(sentence) and REMOVE.search(sentence) and not NEGATED.search(sentence)
+            asks.search(sentence) and REMOVE.search(sentence) and not NEGATED.search(sentence)
             for sentence in SENTENCE.split(self._mentioned)
         )
 

@@ -10,7 +10,7 @@ from .file_kinds import any_of, kinds_of
 
 ZONES: dict[str, str] = {
     "root": "the root of the file system, or everything in it",
-    "system": "what the operating system owns: /etc, /usr, /var, /boot and their like",
+    "system": "what the operating system owns: /etc, /usr, /var, /boot and the like",
     "vital": "the part of system that a machine does not start without",
     "home": "a home directory as a whole, or all home directories",
     "under_home": "something in a home directory",
@@ -18,7 +18,7 @@ ZONES: dict[str, str] = {
     "everything": "the whole workspace or working directory",
     "inside": "in the workspace, or relative to the working directory where no workspace is known",
     "relative": "relative to the working directory, where no workspace is known",
-    "cache": "what a program keeps to be faster, and makes again",
+    "cache": "a cache that a program can rebuild",
     "temp": "a temporary directory or something in it",
     "outside": "outside the workspace, where one is known",
     "elsewhere": "an absolute path, where no workspace is known",

@@ -11,13 +11,13 @@ from .shell.ascii import from_ascii, to_ascii
 
 REASONS: dict[Action, str] = {
     "delete": "It deletes something", "network": "It uses the network", "modify": "It changes files or state",
-    "create": "It creates files", "read": "It only reads", "unknown": "What it does is not known here",
-    "unparsable": "It could not be read in full",
+    "create": "It creates files", "read": "It only reads", "unknown": "Its effect is unknown",
+    "unparsable": "It could not be parsed completely",
 }  # fmt: skip
 
-DIFFERENTLY = "Take another way: the same step has failed before and nothing has changed since."
+DIFFERENTLY = "Try another way: the same step has failed before, and nothing has changed since."
 INSIDE = "Stay within the expected paths, or say why the task needs this one."
-CHECK = "Look first at what it would change, and name it."
+CHECK = "Check first what it would change, and be specific."
 
 
 def as_review(

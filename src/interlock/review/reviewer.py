@@ -11,10 +11,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..config.model import RationalityLevels, RiskLevels
-from ..config.model import Review as ReviewConfig
-from ..core import Context, Review, Step, Tool, Verdict
-from ..core.decoding import from_json
+from ..config import RationalityLevels, RiskLevels
+from ..config import Review as ReviewConfig
+from ..core import Context, Review, Step, Tool, Verdict, from_json
 from .arguments import texts
 from .expected_paths import ExpectedPaths
 from .judgement import Judgement, judge_script, read_text, soften, spare_named, with_rule

@@ -25,8 +25,8 @@ def rough_review(step: Step) -> Review:
         "block",
         risk=0.8,
         rules=("review.unjudged",),
-        reason="The call could not be judged in time, and it may write or send.",
-        instead="Try it again, or take a smaller step.",
+        reason="The call could not be reviewed in time, and it may write or send.",
+        instead="Try again, or take a smaller step.",
         action=action,
     )
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 GETATTR = re.compile(r"\bgetattr\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},\s{0,4}['\"](\w{1,64})['\"]\s{0,4}\)")
 SUBSCRIPT = re.compile(r"\[['\"](\w{1,64})['\"]\](?=\()")
@@ -36,6 +38,8 @@ def spell_out(code: str) -> str:
     if "%" in code:
         code = PERCENT.sub(r'"\1"', code)
     code = plain_literals(code)
+    if "[" in code:
+        code = lists_in_place(code)
     if "partial(" in code:
         code = PARTIAL.sub(r"\1(", code)
     if "getattr(" in code:
@@ -46,6 +50,26 @@ def spell_out(code: str) -> str:
         code = MAPPED.sub(r"\1(", code)
     if "HOME" in code or "home" in code or "expanduser" in code:
         code = HOME.sub("'~'", code)
+    return code
+
+
+LIST = re.compile(r"=\s{0,4}\[(\s{0,40}(?:['\"][^'\"\n]{0,400}['\"]\s{0,40},?\s{0,40}){1,32})\]")
+"""A list of literals with a name, found by the sign: the words of a command."""
+
+MAX_LISTS = 16
+
+
+def lists_in_place(code: str) -> str:
+    """Lists of literals, with what is appended to them, in the calls that are given their names."""
+    for found in islice(LIST.finditer(code), MAX_LISTS):
+        name, items = _before(code, found.start()), found[1].strip().rstrip(",")
+        if not name:
+            continue
+        given = re.compile(rf"\(\s{{0,4}}\*?{name}\s{{0,4}}(?=[,)])")
+        if given.search(code) is not None:
+            added = re.findall(rf"\b{name}\.(?:append|push)\(\s{{0,4}}(['\"][^'\"\n]{{0,400}}['\"])\s{{0,4}}\)", code)
+            whole = ", ".join([items, *added[:MAX_LISTS]])
+            code = given.sub(lambda _, whole=whole: f"([{whole}]", code)  # type: ignore[misc]
     return code
 
 
@@ -62,6 +86,8 @@ def plain_literals(code: str) -> str:
         code = EMPTY_JOIN.sub(r"\1", code)
     if "b64decode" in code or "fromhex" in code or "unhexlify" in code or "atob" in code or "'base64'" in code:
         code = ENCODED.sub(lambda found: decoded(found), code)
+    if "rot" in code:
+        code = ROTATED.sub(lambda found: f"{found[1]}{codecs.decode(found[2], 'rot13')}{found[1]}", code)
     if "[::-1]" in code:
         code = BACKWARDS.sub(lambda found: f"{found[1]}{found[2][::-1]}{found[1]}", code)
     for _ in range(MAX_PIECES):
@@ -114,6 +140,9 @@ CHARACTER = re.compile(r"\bchr\(\s{0,4}(\d{1,3})\s{0,4}\)")
 ENCODED = re.compile(
     r"((?:[\w.]{0,64}(?:b64decode|urlsafe_b64decode|fromhex|unhexlify)|atob|Buffer\.from))\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
     r"(?:\s{0,4},\s{0,4}['\"]\w{1,16}['\"])?\s{0,4}\)(?:\.(?:decode|toString)\([^()]{0,16}\))?"
+)
+ROTATED = re.compile(
+    r"(?:codecs\.)?(?:decode|encode)\(\s{0,4}(['\"])([^'\"\\\n]{1,400})\1\s{0,4},\s{0,4}['\"]rot_?13['\"]\s{0,4}\)"
 )
 BACKWARDS = re.compile(r"(['\"])([^'\"\\\n]{1,400})\1\[::-1\]")
 PIECES = re.compile(r"(['\"])([^'\"\\\n]{0,400})\1\s{0,4}(?:\+\s{0,4})?\1([^'\"\\\n]{0,400})\1")

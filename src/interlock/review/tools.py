@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import Tool
-from .arguments import read_arguments
+from .arguments import read_arguments, verb_of
 from .judgement import read_text
 from .paths import zones
 from .programs import Action
@@ -42,6 +42,10 @@ def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
     """Read a tool call by the tool's name and arguments; `memory` is what earlier steps have left in files."""
     name, kind = kind_of(tool.name[:MAX_NAME])
     arguments = tool.arguments
+    if kind != "shell" and (verb := verb_of(arguments)):
+        # A tool for many things: which of them, an argument says.
+        name = f"{name}_{verb}"
+        kind = "unknown" if kind == "harmless" else kind
     if kind == "shell":
         return read_shell(arguments, cwd, memory)
     if kind in ("editor", "files") and path_of(arguments) is None and not writes_of(None, arguments):
@@ -99,6 +103,7 @@ NO_SCRIPT = Script(())
 
 SHELL = re.compile(
     r"(?:bash|sh|shell|zsh|terminal|console|exec|execute|cmd|command|powershell|pwsh|subprocess|run|tmux)\Z"
+    r"|(?:send|type|press)_?(?:keys|text|input|stdin)\Z|write_?stdin\Z"
     r"|(?:run|exec|execute|local|container|open|send|start|process)_?(?:in_?)?(?:a_?)?(?:bash|shell|terminal|command|commands|cmd|process|exec|console|shell_command|bash_command|terminal_cmd|terminal_command|script)\Z"
     r"|(?:bash|shell|terminal|container|unix|linux|system)_?(?:tool|exec|execute|command|commands|run|call|session|interactive|send|script|exec_command)\Z"
 )
@@ -132,6 +137,8 @@ COMMAND_KEYS = (
     "args",
     "text",
     "keystrokes",
+    "keys",
+    "chars",
 )
 PATH_KEYS = (
     "path",
@@ -180,7 +187,7 @@ def text_of(arguments: dict[str, object], keys: tuple[str, ...]) -> tuple[str | 
 
 def read_shell(arguments: dict[str, object], cwd: str | None, memory: WrittenFiles) -> ToolCall:
     key, text = text_of(arguments, COMMAND_KEYS)
-    if not text and len(arguments) == 1:
+    if not text and len(arguments) == 1 and not verb_of(arguments):
         key, text = text_of(arguments, tuple(arguments))
     where = next(
         (
@@ -191,7 +198,7 @@ def read_shell(arguments: dict[str, object], cwd: str | None, memory: WrittenFil
         cwd,
     )
     if not text:
-        return ToolCall(NO_SCRIPT, "read")
+        return read_custom("", "unknown", arguments, cwd, memory) if verb_of(arguments) else ToolCall(NO_SCRIPT, "read")
     return ToolCall(memory.read_text(text, where), None, key, text)
 
 

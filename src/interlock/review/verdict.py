@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ..config.model import RationalityLevels, RiskLevels
-from ..core import VERDICTS, Verdict
-from ..core.review import Level
+from ..config import RationalityLevels, RiskLevels
+from ..core import VERDICTS, Level, Verdict
 
 TABLE: dict[tuple[Level, Level], Verdict] = {
     ("low", "high"): "allow", ("low", "medium"): "allow", ("low", "low"): "warn",

@@ -115,7 +115,7 @@ class WrittenFiles(Struct):
 
 _ACTS = re2.Set.SearchSet()
 _ACTS.Add(
-    r"\brm\b|remove|unlink|delete|Delete|DELETE|system|exec|spawn|[pP]open|subprocess|drop|DROP|destroy|truncate|TRUNCATE"
+    r"\brm\b|[rR]emove|unlink|delete|Delete|DELETE|system|exec|spawn|[pP]open|subprocess|drop|DROP|destroy|truncate|TRUNCATE"
     r"|UPDATE|\bdd\b|mkfs|shred|curl|wget|\bnc\b|socket|requests|urlopen|fetch|http|rmtree|rimraf|kill|git |sudo|chmod"
     r"|chown|\bmv\b|>|env|eval|base64|b64|/dev/|\bcp\b|find |ssh|scp|rsync|docker|kubectl|terraform|aws |psql|mysql"
     r"|shutil|getattr|import|require|source|include|fork"

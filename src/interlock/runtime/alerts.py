@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from ..config import Config
-from ..config.model import NotifyEvent
+from ..config import Config, NotifyEvent
 from ..core import Issue, Limits, Notify, Spend
 from .notifier import Notifier
 from .run import Run
@@ -55,25 +54,23 @@ class Alerts:
 
     def budget(self, words: str) -> None:
         """Tell that a budget of several runs is used up."""
-        self._tell(
-            "budget", Notify(f"Run {self._name} is beyond a budget", f"{words[0].upper()}{words[1:]}.", "warning")
-        )
+        self._tell("budget", Notify(f"Run {self._name} exceeds a budget", f"{words[0].upper()}{words[1:]}.", "warning"))
 
     def blind(self, words: str) -> None:
         """Tell that a limit on dollars cannot hold."""
-        text = f"{words[0].upper()}{words[1:]}. Give its price under models in the configuration, or limit max_tokens."
+        text = f"{words[0].upper()}{words[1:]}. Add its price under models in the configuration, or limit max_tokens."
         self._tell("budget", Notify(f"Run {self._name} may cost more than allowed", text, "warning"))
 
     def waiting(self, step: int, what: str) -> None:
         """Tell that a person is needed."""
         run_id = self._run.spec.run_id
-        text = f"{what}. Look: interlock show {run_id}; go on: interlock resume {run_id}, or approve, reject"
-        self._tell("waiting", Notify(f"Run {self._name} waits for a person", text, "warning"))
+        text = f"{what}. Look: interlock show {run_id}; continue: interlock resume {run_id}, or approve, reject"
+        self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"))
 
     def unproven(self, why: str) -> None:
         """Tell that a run ended without proof of what it was to reach."""
         text = f"{why}. Look: interlock proof {self._run.spec.run_id}"
-        self._tell("unproven", Notify(f"Run {self._name} is not proven done", text, "warning"))
+        self._tell("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
 
     def close(self) -> None:
         """Let what is waiting go out, for a moment."""

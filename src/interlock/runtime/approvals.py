@@ -75,14 +75,14 @@ class Approvals:
         """Hold until a person answers, deny where the answer was no, None where the step may go on."""
         action = review.action if review is not None else "unknown"
         if action in self.removed:
-            return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is refused.")
+            return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is blocked.")
         asked = review is not None and review.ask
         if not asked and (not self.needed or action == "read"):
             return None
         answer = self._answer_to(step)
         if answer is None:
             why = f": {review.reason}" if asked and review is not None else ""
-            return Decision("hold", reason=f"step {step.index} waits for a person to approve or reject it{why}")
+            return Decision("hold", reason=f"step {step.index} needs approval{why}")
         said, why = answer
         if said == "approved":
             return None
@@ -100,11 +100,11 @@ class Approvals:
         call = self._waiting.get(step)
         if call is None:
             known = ", ".join(str(index) for index in self._waiting) or "none"
-            raise InvalidState(f"step {step} does not wait for a person", todo=f"Waiting: {known}")
+            raise InvalidState(f"step {step} does not need approval", todo=f"Waiting: {known}")
         if digest and digest != call.digest:
             raise InvalidState(CHANGED.format(step=step))
         if self.clock() > call.until:
-            raise InvalidState(f"the question about step {step} has expired", todo="The call is refused.")
+            raise InvalidState(f"the approval request for step {step} has expired", todo="The call is blocked.")
         self._answers[step] = (said, reason, call.digest)
         del self._waiting[step]
         return call.what
@@ -130,8 +130,8 @@ class Approvals:
         return None
 
 
-CHANGED = "the call of step {step} is not the one that you were asked about: it has changed. Look at it again"
-EXPIRED = "Nobody approved this step in time: it is refused. Go on without it, or try again later."
+CHANGED = "the call of step {step} has changed since you were asked. Review it again"
+EXPIRED = "This step was not approved in time and is blocked. Continue without it, or try again later."
 
 
 def call_digest(step: Step) -> str:

@@ -11,8 +11,7 @@ from typing import TypedDict
 import msgspec
 from msgspec.structs import replace
 
-from ..config import Config, load
-from ..config.nearest import nearest
+from ..config import Config, load, nearest
 from ..core import (
     ISSUE_TYPES,
     Adapter,
@@ -25,11 +24,11 @@ from ..core import (
     Directive,
     InterlockError,
     RunSpec,
+    check_glob,
+    from_plain,
 )
-from ..core.decoding import from_plain
-from ..core.globs import check_glob
 from ..intervene import BUILT_IN, Templates, parse_templates
-from ..journal import RunFolder, Store, new_run_id
+from ..journal import RunFolder, Store, new_run_id, open_store
 from ..records import Fault
 from ..redact import one_line, redact_argv, redact_text, redact_tree
 from .alerts import Alerts
@@ -127,7 +126,7 @@ def _go_on(
     stored = Incidents(store).find(wanted[0])
     chosen = choose(stored, wanted[1])
     if chosen.name == "abort":
-        raise BadInput("abort ends a run, it does not continue one", todo=f"Run: {chosen.command}")
+        raise BadInput("abort ends a run; it does not continue one", todo=f"Run: {chosen.command}")
     going_on = continue_run(store, stored, chosen, config, relaunch=False)
     old = going_on.spec
     spec = replace(
@@ -170,11 +169,6 @@ def _refuse_unknown(options: Options) -> None:
         if name not in Options.__annotations__:
             near = nearest(name, Options.__annotations__)
             raise TypeError(f"there is no option {name!r}" + (f"; did you mean {near!r}?" if near else ""))
-
-
-def open_store(config: Config) -> Store:
-    """The store that the configuration names."""
-    return Store(Path(config.store.dir).expanduser() if config.store.dir else None)
 
 
 def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] | None = None) -> Notifier | None:
@@ -256,7 +250,7 @@ def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket |
     steering.start()
     run.on_close(steering.close)
     if supervisor.config.hub.url:
-        from ..link.hub_link import HubLink
+        from ..link import HubLink
 
         link = HubLink(supervisor.config.hub, steering.endpoint, run.journal)
         link.start()
@@ -286,4 +280,4 @@ class DirectAdapter:
     capabilities: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
 
     def apply(self, directive: Directive) -> Applied:
-        return Applied(True, "said in the decision")
+        return Applied(True, "part of the decision")

@@ -12,16 +12,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ..config import Config
-from ..config.model import Budget
+from ..config import Budget, Config
 from ..core import RunSpec, Spend
-from ..journal.budget_ledger import NOTHING, Amount, Booking, BudgetLedger, Standing, period_of
+from ..journal import NOTHING, Amount, Booking, BudgetLedger, Standing, period_of
 from .run import Run
 
 log = logging.getLogger("interlock")
 
 MORE = 0.1
-"""What a person who resumes a run beyond a budget allows it: as much again as this share of the budget."""
+"""What a person who resumes a run beyond a budget allows it: this share of the budget, beyond what is taken by then."""
 
 
 class Ledger(Protocol):
@@ -89,12 +88,15 @@ class RunBudgets:
         """The run is held for this budget: whoever resumes it allows it a little more."""
         self._held = over.budget.name
 
-    def resumed(self) -> None:
-        """The run is not held: if it was for a budget, a person has let it continue."""
+    def resumed(self, now: float) -> None:
+        """The run is not held: if it was for a budget, a person allows it a tenth more than is taken by now."""
         for budget in self._budgets:
             if budget.name == self._held:
-                more = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
-                self._more[budget.name] = self._more.get(budget.name, NOTHING).plus(more)
+                # Other runs may have spent meanwhile: what is allowed counts from here, or the run would pause again.
+                taken = self._taken(budget, now)
+                tenth = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
+                beyond = taken.minus(Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0))
+                self._more[budget.name] = beyond.plus(tenth)
         self._held = None
 
     def end(self, spend: Spend, now: float) -> None:
@@ -132,6 +134,17 @@ class RunBudgets:
             return None
         return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
 
+    def _taken(self, budget: Budget, now: float) -> Amount:
+        """What is used, and reserved by others, in the present period."""
+        period, before = self._period(budget, now)
+        try:
+            standing = self._ledger.book(
+                budget.name, period, Booking(run_id=self._spec.run_id, total=self._last, before=before)
+            )
+        except Exception:  # noqa: BLE001  said where a step is booked
+            return NOTHING
+        return standing.used.plus(standing.reserved)
+
     def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:
         """The present period, and what the run had used when it began."""
         period = period_of(budget.per, now, self._spec.run_id)[0]
@@ -150,7 +163,7 @@ def open_budgets(run: Run, config: Config) -> RunBudgets | None:
     local = BudgetLedger(run.folder.path.parent, run.clock.time)
     if not config.hub.url:
         return RunBudgets(config.budgets, run.spec, local)
-    from ..link.hub_ledger import HubLedger
+    from ..link import HubLedger
 
     return RunBudgets(config.budgets, run.spec, HubLedger(config.hub, local))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..core import PROCEED, Capability, Decision, Message, MessageMeta, Review, Step
-from ..core.decision import Action
+from ..core import PROCEED, Capability, Decision, DecisionAction, Message, MessageMeta, Review, Step
 
 
 def decide_call(review: Review | None, step: Step, capabilities: frozenset[Capability], *, observe: bool) -> Decision:
@@ -19,7 +18,7 @@ def decide_call(review: Review | None, step: Step, capabilities: frozenset[Capab
 
 def degrade(decision: Decision, capabilities: frozenset[Capability]) -> Decision:
     """The nearest thing that the adapter can do; what it cannot do at all proceeds and says so."""
-    action: Action = decision.action
+    action: DecisionAction = decision.action
     while action != "proceed" and action not in capabilities:
         action = FALLBACK[action]
     if action == decision.action:
@@ -29,7 +28,13 @@ def degrade(decision: Decision, capabilities: frozenset[Capability]) -> Decision
     return Decision(action, decision.messages, reason=decision.reason)
 
 
-FALLBACK: dict[Action, Action] = {"stop": "deny", "defer": "hold", "hold": "deny", "rewrite": "deny", "deny": "proceed"}
+FALLBACK: dict[DecisionAction, DecisionAction] = {
+    "stop": "deny",
+    "defer": "hold",
+    "hold": "deny",
+    "rewrite": "deny",
+    "deny": "proceed",
+}
 """What comes next where the adapter cannot do a thing: refusing is the nearest to stopping and to waiting."""
 
 

@@ -12,8 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from ..proof import why_not_passed
 from ..records import CommandResult
 from ..redact import redact_text
+
+LOOK_S = 0.5
+"""How often we look whether the run has ended while a command runs."""
 
 SHOWN = 4_000
 """Characters of the output that are kept: its end, where runners sum up."""
@@ -28,10 +32,11 @@ def no_wall() -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 class CheckRunner:
-    """For one run. `enclose` gives the wall that the run has."""
+    """For one run. `enclose` gives the wall that the run has; when the run has ended, no command goes on."""
 
-    def __init__(self, folder: str | None, timeout_s: float, enclose: Wall = no_wall) -> None:
-        self.folder, self.timeout_s, self.enclose = folder, timeout_s, enclose
+    def __init__(self, folder: str | None, timeout_s: float, has_ended: Callable[[], bool] = lambda: False) -> None:
+        self.folder, self.timeout_s, self._has_ended = folder, timeout_s, has_ended
+        self.enclose: Wall = no_wall
 
     def run(self, commands: Iterable[str]) -> tuple[CommandResult, ...]:
         """Each command until the first that fails: what comes after it says nothing yet."""
@@ -45,7 +50,8 @@ class CheckRunner:
     def _run(self, command: str) -> CommandResult:
         words, fds = self.enclose()
         begin = time.monotonic()
-        with tempfile.TemporaryFile() as output:
+        # Compiled files beside the sources are the agent's: Python would run them in place of what is checked.
+        with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory(prefix="interlock-check-") as caches:
             try:
                 process = subprocess.Popen(
                     [*words, "/bin/sh", "-c", command],
@@ -53,24 +59,34 @@ class CheckRunner:
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
+                    env={**os.environ, "PYTHONPYCACHEPREFIX": caches},
                     pass_fds=fds,
                     start_new_session=True,
                 )
             except OSError as error:
-                return CommandResult(command, why=f"it could not be started: {error.strerror}")
+                return CommandResult(command, why=f"could not be started: {error.strerror}")
             finally:
                 for fd in fds:
                     os.close(fd)
-            why = ""
-            try:
-                status: int | None = process.wait(self.timeout_s)
-            except subprocess.TimeoutExpired:
-                status, why = None, f"it took longer than {self.timeout_s:g} s (contract.timeout_seconds)"
+            status, why = self._wait(process, begin + self.timeout_s)
             # Whatever it left running would write to files that were just checked.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            return CommandResult(command, status, round(time.monotonic() - begin, 3), _tail(output), why)
+            text = _tail(output)
+            if status == 0:
+                why = why_not_passed(command, text)
+            return CommandResult(command, status, round(time.monotonic() - begin, 3), text, why)
+
+    def _wait(self, process: subprocess.Popen[bytes], deadline: float) -> tuple[int | None, str]:
+        """Its exit status, or why it has none."""
+        while not self._has_ended():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return None, f"took longer than {self.timeout_s:g} s (contract.timeout_seconds)"
+            with suppress(subprocess.TimeoutExpired):
+                return process.wait(min(left, LOOK_S)), ""
+        return None, "was ended with the run"
 
 
 def missing_program(program: str, folder: Path) -> bool:

@@ -6,16 +6,31 @@ import ast
 import configparser
 import hashlib
 import json
+import os
 import re
 import shlex
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 MAX_BYTES = 1_048_576
 INTERPRETER = re.compile(r"(?:sh|bash|dash|zsh|python[\d.]*|node|deno|bun|ruby|perl)")
 EXITS = frozenset(("os._exit", "sys.exit", "SystemExit", "exit", "quit", "pytest.exit"))
 """What ends the tests with a status of its own."""
+
+
+PYTHON = re.compile(r"\bpython[\d.]*\s+-m\b|\bpytest\b")
+PYTEST = re.compile(r"\bpytest\b|\bpy\.test\b|\btox\b|\bnox\b")
+CHECKERS = frozenset((
+    "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "pygments", "tomli", "coverage", "xdist",
+    "mypy", "ruff", "pylint", "flake8", "tox", "nox", "sitecustomize", "usercustomize",
+))  # fmt: skip
+"""Modules that checks are made of."""
+NOT_OURS = frozenset(("node_modules", "venv", "env", "site-packages", "build", "dist", "target"))
+FOLDERS = 5_000
+"""Folders that are searched for a conftest.py."""
 
 
 def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
@@ -26,6 +41,10 @@ def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
     commands = tuple(commands)
     words = " ".join(commands)
     programs = tuple((name, _whole) for command in commands for name in _programs(command))
+    if PYTHON.search(words):
+        programs += tuple((name, _whole) for name in _shadows(folder))
+    if PYTEST.search(words):
+        programs += tuple((name, _hooks) for name in _conftests(folder))
     for pattern, files in (*SETUPS, (re.compile(""), programs)):
         if pattern.search(words):
             for name, part in files:
@@ -65,16 +84,51 @@ def _programs(command: str) -> Iterator[str]:
             yield from [word for word in rest if not word.startswith("-")][:1]
 
 
+def _shadows(folder: str) -> Iterator[str]:
+    """The modules of the workspace that Python finds before those that the check itself is made of."""
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            name = entry.name.removesuffix(".py")
+            if name in sys.stdlib_module_names or name in CHECKERS:
+                yield from (entry.name,) if entry.name.endswith(".py") else (f"{entry.name}/__init__.py",)
+
+
+def _conftests(folder: str) -> Iterator[str]:
+    for count, (place, folders, files) in enumerate(os.walk(folder)):
+        folders[:] = [name for name in folders if not name.startswith((".", "__")) and name not in NOT_OURS]
+        if "conftest.py" in files:
+            yield str((Path(place) / "conftest.py").relative_to(folder))
+        if count >= FOLDERS:
+            return
+
+
 def _hooks(text: str) -> str:
-    """What a conftest.py does to the run of the tests itself; fixtures do not count."""
+    """What a conftest.py does to the run of the tests itself: hooks, fixtures that skip, ways to end it."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return text
-    hooks = [each for each in tree.body if isinstance(each, ast.FunctionDef) and each.name.startswith("pytest_")]
+    hooks = [each for each in tree.body if "pytest_" in _names(each) or _skips(each)]
     exits = [each for each in ast.walk(tree) if isinstance(each, ast.Name | ast.Attribute)]
     names = sorted({ast.unparse(each) for each in exits} & EXITS)
     return "\n".join([*map(ast.unparse, hooks), *names])
+
+
+def _names(node: ast.stmt) -> str:
+    """The names that a statement of a conftest.py gives it, as far as they may be hooks."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("pytest_"):
+            return name
+        case ast.ImportFrom(names=names):
+            return " ".join("pytest_*" if each.name == "*" else each.name for each in names)
+        case ast.Assign() | ast.AnnAssign():
+            return ast.unparse(node)
+    return ""
+
+
+def _skips(node: ast.stmt) -> bool:
+    text = ast.unparse(node) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else ""
+    return "autouse" in text and ("skip" in text or "xfail" in text)
 
 
 def _whole(text: str) -> str:
@@ -127,11 +181,10 @@ def _read(path: Path) -> str | None:
 ENDINGS = ("js", "ts", "mjs", "cjs")
 SETUPS: tuple[tuple[re.Pattern[str], tuple[tuple[str, Callable[[str], str]], ...]], ...] = (
     (
-        re.compile(r"\bpytest\b|\bpy\.test\b|\btox\b|\bnox\b"),
+        PYTEST,
         (
             ("pytest.ini", _whole), (".pytest.ini", _whole), ("pyproject.toml", _toml("tool", "pytest")),
             ("tox.ini", _ini("pytest")), ("setup.cfg", _ini("tool:pytest")),
-            *((f"{folder}conftest.py", _hooks) for folder in ("", "tests/", "test/")),
         ),
     ),
     (re.compile(r"\btox\b"), (("tox.ini", _whole),)),

@@ -15,7 +15,7 @@ from .run import Run
 PERSON = "a person's order"
 """The reason of a restore that a person asked for."""
 
-UNDO_LOST = "the checkpoints were removed: what this run changes cannot be undone any more"
+UNDO_LOST = "the checkpoints were removed: changes of this run can no longer be undone"
 
 
 class Checkpointing:

@@ -29,4 +29,4 @@ def _prune(store: Store, max_bytes: int) -> None:
         for kept in failed:
             log.warning("a run could not be removed: %s", kept.problem, extra={"run_id": kept.run_id})
     except (InterlockError, OSError) as error:
-        log.warning("the store could not be tidied: %s", error)
+        log.warning("the store could not be cleaned up: %s", error)

@@ -10,9 +10,7 @@ from msgspec.structs import replace
 from ..config import Config
 from ..core import ENDED, InvalidState, NotFound, RunSpec
 from ..intervene import RecoveryOption
-from ..journal import JournalReader, RunFolder, Store, new_run_id
-from ..journal.folder import TREE
-from ..journal.process_tree import read_tree
+from ..journal import TREE, JournalReader, RunFolder, Store, new_run_id, read_tree
 from ..link import noted_socket
 from ..process import attach
 from .incidents import Incidents, StoredIncident
@@ -58,8 +56,8 @@ def continue_run(
     old = RunFolder(store.root / stored.incident.run_id).spec()
     if relaunch and not old.argv:
         raise InvalidState(
-            f"run {old.run_id} was driven by a program of its own ({old.adapter}), which Interlock cannot start again",
-            todo=f"Go on in that program: Supervisor.open(incident=({stored.id!r}, {option.name!r}), ...)",
+            f"run {old.run_id} was driven by another program ({old.adapter}), which Interlock cannot start again",
+            todo=f"Continue in that program: Supervisor.open(incident=({stored.id!r}, {option.name!r}), ...)",
         )
     spec = replace(old, run_id=new_run_id(), continues=old.run_id)
     if option.limits is not None:

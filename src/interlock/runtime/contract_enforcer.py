@@ -7,13 +7,13 @@ from contextlib import nullcontext
 
 from ..checkpoint import Restored
 from ..contract import PREFIX, broken_by
-from ..core import CheckpointInfo, Clause, Inject, InterlockError, Message, MessageMeta, Review, Step
-from ..core.globs import matches
+from ..core import CheckpointInfo, Clause, Inject, InterlockError, Message, MessageMeta, Review, Step, matches
 from ..records import BreachRecord, ContractRecord
 from .checkpoint_causes import AFTER_STEP
 from .checkpointing import Checkpointing
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
+from .git_watch import Breaches, GitWatch, Refs
 from .guard import Guard
 from .run import Run
 
@@ -31,6 +31,7 @@ class ContractEnforcer:
         self._run, self._pipeline, self._executor = run, pipeline, executor
         self._checkpointing, self._guard, self._observe = checkpointing, guard, observe
         self._recorded = None if not pipeline.context.contract else object()
+        self.git = GitWatch(run.spec.workspace or run.spec.cwd)
         self._approved: set[str] = set()
         self._open: set[str] = set()
 
@@ -39,7 +40,9 @@ class ContractEnforcer:
         contract = self._pipeline.context.contract
         if contract is not self._recorded and (contract or self._recorded is not None):
             self._recorded = contract
-            self._run.record(ContractRecord(contract, setup or {}))
+            none: Refs = {}
+            refs = self._guard.part("contract", self.git.begin, none, contract)
+            self._run.record(ContractRecord(contract, setup or {}, refs))
 
     def approve(self, step: Step, review: Review | None) -> None:
         """A person let a call change what the contract does not name."""
@@ -72,6 +75,14 @@ class ContractEnforcer:
             return ()
         left = self._guard.part("contract", self._undo, tuple(broken), step, start, broken)
         return tuple(left or ())
+
+    def settle_git(self, step: int) -> tuple[str, ...]:
+        """The commits and pushes against the contract, which are recorded and stay."""
+        nothing: Breaches = {}
+        found = self._guard.part("contract", self.git.breaches, nothing, self._pipeline.context.contract)
+        for clause, words in found.items():
+            self._run.record(BreachRecord(step=step, clause=str(clause), git=words))
+        return tuple(one for words in found.values() for one in words)
 
     def _may_be_broken(self, before: str) -> bool:
         """Whether some path that the last call changed is against a clause: as quick as the call changed little."""

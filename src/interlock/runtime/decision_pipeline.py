@@ -8,12 +8,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..config import Config
-from ..config.private_files import named_files
+from ..config import Config, named_files
 from ..contract import ContractCheck, advance, agree, work_items
 from ..core import (
+    DESTRUCTIVE_ACTION,
     EVERY_CAPABILITY,
     LADDER,
+    LOOP,
+    REPETITIVE_ERRORS,
+    RESOURCE_SPIRAL,
     Capability,
     CheckpointInfo,
     Context,
@@ -25,9 +28,8 @@ from ..core import (
     SetLimits,
     Status,
     Step,
+    from_msgpack,
 )
-from ..core.decoding import from_msgpack
-from ..core.issue import DESTRUCTIVE_ACTION, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL
 from ..decide import (
     Controller,
     ControllerState,
@@ -483,7 +485,7 @@ def _prevented(issue: Issue, review: Review | None) -> Issue:
     return replace(
         issue,
         impact_factor=0.0,
-        description=f"A dangerous call was refused before it ran.{why}{advice}",
+        description=f"A dangerous call was blocked before it ran.{why}{advice}",
         details={**issue.details, "prevented": True},
     )
 

@@ -35,8 +35,8 @@ from .workspace import RunWorkspace
 T = TypeVar("T")
 
 
-CONVERSATION_BACK = "Your conversation went back to the same point: what came after it is gone."
-CONVERSATION_STAYS = "Your conversation did not go back: what it says about the files may no longer be true."
+CONVERSATION_BACK = "Your conversation was rolled back to the same point: what came after it is gone."
+CONVERSATION_STAYS = "Your conversation was not rolled back: what it says about the files may be outdated."
 """What the agent is told after a rollback, by what became of its conversation."""
 
 
@@ -110,7 +110,7 @@ class DirectiveExecutor:
             message = replace(message, content=f"{message.content}\n{self._after_restore}")
         self._after_restore = ""
         self.messages.append(message)
-        return Applied(True, "goes with the next answer to the agent")
+        return Applied(True, "sent with the next reply to the agent")
 
     def _restore(self, order: Restore) -> Applied:
         if self.workspace is None:
@@ -121,7 +121,7 @@ class DirectiveExecutor:
         self.on_restored(order, restored)
         talk = self._ask_adapter(order) if "conversation" in self.adapter.capabilities else None
         self._after_restore = CONVERSATION_BACK if talk is not None and talk.ok else CONVERSATION_STAYS
-        words = f"{len(restored.changed)} paths put back, undo with checkpoint {restored.safety_id}"
+        words = f"{len(restored.changed)} paths restored, undo with checkpoint {restored.safety_id}"
         if restored.left_alone:
             words += f", {len(restored.left_alone)} left alone: not known to be this run's work, or not covered"
         if talk is not None and not talk.ok:
@@ -136,7 +136,7 @@ class DirectiveExecutor:
         asked = Applied(False, "")
         if "stop" in self.adapter.capabilities:
             asked = with_timeout(
-                lambda: self._ask_adapter(order), STOP_PATIENCE_S, Applied(False, "the adapter did not answer")
+                lambda: self._ask_adapter(order), STOP_PATIENCE_S, Applied(False, "the adapter did not respond")
             )
         return Applied(asked.ok or bool(ended) or bool(shut), "; ".join(filter(None, (shut, ended, asked.how))))
 

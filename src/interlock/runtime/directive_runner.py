@@ -6,9 +6,7 @@ from msgspec.structs import replace
 
 from ..core import Applied, Directive, Stop
 from ..decide import Ruling
-from ..intervene import Continue, RecoveryNeeded, Stopped
-from ..intervene.options import offered
-from ..intervene.report import with_files
+from ..intervene import Continue, RecoveryNeeded, Stopped, offered, with_files
 from ..records import AppliedRecord, IncidentRecord
 from .directive_executor import DirectiveExecutor, with_timeout
 from .guard import Guard
@@ -56,7 +54,7 @@ class DirectiveRunner:
         applied = self._guard.part(
             "supervisor",
             lambda: self.executor.carry_out(directive),
-            Applied(False, "it failed; see the fault beside it"),
+            Applied(False, "it failed; see the fault record"),
         )
         self.run.record(AppliedRecord(directive, applied, ruling.intervention.id))
         return applied

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import Review, Step
-from ..review.tools import kind_of
+from ..review import kind_of
 
 CHANGES = ("create", "modify", "delete")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -23,7 +22,7 @@ Wait = tuple[int, float | None]
 
 
 SHUT = ("paused", "pausing")
-HOLD = Decision("hold", reason="the run is paused; it goes on when a person resumes it")
+HOLD = Decision("hold", reason="the run is paused until a person resumes it")
 
 
 class HungUp(Exception):
@@ -180,6 +179,8 @@ class Gate:
 
     async def admit_async(self, ask: Callable[[], Decision], *, abandon: Callable[[], None] = lambda: None) -> Decision:
         """`admit` for an event loop: `ask` and `abandon` run in a thread, and a wait can be cancelled."""
+        import asyncio  # whoever has an event loop has imported it; the others need not pay for it
+
         rounds, decision = self._rounds(), None
         asking, given_up = threading.Lock(), threading.Event()
 
@@ -245,6 +246,8 @@ class Gate:
 
     async def wait_async(self, version: int, timeout: float | None = None) -> None:
         """`wait` for an event loop: no thread is held, and it can be cancelled."""
+        import asyncio
+
         loop = asyncio.get_running_loop()
         changed = asyncio.Event()
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, TypeVar, TypeVarTuple
 
-from ..core import InvalidState, Issue, Seen
+from ..core import InvalidState, Issue, Seen, thread_seconds
 from ..detect import Asked
 from ..records import Fault
 
@@ -135,15 +135,15 @@ class Guard:
         if self._thread is None or self._thread.ident is None or not self._thread.is_alive():
             return 0.0
         try:
-            return time.clock_gettime(time.pthread_getcpuclockid(self._thread.ident))
-        except (AttributeError, OSError):
+            return thread_seconds(self._thread.ident)
+        except OSError:
             return 0.0
 
     def part(self, name: str, work: Callable[[*Given], T], otherwise: T, *given: *Given) -> T:
         """One part's answer to what it is given, or `otherwise` where it raises or is asked no more."""
         if name in self.dropped:
             if self._closed and name in JUDGING:
-                raise PartFailed(Fault(name, "it was given up", dropped=True))
+                raise PartFailed(Fault(name, "it was abandoned", dropped=True))
             return otherwise
         before, self._part = self._part, name
         generation = self._generation
@@ -201,14 +201,16 @@ class Guard:
         if now - self._stuck_since < PATIENCE * self.timeout:
             late = PendingResult(job.answer)  # type: ignore[arg-type]
             self._waited_for.append(late)
-            why = f"no answer within {self.timeout * 1000:g} ms; the step goes on without it"
+            why = f"no answer within {self.timeout * 1000:g} ms; the step continues without it"
             return PartFailed(self._fault(self._part, why, counts=False), late)
         self._generation += 1
         self._jobs, self._stuck_since = None, None
         for late in self._waited_for:
             late.given_up = True
         self._waited_for.clear()
-        return PartFailed(self._fault(self._part, f"stuck for {PATIENCE * self.timeout:g} s, asked no more", hung=True))
+        return PartFailed(
+            self._fault(self._part, f"stuck for {PATIENCE * self.timeout:g} s, no longer used", hung=True)
+        )
 
     def _in_place(self, work: Callable[[], T]) -> T:
         try:
@@ -247,7 +249,7 @@ def _only_issues(found: Iterable[Issue]) -> list[Issue]:
     issues = list(found)
     for issue in issues:
         if not isinstance(issue, Issue):
-            raise TypeError(f"a detector gives issues, not {type(issue).__name__}")
+            raise TypeError(f"a detector must return issues, not {type(issue).__name__}")
     return issues
 
 

@@ -10,8 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from ..core import InterlockError, NotFound
-from ..core.decoding import from_json
+from ..core import InterlockError, NotFound, from_json
 from ..intervene import Incident, IncidentReport, RecoveryOption, Stopped
 from ..journal import Store, write_durably
 
@@ -53,7 +52,7 @@ class Incidents:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise NotFound(f"{incident_id!r} fits {len(matches)} incidents", todo="Give more of the id")
+            raise NotFound(f"{incident_id!r} matches {len(matches)} incidents", todo="Use a longer prefix")
         raise NotFound(f"there is no incident {incident_id!r}", todo="See interlock incidents --all")
 
     def settle(self, stored: StoredIncident, status: IncidentStatus, option: str, continued_by: str | None) -> None:
@@ -97,7 +96,7 @@ def write_incident(target: Path, stored: StoredIncident) -> None:
         write_durably(target / "report.txt", stored.report.to_text().encode("utf-8", "replace"))
     except OSError as error:
         raise InterlockError(
-            f"the incident could not be saved ({error.strerror})", where=str(target), todo="Make room on the disk"
+            f"the incident could not be saved ({error.strerror})", where=str(target), todo="Free some disk space"
         ) from None
 
 

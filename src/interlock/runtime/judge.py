@@ -17,9 +17,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..config.model import Judge as Settings
-from ..core import Issue, Review, Step, Usage
-from ..core.issue import GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP
+from ..config import Judge as Settings
+from ..core import GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP, Issue, Review, Step, Usage
 from ..detect import finding_key
 from ..records import Opinion
 from .judge_client import MAX_TOKENS, ask_model

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from ..config.model import Judge as Settings
-from ..core import Usage
-from ..core.decoding import from_json
+from ..config import Judge as Settings
+from ..core import Usage, from_json
 
 MAX_TOKENS = 600
 ANSWER = 256 * 1024

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from ..core.decoding import from_json
+from ..core import from_json
 
 About = Literal["finding", "course", "call"]
 """A finding of the rules; the latest steps as a whole; a call that is about to run."""

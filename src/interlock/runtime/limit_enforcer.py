@@ -41,9 +41,9 @@ class LimitEnforcer:
             return self._over(over)
         if not self._budgets or self._run.ended:
             return None
-        if self._run.gate.status == "running":
-            self._budgets.resumed()
         now = self._run.clock.time()
+        if self._run.gate.status == "running":
+            self._budgets.resumed(now)
         reached = self._budgets.check(self._pipeline.ledger.spend, now, reserve=reserve)
         return self._answer_budget(reached, now) if reached is not None else None
 
@@ -94,7 +94,7 @@ class LimitEnforcer:
         if answer == "pause":
             self._budgets.hold(reached)
             self._guard.part("journal", lambda: self._hold(Hold(words, kind="limit")), "")
-            return Decision("hold", reason=f"{words}. The run waits for a person.")
+            return Decision("hold", reason=f"{words}. The run needs a person.")
         self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", words), None)
         self._executor.carry_out(Stop(f"limit: {words}"))
         return Decision("stop", reason=words)
@@ -103,7 +103,7 @@ class LimitEnforcer:
         self._recorder.run.record(LimitRecord(str(over), limit=over.limit))
         if not over.ends:
             self._guard.part("journal", lambda: self._hold(Hold(str(over), kind="limit")), "")
-            return Decision("deny", reason=f"{over}. The run waits for a person.")
+            return Decision("deny", reason=f"{over}. The run needs a person.")
         # A journal that cannot be written must not keep the agent from being stopped.
         self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", str(over)), None)
         self._executor.carry_out(Stop(f"limit: {over}"))

@@ -7,8 +7,7 @@ import math
 import msgspec
 from msgspec import Struct
 
-from ..core import Limits, SetLimits, Spend
-from ..core.decoding import from_json
+from ..core import Limits, SetLimits, Spend, from_json
 from .usage_tracker import UsageTracker
 
 MINUTE = 60.0

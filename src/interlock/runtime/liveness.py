@@ -41,10 +41,11 @@ class TerminalReader(Struct, frozen=True):
 class Probes(Struct, frozen=True, kw_only=True):
     """One look. Times are seconds of a clock that never steps; `wall` is for people.
 
-    `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes, `client_cpu_s` that of the client's own.
-    `visible` says that the agent's steps are seen, `proxied` that its requests to the model are, `attended` that a
-    person may sit at its terminal. `held` is what a person is needed for. `tool` is the call under way, which began at
-    `tool_since`. `orphan` is a process that a tool left behind while the call is still open.
+    `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes; `client_cpu_s` is the processor time that
+    the client alone used or waited for. `visible` says that the agent's steps are seen, `proxied` that its requests to
+    the model are, `attended` that a person may sit at its terminal. `held` is what a person is needed for. `tool` is
+    the call under way, which began at `tool_since`. `orphan` is a process that a tool left behind while the call is
+    still open.
     """
 
     now: float
@@ -115,7 +116,7 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
         evidence = f"{seen.failures} requests in a row did not reach the model: {seen.failure}"
         return "wedged", evidence, None, "network gone", seen.now
     if seen.empty_answers >= EMPTY:
-        return "wedged", f"the model answered with nothing {seen.empty_answers} times", None, "empty answers", seen.now
+        return "wedged", f"the model sent an empty response {seen.empty_answers} times", None, "empty answers", seen.now
     if seen.reader is not None:
         kind: WedgedKind | None = "client prompt" if seen.reader.client else "tool reads the terminal"
         evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads the terminal"
@@ -132,7 +133,7 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
         return "working", f"{watch.what} {quiet:.0f} s ago; its requests are not visible", None, None, watch.moved
     if quiet >= QUIET_S and seen.visible:
         if seen.attended:
-            return "waiting for a person", f"the client is idle for {quiet:.0f} s", None, None, watch.moved
+            return "waiting for a person", f"the client has been idle for {quiet:.0f} s", None, None, watch.moved
         evidence = f"no step, request, tool, output, input or processor time for {quiet:.0f} s"
         return "wedged", evidence, None, "client deadlocked", watch.moved
     return "working", f"{watch.what} {quiet:.0f} s ago", None, None, watch.moved
@@ -140,15 +141,15 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
 
 def _judge_model(model: ModelProbe, now: float) -> Judgement:
     if model.begun is None:
-        evidence = f"a request is open for {now - model.since:.0f} s; no answer has begun"
+        evidence = f"a request has been open for {now - model.since:.0f} s; no response yet"
         return "waiting for the model", evidence, None, None, model.since
     byte = model.byte if model.byte is not None else model.begun
     content = model.content if model.content is not None else model.begun
     if now - byte >= QUIET_S:
-        evidence = f"the answer began {now - model.begun:.0f} s ago; the last byte came {now - byte:.0f} s ago"
+        evidence = f"the response began {now - model.begun:.0f} s ago; the last byte came {now - byte:.0f} s ago"
         return "wedged", evidence, None, "half-open stream", byte
     if now - content >= QUIET_S:
-        evidence = f"nothing but pings for {now - content:.0f} s; the last byte came {now - byte:.0f} s ago"
+        evidence = f"only pings for {now - content:.0f} s; the last byte came {now - byte:.0f} s ago"
         return "wedged", evidence, None, "only pings", content
     return "waiting for the model", f"the last byte came {now - byte:.0f} s ago", None, None, model.since
 

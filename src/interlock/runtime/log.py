@@ -25,7 +25,7 @@ NAME = "interlock"
 def choose_log(*, json: bool, level: str | None, file: str | None) -> None:
     """Remember how to log, for this process and those that it starts."""
     if level is not None and level.lower() not in LEVELS:
-        raise BadInput(f"there is no log level {level!r}", todo=f"Choose one of {', '.join(LEVELS)}")
+        raise BadInput(f"there is no log level {level!r}", todo=f"Use one of {', '.join(LEVELS)}")
     chosen = {JSON: "1" if json else "", LEVEL: (level or "").lower(), FILE: str(Path(file).absolute()) if file else ""}
     os.environ.update({name: value for name, value in chosen.items() if value})
     if file:

@@ -153,7 +153,7 @@ class Metrics:
 
 
 COUNTS = {
-    "escalations": "Answers stronger than the one before",
+    "escalations": "Interventions stronger than the previous one",
     "issues": "Issues found",
     "reviews": "Steps reviewed before they ran",
     "tokens": "Tokens spent by supervised runs",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core import Step
-from ..proof.claims import claimed_files
+from ..proof import claimed_files
 
 MOST = 8
 """Files of one step that are looked for."""

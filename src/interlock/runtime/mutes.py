@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
-from ..core import BadInput
-from ..core.decoding import from_json
+from ..core import BadInput, from_json
 
 
 def mutes_file(project: Path) -> Path:
@@ -27,7 +26,9 @@ def read_mutes(project: Path) -> frozenset[str]:
     except FileNotFoundError:
         return frozenset()
     except (OSError, msgspec.DecodeError) as error:
-        raise BadInput(f"the mutes cannot be read ({error})", where=str(file), todo="Remove the file") from None
+        raise BadInput(
+            f"the list of muted findings cannot be read ({error})", where=str(file), todo="Remove the file"
+        ) from None
 
 
 def write_mutes(project: Path, keys: frozenset[str]) -> None:

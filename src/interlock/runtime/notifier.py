@@ -12,7 +12,7 @@ from functools import cache
 
 from msgspec import Struct
 
-from ..core import Clock, InterlockError, Notify, SystemClock
+from ..core import Clock, MissingExtra, Notify, SystemClock
 from ..redact import redact_text
 
 Channel = Callable[[Notify], None]
@@ -132,15 +132,15 @@ def apprise_channel(url: str) -> Channel:
         try:
             import apprise
         except ImportError:
-            raise InterlockError("apprise is not installed", todo="Install interlock[notify].") from None
+            raise MissingExtra("apprise is", "notify") from None
 
         _silence_logging()
         target = apprise.Apprise()
         if not target.add(url):
-            raise ValueError("the URL of this channel is not understood")
+            raise ValueError("the URL of this channel is invalid")
         kind = {"info": "info", "warning": "warning", "critical": "failure"}[notification.level]
         if not target.notify(title=notification.title, body=notification.text, notify_type=kind):
-            raise ConnectionError("the channel did not take the notification")
+            raise ConnectionError("the channel did not accept the notification")
 
     return send
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from ..config.model import Resume
+from ..config import Resume
 
 FIRST_WAIT_S = 300.0
 """How long to wait where nobody said when the limit resets; doubled each time in a row, up to MOST_WAIT_S."""
@@ -86,9 +86,9 @@ def park(
     until = window_end(rules.until, started) if rules.until is not None else None
     held_by = ""
     if not passes:
-        held_by = "waiting does not lift this limit"
+        held_by = "waiting does not resolve this limit"
     elif number > rules.max_parks:
-        held_by = f"the run was parked {rules.max_parks} times already (unattended.resume.max_parks)"
+        held_by = f"the run has already been parked {rules.max_parks} times (unattended.resume.max_parks)"
     elif rules.max_cost_usd is not None and cost_usd >= rules.max_cost_usd:
         held_by = f"the run has spent ${cost_usd:,.2f} (unattended.resume.max_cost_usd {rules.max_cost_usd:g})"
     elif until is not None and now.wall + delay > until:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from ..config.model import ModelInfo
+from ..config import ModelInfo
 from ..core import Usage
 
 MILLION = 1_000_000

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..core import CheckpointInfo
-from ..core.decoding import from_json
-from ..journal.interface import JournalReading
+from ..core import CheckpointInfo, from_json
+from ..journal import JournalReading
 from ..records import Opinion, PersonRecord, RestoredRecord, SnapshotRecord, StatusRecord, StepRecord
 from .decision_pipeline import DecisionPipeline
 

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from ..control import Abort, Done, State
 from ..core import ENDED, Clock, Hold, RunSpec, Status, Step, SystemClock
-from ..journal import Journal, JournalEntry, RunFolder, RunSummary, Store
-from ..journal.interface import JournalReading, JournalWriting
+from ..journal import Journal, JournalEntry, JournalReading, JournalWriting, RunFolder, RunSummary, Store
 from ..records import EndRecord, RecordBody, kind_of, read_body
 from .gate import Gate
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 
-from ..config import Config
-from ..config.models import Models
+from ..config import Config, Models
 from ..control import (
     ControlRules,
     ControlState,
@@ -25,8 +24,7 @@ from ..control import (
     new_state,
 )
 from ..control import LogEntry as Record
-from ..core import ENDED, Adapter, Applied, Hold, RunSpec, Step, SwitchModel
-from ..core.decoding import from_json
+from ..core import ENDED, Adapter, Applied, Hold, RunSpec, Step, SwitchModel, from_json
 from ..journal import JournalEntry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
 from .command_executor import CommandExecutor
@@ -168,7 +166,7 @@ class RunControl:
     def execute(self, order: Execute) -> Executed | None:
         """Approve, reject or roll back."""
         if self.orders is None:
-            return Executed(order.request_id, False, f"nobody here can {order.command}", "invalid_state")
+            return Executed(order.request_id, False, f"not supported here: {order.command}", "invalid_state")
         return self.orders.execute(order, self.endpoint.post)
 
     def rest(self) -> None:

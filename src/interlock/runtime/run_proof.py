@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from ..core import InterlockError, Step
-from ..proof import ClaimVerdict, ProofTracker, TestFact, compare_tests, is_checked_by
-from ..records import ProofRecord
+from ..proof import ClaimVerdict, ProofTracker, TestFact
+from ..records import BreachRecord, ProofRecord, StopGateRecord, read_body
 from .checkpoint_causes import MEANWHILE
 from .guard import Guard
 from .run import Run
@@ -22,7 +24,7 @@ class RunProof:
     def __init__(self, run: Run, tracker: ProofTracker, workspace: RunWorkspace | None, guard: Guard) -> None:
         self.tracker = tracker
         self._run, self._workspace, self._guard = run, workspace, guard
-        self._recorded: tuple[object, object] = ((), ())
+        self._recorded: tuple[object, ...] = ()
 
     def now(self, *, since: int = 0) -> ProofRecord:
         """Each claim from a step on with its verdict on the tree as it is, and what changed about the tests."""
@@ -44,16 +46,36 @@ class RunProof:
             found = self._at(self._workspace, newest.id, 0)
         self._keep(found)
 
-    def record(self, *, settled: bool) -> None:
-        """At the run's end: keep what is known, if there is anything to say. `settled`: by a look at everything."""
-        if not settled and not self.tracker.claims:
+    def record(self, *, settled: bool, by_itself: bool) -> None:
+        """At the run's end: keep what is known, if there is anything to say.
+
+        `settled`: by a look at everything; `by_itself`: nobody and nothing ended the agent.
+        """
+        ending = self.tracker.ending if by_itself else ""
+        if not settled and not self.tracker.claims and not ending:
             return
         found = self._guard.part("proof", self._settled if settled else self.now, None)
         if found is not None:
-            self._guard.part("journal", self._keep, None, found)
+            nothing: tuple[str, ...] = ()
+            kept = self._guard.part("journal", self.contract_lines, nothing)
+            self._guard.part("journal", self._keep, None, replace(found, contract=kept, ending=ending))
+
+    def contract_lines(self) -> tuple[str, ...]:
+        """What was kept and what was broken of the contract, as recorded: the last checks, and every breach."""
+        self._run.journal.flush()
+        checks: tuple[str, ...] = ()
+        breaches: dict[str, None] = {}
+        with self._run.journal.reader() as journal:
+            for record in journal.read(kinds=frozenset(("breach", "stop_gate"))):
+                body = read_body(record)
+                if isinstance(body, StopGateRecord) and body.results:
+                    checks = tuple(result.words for result in body.results)
+                elif isinstance(body, BreachRecord):
+                    breaches[f"{body.words} ({body.clause})"] = None
+        return (*checks, *breaches)
 
     def _keep(self, found: ProofRecord) -> None:
-        said = (found.claims, found.tests)
+        said = (found.claims, found.tests, found.contract, found.ending)
         if said != self._recorded and any(said):
             self._recorded = said
             self._run.record(found)
@@ -77,6 +99,8 @@ class RunProof:
         )
 
     def _tests(self, workspace: RunWorkspace, tree: str) -> tuple[TestFact, ...]:
+        from ..proof import compare_tests, is_checked_by  # grammars of three languages, for the end of a run
+
         try:
             start = workspace.checkpoints.default_target(self._run.spec.run_id).id
             return compare_tests(workspace.checkpoints.texts(start, tree, is_checked_by))

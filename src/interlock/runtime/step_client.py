@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from abc import ABC, abstractmethod
 from types import TracebackType
@@ -33,6 +32,8 @@ class EndsWithBlock(ABC):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
     ) -> None:
+        import asyncio  # only a caller with an event loop pays for it
+
         await asyncio.to_thread(self.close, error)
 
 

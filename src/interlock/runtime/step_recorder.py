@@ -103,8 +103,8 @@ class StepRecorder:
             return []
         self._is_blind = True
         model = step.model or self.run.summary.model
-        of = f"the model {model}" if model else "a model that has no name"
-        words = f"nobody knows the price of {of}: its tokens do not count towards the {most:,.10g} US dollars allowed"
+        of = f"the model {model}" if model else "an unnamed model"
+        words = f"no known price for {of}: its tokens cannot count towards the {most:,.10g} US dollars allowed"
         if self.alerts is not None:
             self.alerts.blind(words)
         return [LimitRecord(words, limit="max_cost_usd")]

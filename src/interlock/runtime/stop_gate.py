@@ -12,9 +12,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ..config.model import Contract as ContractConfig
+from ..config import Contract as ContractConfig
 from ..core import InterlockError, Step
-from ..journal.interface import JournalReading
+from ..journal import JournalReading
 from ..proof import ClaimVerdict
 from ..records import CommandResult, ContractRecord, StopGateRecord, read_body
 from .check_runner import CheckRunner, missing_program
@@ -23,6 +23,7 @@ from .checkpoint_causes import AFTER_STEP, END_OF_TURN
 from .checkpointing import Checkpointing
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
+from .git_watch import Breaches, GitWatch
 from .run import Run
 from .run_proof import RunProof, missing
 
@@ -54,13 +55,13 @@ class StopGate:
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
-        proof: RunProof, config: ContractConfig, lock: threading.RLock, *, observe: bool,
+        proof: RunProof, config: ContractConfig, lock: threading.RLock, git: GitWatch, *, observe: bool,
     ) -> None:  # fmt: skip
         self._run, self._pipeline, self._executor = run, pipeline, executor
         self._checkpointing, self._config, self._lock = checkpointing, config, lock
-        self._proof, self._observe = proof, observe
+        self._proof, self._git, self._observe = proof, git, observe
         self._turn = threading.Lock()
-        self.runner = CheckRunner(run.spec.workspace or run.spec.cwd, config.timeout_seconds)
+        self.runner = CheckRunner(run.spec.workspace or run.spec.cwd, config.timeout_seconds, lambda: run.ended)
         self.returns = 0
         self.failure = ""
         self._checked: tuple[str, tuple[CommandResult, ...]] | None = None
@@ -78,18 +79,20 @@ class StopGate:
                 # The transcript that they are in may come later; the same claim twice is one.
                 step = Step(run_id=self._run.spec.run_id, index=self._step, role="assistant", content=said[:SAID])
                 self._pipeline.proof.observe(step)
-            if not (commands or self._pipeline.proof.claims):
+            if not (commands or self._pipeline.proof.claims or self._git.start is not None):
                 return PASS
         with self._turn:
             results, tree = self._check(commands)
-            failed = _first_failure(results)
-            if failed is not None:
+            failed, broken = _first_failure(results), self._commits()
+            if failed is not None or broken:
                 if self.returns >= self._config.max_returns:
                     self._record("unproven", results, tree)
                     return PASS
                 self.returns += 1
-                self._record("returned", results, tree)
-                return GateAnswer("return", _failing(failed, self.returns, self._config.max_returns))
+                words = _failing(failed) if failed is not None else _committed(broken)
+                tries = f"Try {self.returns} of {self._config.max_returns}."
+                self._record("returned", results, tree, tuple(one for said in broken.values() for one in said))
+                return GateAnswer("return", f"{OURS}you are not done. {tries} {words}")
             return self._ask_about_claims(results, tree)
 
     def settle(self) -> str:
@@ -103,8 +106,13 @@ class StopGate:
             self._record("observed" if self._observe else "passed" if failed is None else "unproven", results, tree)
             if failed is None:
                 return ""
-            self.failure = f"unproven: `{failed.command}` {_how(failed)}"
+            self.failure = f"unproven: {failed.words}"
             return self.failure
+
+    def _commits(self) -> Breaches:
+        """What stands in the repository against the contract, and the agent can undo."""
+        found = self._git.breaches(self._pipeline.context.contract)
+        return {clause: said for clause, said in found.items() if clause.value != "push"}
 
     @property
     def _step(self) -> int:
@@ -114,8 +122,9 @@ class StopGate:
         """Stand where a predecessor stood: its tries, and the settings of the checks as they were at the start."""
         for record in journal.read(kinds=frozenset(("contract", "stop_gate"))):
             body = read_body(record)
-            if isinstance(body, ContractRecord) and body.setup:
-                self.setup = body.setup
+            if isinstance(body, ContractRecord):
+                self.setup = body.setup or self.setup
+                self._git.start = body.refs or self._git.start
             elif isinstance(body, StopGateRecord):
                 self.returns = body.returns
 
@@ -215,22 +224,25 @@ def _first_failure(results: tuple[CommandResult, ...]) -> CommandResult | None:
     return next((result for result in results if not result.passed), None)
 
 
-def _how(failed: CommandResult) -> str:
-    return failed.why or f"failed with exit status {failed.exit_status}"
-
-
-def _failing(failed: CommandResult, returns: int, most: int) -> str:
+def _failing(failed: CommandResult) -> str:
     output = f"\n\n{failed.output}" if failed.output else ""
-    left = "This is the last time that it comes back to you." if returns == most else f"Try {returns} of {most}."
     return (
-        f"{OURS}you are not done. This run is done when `{failed.command}` passes, and it {_how(failed)}. {left}"
-        f"{output}\n\nFix the cause, not the check. If it cannot be done, say so plainly."
+        f"This run is done when `{failed.command}` passes: {failed.words}.{output}"
+        "\n\nFix the cause, not the check. If it is impossible, say so plainly."
     )
+
+
+def _committed(broken: Breaches) -> str:
+    lines = [f"- {one} ({clause})" for clause, said in broken.items() for one in said]
+    return "\n".join((
+        "The repository contains what this run must not leave there:", *lines,
+        "Undo that and keep the rest of your work, for instance with `git reset --soft`. Say what cannot be undone.",
+    ))  # fmt: skip
 
 
 def _asking(claims: tuple[str, ...]) -> str:
     return (
-        f"{OURS}before you stop, prove what you said, or take it back:\n"
+        f"{OURS}before you stop, prove what you said, or withdraw it:\n"
         + "\n".join(f"- {claim}" for claim in claims)
         + "\nRun the check now and report what it prints; if it does not hold, say so. This is asked once."
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Unpack
 
 from msgspec.structs import replace
 
 from ..config import Config
-from ..control.messages import ABORT_REASONS, DONE_REASONS
+from ..control import ABORT_REASONS, DONE_REASONS
 from ..core import (
     PROCEED,
     Applied,
@@ -123,9 +124,10 @@ class Supervisor(StepClient):
             run, self.pipeline, executor, self._checkpointing, self._guard, observe=self._observe
         )
         self.proof = RunProof(run, self.pipeline.proof, executor.workspace, self._guard)
+        self.on_result: Callable[[Step], None] = lambda step: None
         self.stop_gate = StopGate(
             run, self.pipeline, executor, self._checkpointing, self.proof, config.contract, self._lock,
-            observe=self._observe,
+            self._enforcer.git, observe=self._observe,
         )  # fmt: skip
         self._metrics = metrics
         self._since_snapshot = 0
@@ -178,7 +180,7 @@ class Supervisor(StepClient):
             message = self._guard.part("contract", self.check_done, "")
         reason = "ERROR" if error is not None else "UNPROVEN" if message else "COMPLETE"
         with self._lock:
-            self.proof.record(settled=True)
+            self.proof.record(settled=True, by_itself=error is None and self.run.reason is None)
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
         if self.executor.notifier is not None:
@@ -240,6 +242,8 @@ class Supervisor(StepClient):
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
             self._guard.part("proof", self.proof.note, None, step)
+            if step.kind == "tool_result":
+                self._guard.part("journal", self.on_result, None, step)
             if works:
                 # After a rollback as well: what it brought back of the run's earlier work is the run's.
                 before = self._checkpointing.newest
@@ -270,24 +274,29 @@ class Supervisor(StepClient):
             if not self._observe and not self.run.ended and self.run.gate.status == "running":
                 self._limiting.check_use(memory_mb, elapsed_s)
 
-    def check_done(self) -> str:
-        """The agent has ended by itself: why the run is not proven, or broke its contract; empty where it kept it.
+    def check_done(self, *, alert: bool = True) -> str:
+        """The agent has ended: why the run is not proven, or broke its contract; empty where it kept it.
 
-        Restores what still differs against the contract, and runs `done_when`. Call it before `finish`.
+        Restores what still differs against the contract, and runs `done_when` unless the run was stopped. Call it
+        before `finish`.
         """
         contract = self.pipeline.context.contract
+        if not (contract.enforced or contract.done_when):
+            return ""
         with self._lock:
-            if self.run.ended or not (contract.guards_files or contract.done_when):
-                return ""
             now = self._checkpointing.make(cause=END_OF_TURN, step=self.next_index)
             left = self._enforcer.settle(self._checkpointing.start(), now, self.next_index)
-        why = self.stop_gate.settle()
-        if left and not self._observe:
-            broken = f"against the contract: {', '.join(left[:4])} changed and could not be restored"
-            why = f"{why}; {broken}" if why else broken
-        if why and not self._observe and self.executor.notifier is not None:
+            broken = self._enforcer.settle_git(self.next_index)
+        why = "" if self.run.ended else self.stop_gate.settle()
+        if self._observe:
+            return ""
+        if left:
+            broken = (f"{', '.join(left[:4])} changed and could not be restored", *broken)
+        if broken:
+            why = "; ".join((*([why] if why else []), f"against the contract: {'; '.join(broken[:4])}"))
+        if why and alert and self.executor.notifier is not None:
             self.executor.notifier.unproven(why)
-        return "" if self._observe else why
+        return why
 
     def record_contract(self) -> None:
         """Write down what the run may and must do."""
@@ -303,7 +312,7 @@ class Supervisor(StepClient):
         if reason not in reasons:
             raise ValueError(f"a run cannot end as {status!r} with the reason {reason!r}; known: {', '.join(reasons)}")
         with self._lock:
-            self.proof.record(settled=False)
+            self.proof.record(settled=False, by_itself=status == "done" and self.run.reason is None)
             if self.run.reason is None:
                 self.run.end(status, reason, message)
         if self.run.steering is not None:
@@ -420,7 +429,7 @@ class Supervisor(StepClient):
             unseen = record.step.kind == "tool_call" and record.review is None
             rough = rough_review(record.step) if unseen else None
             return Decision("deny", reason=refusal(rough)) if rough and rough.verdict == "block" else PROCEED
-        return Decision("deny", reason=f"Supervision is broken ({broken}) and is configured to fail closed.")
+        return Decision("deny", reason=f"Supervision failed ({broken}) and is configured to fail closed.")
 
     def _admit(self, step: Step) -> Step:
         # Not what the agent says: limits go by it.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
-from ..core import Context
-from ..core.task_files import LENGTH, task_files, with_instructions
+from ..core import LENGTH, Context, task_files, with_instructions
 
 
 def read_task_files(context: Context, folder: str | None = None) -> Context:
@@ -16,6 +15,14 @@ def read_task_files(context: Context, folder: str | None = None) -> Context:
         if folder is not None or name.startswith("/"):
             context = with_instructions(context, _text(Path(folder or "/") / name))
     return context
+
+
+def missing_task_files(context: Context, folder: str | None = None) -> tuple[str, ...]:
+    """The files that a task points to and that do not exist."""
+    folder = context.workspace or folder
+    if folder is None:
+        return ()
+    return tuple(name for name in task_files(context.original_prompt) if not (Path(folder) / name).exists())
 
 
 def _text(path: Path) -> str:

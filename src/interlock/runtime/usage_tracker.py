@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from ..core import HISTORY, Action, Growth, Spend, Step
-from ..core.decoding import from_json
+from ..core import HISTORY, Action, Growth, Spend, Step, from_json
 
 HEALTH_WINDOW = 20
 """The success rate looks at this many tool results."""

@@ -1,6 +1,5 @@
 """The terminal UI: all runs at a glance, one run in full, and the keys that steer it."""
 
-from .app import Top
-from .run_source import RunSource
+from .._lazy import lazy
 
-__all__ = ["RunSource", "Top"]
+__getattr__ = lazy(__name__, __file__)

@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from ..control import Command
 from ..core import Clock, SystemClock
-from ..link.requests import Requests, SentRequest
+from ..link import Requests, SentRequest
 from ..report import RunRow
 from .fleet_page import FleetPage
 from .help import help_lines
@@ -48,7 +48,7 @@ class Top(App[None]):
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = LIGHT.name if is_light_terminal(os.environ) else DARK.name
-        # A mistake of ours in a thread is said, rather than written across the screen.
+        # A bug in Interlock in a thread is said, rather than written across the screen.
         threading.excepthook = self._note_crash
         self.push_screen(FleetPage(self.place))
         if self._first is not None:
@@ -67,7 +67,7 @@ class Top(App[None]):
     def stronger_models(self, model: str | None) -> tuple[str, ...]:
         """Models that the run could be escalated to, the next stronger one first."""
         # Read when it is asked for: the list of models takes longer than the first page.
-        from ..config.models import Models
+        from ..config import Models
 
         models = Models.from_config(self.place.config)
         if model is None or not models.known(model):
@@ -135,7 +135,7 @@ DOING: dict[str, str] = {
     "escalate": "escalating",
     "approve": "approving",
     "reject": "rejecting…",
-    "rollback": "going back",
+    "rollback": "rolling back",
 }
 """What a run is shown as while it has not answered: never as what was asked for."""
 

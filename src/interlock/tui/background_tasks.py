@@ -1,4 +1,4 @@
-"""Errands: what takes time is done in threads that nobody waits for, not even at the end."""
+"""Errands: what takes time is done in threads that no one waits for, not even at the end."""
 
 from __future__ import annotations
 

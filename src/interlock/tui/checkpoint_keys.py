@@ -38,7 +38,7 @@ class CheckpointKeys(Steered):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "diff", "Diff"),
-        Binding("D", "diff_before", "Diff to the one before", show=False),
+        Binding("D", "diff_before", "Diff to previous", show=False),
         Binding("b", "go_back", "Roll back"),
     ]
 
@@ -57,13 +57,13 @@ class CheckpointKeys(Steered):
         if info is not None and earlier:
             self._page_patch(f"From {earlier[0].id} to {info.id}", earlier[0].id, info.id)
         elif info is not None:
-            self.top.notify("This is the first checkpoint: there is none before it.", markup=False)
+            self.top.notify("This is the first checkpoint.", markup=False)
 
     def action_go_back(self) -> None:
         info, run = self.checkpoints().item, self.chosen()
         if info is None or run is None:
             return
-        self.top.notify(f"Looking at what going back to {info.id} would do …", markup=False, timeout=2)
+        self.top.notify(f"Checking what a rollback to {info.id} would change …", markup=False, timeout=2)
         run_errand(
             "interlock-preview",
             lambda: preview(self.top.place, run.run_id, info.id),
@@ -91,9 +91,9 @@ class CheckpointKeys(Steered):
         live = run.status in LIVE and run.owner_pid is not None
         words = plan_words(plan, live=live)
         if not plan.changes:
-            self.top.push_screen(Question(f"Nothing to take back to {info.id}", words, yes="Good", no="Back"))
+            self.top.push_screen(Question(f"Nothing to roll back to {info.id}", words, yes="Good", no="Back"))
             return
-        question = Question(f"Roll back to {info.id}?", words, yes="Roll back", no="Leave it", hurts=True)
+        question = Question(f"Roll back to {info.id}?", words, yes="Roll back", no="Cancel", hurts=True)
         self.top.push_screen(question, lambda answers: self._roll_back(info, run, live, answers))
 
     def _roll_back(self, info: CheckpointInfo, run: RunRow, live: bool, answers: Answers | None) -> None:
@@ -113,7 +113,7 @@ class CheckpointKeys(Steered):
 @contextmanager
 def open_checkpoints(place: RunSource, run_id: str) -> Iterator[Checkpoints]:
     """The checkpoints of a run's workspace."""
-    # Not needed until somebody asks, and slow to import.
+    # Not needed until someone asks, and slow to import.
     from ..checkpoint import Checkpoints
 
     workspace = place.workspace(run_id)
@@ -135,7 +135,7 @@ def preview(place: RunSource, run_id: str, checkpoint_id: str) -> RestorePlan:
 
 
 def go_back(place: RunSource, run_id: str, checkpoint_id: str) -> str:
-    """Take back what a run that nobody owns any more has changed; says what was done."""
+    """Take back what a run that no one owns any more has changed; says what was done."""
     with open_checkpoints(place, run_id) as found:
         own = found.own_changes(checkpoint_id, run_id)
         return _told(found.restore(checkpoint_id, own_changes=own))
@@ -144,4 +144,4 @@ def go_back(place: RunSource, run_id: str, checkpoint_id: str) -> str:
 def _told(done: Restored) -> str:
     checked = "verified" if done.verified else f"NOT verified: {plural(len(done.wrong), 'path')} differ"
     left = f", {plural(len(done.left_alone), 'path')} left alone" if done.left_alone else ""
-    return f"{plural(len(done.changed), 'path')} went back{left}, {checked}. Take it back with interlock undo."
+    return f"{plural(len(done.changed), 'path')} restored{left}, {checked}. Revert with interlock undo."

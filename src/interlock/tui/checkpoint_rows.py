@@ -54,7 +54,7 @@ def plan_words(plan: RestorePlan, *, live: bool) -> Content:
     if not plan.changes:
         parts.append(Content("Nothing that this run changed differs from the checkpoint."))
     else:
-        parts.append(Content(f"{plural(len(plan.changes), 'path')} would go back:"))
+        parts.append(Content(f"{plural(len(plan.changes), 'path')} would be restored:"))
         for change in plan.changes[:SHOWN]:
             sign, style = _SIGNS.get(change.kind, ("~", "$warning"))
             parts.append(Content.styled(f"  {sign} {clean(change.path)}", style))
@@ -66,8 +66,8 @@ def plan_words(plan: RestorePlan, *, live: bool) -> Content:
             Content.styled(f"  {clean(left.path)}: {left.reason}", "$text-muted") for left in plan.left_alone[:SHOWN]
         ]
     if plan.locks:
-        parts.append(Content.styled(f"A git command seems to be at work: {clean(', '.join(plan.locks))}", "$error"))
+        parts.append(Content.styled(f"A git command seems to be running: {clean(', '.join(plan.locks))}", "$error"))
     parts.append(Content(""))
-    who = "The run itself does it: its agent holds still meanwhile, and goes on knowing." if live else ""
-    parts.append(Content(f"{who} What is there now is saved first: interlock undo takes it back.".strip()))
+    who = "The run does this itself: its agent is held meanwhile and is informed." if live else ""
+    parts.append(Content(f"{who} The current state is saved first: interlock undo reverts this.".strip()))
     return Content("\n").join(parts)

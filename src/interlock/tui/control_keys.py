@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from ..control import Command
-from ..control.messages import Waiting
+from ..control import Command, Waiting
 from ..report import RunRow
 from .background_tasks import run_errand
 from .question import Answers, Field, Question
@@ -17,7 +16,7 @@ from .run_rows import short_model
 if TYPE_CHECKING:
     from .app import Top
 
-REASON = Field("reason", "Reason (recorded)", "why, if you like")
+REASON = Field("reason", "Reason (recorded)", "optional")
 
 LIVE = ("running", "pausing", "paused", "lost", "unknown")
 HELD = ("pausing", "paused")
@@ -70,7 +69,7 @@ class Steered(Screen[None]):
         return action != "escalate" or not run.cannot_switch
 
     def action_pause(self) -> None:
-        """Pause; what is paused goes on, as in the dashboard."""
+        """Pause; what is paused continues, as in the dashboard."""
         run = self.chosen()
         if run is not None:
             self.top.send("resume" if run.status in HELD else "pause", run)
@@ -95,10 +94,10 @@ class Steered(Screen[None]):
         if run is None:
             return
         if run.cannot_switch:
-            self.top.complain(f"It cannot be escalated: {run.cannot_switch}.")
+            self.top.complain(f"Cannot escalate: {run.cannot_switch}.")
             return
         known = self.top.stronger_models(run.model)
-        names = ", ".join(known[:8]) or "none is known"
+        names = ", ".join(known[:8]) or "none known"
         text = f"Now: {short_model(run.model)}. Stronger: {names}."
         fields = (Field("model", "Model", known[0] if known else "", required=True, known=known), REASON)
         question = Question(f"Escalate {run.name or run.run_id}", text, yes="Escalate", no="Not now", fields=fields)
@@ -121,7 +120,7 @@ class Steered(Screen[None]):
 
         def ask(waiting: Waiting | None) -> None:
             if waiting is None or waiting.kind != "approval":
-                self.top.notify("No step of this run waits for a person any more.", severity="warning", markup=False)
+                self.top.notify("No step of this run needs approval any more.", severity="warning", markup=False)
                 return
             verb = "Approve" if command == "approve" else "Reject"
             self.top.push_screen(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from ..link.requests import SentRequest
+from ..link import SentRequest
 from ..report import ControlCommand
 from .line import Line, Piece, fit, flat
 from .pager import text_lines
@@ -80,7 +80,7 @@ def control_lines(entry: ControlEntry, width: int) -> list[Line]:
         (("RESULT   ", "dim"), (answered, "")),
         (("outcome  ", "dim"), (f"{sign} {entry.outcome}", style)),
         (),
-        *text_lines(entry.message or "No answer yet.", width),
+        *text_lines(entry.message or "No reply yet.", width),
     ]
 
 
@@ -90,7 +90,7 @@ def _entry(control: ControlCommand, sent: SentRequest | None, *, owned: bool) ->
     if result is None and sent is not None and sent.state == "unknown":
         outcome, message = "unknown", sent.message
     elif outcome == "unknown":
-        message = "nobody owns the run: it may have been carried out or not"
+        message = "the run has no owner: it may or may not have been carried out"
     return ControlEntry(
         request_id=control.request_id,
         command=control.command,

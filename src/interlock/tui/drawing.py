@@ -1,4 +1,4 @@
-"""Drawing: a few rows that are drawn anew whenever what they show has changed."""
+"""Drawing: a few rows that are drawn again whenever what they show has changed."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ EMPTY = """No runs yet.
 Start one in another terminal:
     interlock run -- COMMAND
 
-It shows up here by itself."""
+It appears here automatically."""
 
 FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
     ("all", None),
@@ -71,7 +71,7 @@ class FleetPage(Steered):
             self.rows, self.problem, self.needs = rows, problem, needs
 
     class Failed(Message):
-        """The runs cannot be read."""
+        """Cannot read the runs."""
 
         def __init__(self, error: InterlockError) -> None:
             super().__init__()
@@ -168,7 +168,7 @@ class FleetPage(Steered):
     @on(Failed)
     def _failed(self, event: Failed) -> None:
         self.problem = str(event.error)
-        self.query_one("#runs", Listing).say(clean(f"The runs cannot be read.\n\n{event.error}\n\nTrying again …"))
+        self.query_one("#runs", Listing).say(clean(f"Cannot read the runs.\n\n{event.error}\n\nTrying again …"))
         self.query_one("#title", Drawing).redraw()
 
     def _look(self, place: RunSource) -> None:
@@ -182,7 +182,7 @@ class FleetPage(Steered):
         self.post_message(self.Failed(error))
 
     def _tick(self) -> None:
-        """The ages of the rows go on by themselves."""
+        """The ages of the rows continue by themselves."""
         self.query_one("#runs", Listing).refresh()
         self.query_one("#words", Drawing).redraw()
 
@@ -192,7 +192,7 @@ class FleetPage(Steered):
         # What is under way comes first; within both the newest does.
         shown.sort(key=lambda row: not row.live)
         if self.rows and not shown:
-            listing.say(f"None of {plural(len(self.rows), 'run')} fits. Esc shows all.")
+            listing.say(f"None of {plural(len(self.rows), 'run')} match. Esc shows all.")
         elif self._loaded:
             listing.say(EMPTY)
         listing.show(shown)
@@ -251,7 +251,7 @@ class FleetPage(Steered):
         run = self.chosen()
         if run is None:
             return [(), ()]
-        return [run_words(run, self.top.clock.time()), ((flat(run.task or "no task was given"), "dim"),)]
+        return [run_words(run, self.top.clock.time()), ((flat(run.task or "no task given"), "dim"),)]
 
 
 def run_words(run: RunRow, now: float) -> Line:
@@ -261,15 +261,15 @@ def run_words(run: RunRow, now: float) -> Line:
     if run.liveness is not None and run.liveness.word == "parked" and run.waiting:
         return ((f"‖ {run.liveness.words}: {flat(run.waiting)}", "warn"),)
     if run.waiting and run.live:
-        return ((f"? waits for you: {flat(run.waiting)}", "warn"),)
+        return ((f"? needs you: {flat(run.waiting)}", "warn"),)
     if run.liveness is not None and run.liveness.question and run.live:
-        return ((f"? waits for you: {flat(run.liveness.question)}", "warn"),)
+        return ((f"? needs you: {flat(run.liveness.question)}", "warn"),)
     if run.liveness is not None and run.liveness.wedged and run.live:
         return ((f"! {run.liveness.words}: {flat(run.liveness.evidence)}", "bad"),)
     if run.status == "lost":
-        return (("? nobody owns this run any more: its last owner is gone and nothing supervises it", "bad"),)
+        return (("? this run has no owner any more: it is not supervised", "bad"),)
     if run.status == "unknown":
-        return ((f"? nothing was heard from {flat(run.host)} for {span(now - run.updated)}", "bad"),)
+        return ((f"? no contact with {flat(run.host)} for {span(now - run.updated)}", "bad"),)
     doing = f"{run.liveness.words}  " if run.liveness is not None else ""
     words = f"{doing}{run.run_id}  started {span(now - run.started)} ago, {plural(run.steps, 'step')}"
     issues = f", {plural(run.issues, 'issue')}, {plural(run.interventions, 'intervention')}"

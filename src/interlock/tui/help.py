@@ -9,18 +9,18 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "Steer a run",
         (
-            ("p", "pause: the step under way may finish, no further one starts; again: resume"),
+            ("p", "pause: the current step may finish, no further one starts; again: resume"),
             ("r", "resume"),
             ("c", "cancel: end the agent and all its processes (asks first)"),
-            ("e", "escalate: go on with a stronger model (asks which, and why)"),
-            ("a  x", "approve or reject the step that waits for a person"),
+            ("e", "escalate: continue with a stronger model (asks which and why)"),
+            ("a  x", "approve or reject the pending step"),
         ),
     ),
     (
-        "Find your way",
+        "Navigate",
         (
             ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G by more"),
-            ("Enter", "open the run, the moment, the issue, the difference"),
+            ("Enter", "open the run, record, issue or difference"),
             ("1 2 3 4, Tab", "timeline, issues, checkpoints, control"),
             ("/", "search; words that must be there, Esc clears"),
             ("f", "filter: all, live, ended; everything, trouble, steps, …"),
@@ -30,24 +30,24 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "Checkpoints",
         (
-            ("d  D", "what changed since this one; since the one before"),
+            ("d  D", "what changed since this one; since the previous one"),
             ("b", "roll back to this one (shows what would change, asks first)"),
         ),
     ),
     (
-        "The rest",
+        "Other",
         (
-            ("i", "the report of an emergency stop, and the four ways on"),
+            ("i", "the report of an emergency stop, and its options"),
             ("t", "light or dark"),
             ("?", "this page"),
-            ("q", "quit; the runs go on"),
+            ("q", "quit; runs continue"),
         ),
     ),
 )
 
-WORDS = """What you see is true: a run is called paused when its RESULT says so, not when the key was pressed. Until
-then it says what was asked. ACK means that the run has the command for good; RESULT how it went. "unknown" is an
-answer of its own: neither done nor failed. Ask again when the run's owner, or the network, is back."""
+WORDS = """States are real: a run shows as paused once its RESULT has arrived, not when you press the key. Until
+then it shows what was requested. ACK means that the run has stored the command, RESULT is its outcome. "unknown" is
+neither done nor failed: try again when the run's owner, or the network, is back."""
 
 
 def help_lines(width: int) -> list[Line]:

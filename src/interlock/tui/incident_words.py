@@ -18,7 +18,7 @@ def incident_lines(stored: StoredIncident, width: int) -> list[Line]:
         by = f", as run {stored.continued_by}" if stored.continued_by else ""
         lines += [((f"Settled: {stored.option}{by}.", "good"),), ()]
     else:
-        lines += [(("WAYS ON", "link!"), ("  in a terminal, for the agent goes on where you start it", "dim"))]
+        lines += [(("OPTIONS", "link!"), ("  in a terminal: the agent continues where you start it", "dim"))]
         for option in stored.options:
             mark, style = ("•", "strong") if option.applicable else ("✗", "dim")
             lines += [((f" {mark} {option.name}", style),)]

@@ -9,6 +9,7 @@ import msgspec
 from ..core import Intervention, Issue
 from ..records import EpisodeRecord, InterventionRecord, StepRecord
 from ..report import TimelineMoment
+from .folding import Folded
 from .ladder import level_of
 from .line import Line, Piece, fit, flat
 from .pager import text_lines
@@ -29,6 +30,8 @@ SIGNS = {
     "picture": "▣",
     "note": "∙",
 }
+RESULT = 28
+"""Columns that a call leaves to its result."""
 LEVELS = {"quiet": "dim", "info": "", "notice": "level2", "warning": "level3", "critical": "level4"}
 
 FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
@@ -50,17 +53,32 @@ def draw_moment(moment: TimelineMoment, width: int) -> Line:
     """Time, step, sign, and as much of the words as fits."""
     style = moment_style(moment)
     step = str(moment.step) if moment.step is not None else ""
+    folded = moment if isinstance(moment, Folded) and moment.result is not None else None
     title = flat(_title(moment), 240)
+    left = max(RESULT, width - 22 - min(RESULT, len(moment.detail)))
+    if folded is not None and len(title) > left:
+        title = f"{title[: left - 1]}…"
     pieces: list[Piece] = [
         (clock_time(moment.time), "dim"),
         (fit(step, 7, right=True), "dim"),
-        (f"  {SIGNS.get(moment.kind, '∙')} ", style or "dim"),
+        (f"  {_sign(moment)} ", style or "dim"),
         (title, style),
     ]
     room = width - 19 - len(title) - 3
+    enough = min(RESULT, len(moment.detail)) + 2
+    meta = folded.meta if folded is not None and room >= enough + len(folded.meta) else ""
+    room -= len(meta) + 2 if meta else 0
     if room > 8 and moment.detail and not _said(moment):
-        pieces.append((f"  {flat(moment.detail, width)}", "dim"))
+        pieces.append((f"  {flat(moment.detail, room if meta else width)}", "dim"))
+    if meta:
+        pieces.append((f"{meta:>{width - sum(len(text) for text, _ in pieces)}}", "dim"))
     return tuple(pieces)
+
+
+def _sign(moment: TimelineMoment) -> str:
+    """A blocked call looks different from one that was only warned about, without colour too."""
+    blocked = moment.kind == "review" and moment.level == "critical"
+    return "✖" if blocked else SIGNS.get(moment.kind, "∙")
 
 
 def moment_style(moment: TimelineMoment) -> str:
@@ -98,10 +116,14 @@ def moment_lines(moment: TimelineMoment, width: int) -> list[Line]:
         lines += [(), *text_lines(moment.detail, width)]
     for name, value in _parts(moment):
         lines += [(), ((name, "link"),), *text_lines(_text(value), width)]
+    if isinstance(moment, Folded) and moment.result is not None:
+        lines += [(), (("─" * width, "dim"),), *moment_lines(moment.result, width)]
     return lines
 
 
 def _title(moment: TimelineMoment) -> str:
+    if isinstance(moment, Folded) and moment.times > 1:
+        return f"{moment.title} ×{moment.times}"
     if moment.kind == "intervention" and moment.level != "quiet":
         level = _rung(moment) if moment.record == "intervention" else None
         return f"L{level + 1} {moment.title}" if level is not None else moment.title

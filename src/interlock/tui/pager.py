@@ -57,7 +57,7 @@ class Pager(ModalScreen[None]):
         # The size of the text is known only after this has been laid out.
         self.call_after_refresh(self._rewrite)
 
-    def fill(self, write: Write, *, none: str = "There is nothing to show.") -> None:
+    def fill(self, write: Write, *, none: str = "Nothing to show.") -> None:
         """The text is here."""
         self._write = write
         self.query_one(Text).say(none)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..core import Issue
-from ..report import Problem
-from ..report.episodes import Tried
+from ..report import Problem, Tried
 from .line import Line, Piece, fit, flat, spread
 from .pager import text_lines
 from .palette import severity_style
@@ -35,7 +34,7 @@ def draw_problem(problem: Problem | Issue, width: int) -> Line:
 
 
 def draw_briefly(problem: Problem | Issue, width: int) -> Line:
-    """One row beside everything else."""
+    """One row alongside everything else."""
     style = severity_style(problem.severity)
     if isinstance(problem, Issue):
         name, note = problem.type.replace("_", " "), f"{problem.severity or 'medium'} @{problem.step}"
@@ -86,7 +85,7 @@ def _achieved_style(problem: Problem | Issue) -> str:
 
 
 def _issue_lines(issue: Issue, width: int) -> list[Line]:
-    sure = f"{issue.confidence:.0%}" if issue.confidence is not None else "not said"
+    sure = f"{issue.confidence:.0%}" if issue.confidence is not None else "not given"
     since = f", since step {issue.started_step}" if issue.started_step is not None else ""
     lines: list[Line] = [
         ((issue.type.replace("_", " "), f"{severity_style(issue.severity)}!"), (f"  {issue.severity or 'medium'}", "")),

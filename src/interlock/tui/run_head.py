@@ -24,7 +24,7 @@ def draw_head(
     left.append((f"  iter {iteration(run)}  {flat(short_model(run.model), 24)}", ""))
     rows = [
         spread(tuple(left), draw_budget(run.cost, run.max_cost, 10, run.unpriced_tokens), width),
-        spread(((flat(run.task or "no task was given", width), "dim"),), ((_age(run, now), "dim"),), width),
+        spread(((flat(run.task or "no task given", width), "dim"),), ((_age(run, now), "dim"),), width),
     ]
     banner = _banner(run, view, problem)
     if banner is not None:
@@ -44,13 +44,13 @@ def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
     if problem:
         return ((f"! {flat(reason_first(problem))}", "bad"),)
     if view is not None and view.incidents and view.incidents[0].status == "open":
-        words = f"i shows the report and the four ways on  {view.incidents[0].id}"
+        words = f"i shows the report and the options  {view.incidents[0].id}"
         return (("‼ emergency stop: ", "bad"), (words, ""))
     if view is not None and view.waiting is not None and run.status in LIVE:
-        keys = "a approve, x reject" if view.waiting.kind == "approval" else "r lets it go on"
-        return ((f"? waits for you ({keys}): ", "warn!"), (flat(view.waiting.text), ""))
+        keys = "a approve, x reject" if view.waiting.kind == "approval" else "r resumes it"
+        return ((f"? needs you ({keys}): ", "warn!"), (flat(view.waiting.text), ""))
     if run.status == "unknown":
-        return ((f"? nothing is heard from {flat(run.host)}: this is how it was when it was heard last", "bad"),)
+        return ((f"? no contact with {flat(run.host)}: this is the last known state", "bad"),)
     if run.status == "lost":
-        return (("? nobody owns this run now: what you ask waits 30 s for an owner to come back", "bad"),)
+        return (("? this run has no owner: requests wait 30 s for one to come back", "bad"),)
     return None

@@ -40,7 +40,7 @@ TIMELINE, PROBLEMS, CHECKPOINTS, CONTROL = range(4)
 TABS = ("Timeline", "Problems", "Checkpoints", "Control")
 
 READING = "Reading the journal …"
-NOBODY = "Nobody has asked this run for anything yet: p pauses it."
+NOBODY = "No requests to this run yet: p pauses it."
 
 
 class RunPage(CheckpointKeys):
@@ -211,13 +211,13 @@ class RunPage(CheckpointKeys):
     @on(Failed)
     def _failed(self, event: Failed) -> None:
         self._problem = str(event.error)
-        self.timeline.say(clean(f"This run cannot be read.\n\n{event.error}\n\nTrying again …"))
+        self.timeline.say(clean(f"Cannot read this run.\n\n{event.error}\n\nTrying again …"))
         self.redraw()
 
     def _note_owner(self, pid: int | None) -> None:
         """An owner that came back is worth a word: what was asked meanwhile is carried out by it."""
         if pid is not None and self._owner_seen not in (None, pid):
-            self.top.notify(f"The run's owner was started again (process {pid}).", markup=False)
+            self.top.notify(f"The run's owner was restarted (process {pid}).", markup=False)
         self._owner_seen = pid or self._owner_seen
 
     def _fill(self, tab: int, items: tuple[object, ...], empty: str) -> None:
@@ -252,5 +252,5 @@ class RunPage(CheckpointKeys):
 
 def _no_checkpoints(view: View) -> str:
     if view.row.workspace is None:
-        return "This run has no workspace: no checkpoints are made of it."
+        return "This run has no workspace, so it has no checkpoints."
     return "No checkpoints yet: one is made before and after every step that may change files."

@@ -6,15 +6,14 @@ from textual.message import Message
 from textual.message_pump import MessagePump
 
 from ..core import InterlockError
-from ..report import RunRow, Series, Story
-from ..report.copy import Copy
+from ..report import Copy, RunRow, Series, Story
 from .background_tasks import Worker
 from .run_source import RunSource
 from .timeline import Part, Want
 from .view import News, take_view
 
 LOOK_S = 0.1
-"""Time between two looks at the journal; a look at one that has not changed costs microseconds."""
+"""Time between two looks at the journal; a check of one that has not changed costs microseconds."""
 
 FETCH_S = 1.0
 """The same for a run on another machine, whose records have to be fetched."""
@@ -24,7 +23,7 @@ POINTS = 120
 
 
 class Looked(Message):
-    """The run went on, or was looked at for the first time."""
+    """The run continued, or was looked at for the first time."""
 
     def __init__(self, news: News) -> None:
         super().__init__()

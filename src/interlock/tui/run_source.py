@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from ..config import Config
 from ..core import InvalidState
 from ..journal import Store
-from ..link.requests import TIMEOUT_S
-from ..report.all_runs import AllRuns
+from ..link import TIMEOUT_S
+from ..report import AllRuns
 
 if TYPE_CHECKING:
-    from ..link.hub_client import HubClient
+    from ..link import HubClient
 
 
 class RunSource(AllRuns):
@@ -38,5 +38,5 @@ class RunSource(AllRuns):
             raise InvalidState("the run's files are on another machine", todo="Use interlock top there.")
         spec = self.folder(run_id).spec()
         if spec.workspace is None:
-            raise InvalidState("the run has no workspace", todo="Checkpoints are made of runs that work in a folder.")
+            raise InvalidState("the run has no workspace", todo="Only runs with a workspace have checkpoints.")
         return Path(spec.workspace)

@@ -23,7 +23,7 @@ def draw_side(
     rest = max(4, height - len(lines) - 3)
     asked = entries[: max(2, rest // 3)]
     lines += [_title("CONTROL", width)]
-    lines += [_control(entry, width) for entry in asked] or [(("nobody has asked for anything yet", "dim"),)]
+    lines += [_control(entry, width) for entry in asked] or [(("no requests yet", "dim"),)]
     lines += [(), _title("STUCK ON", width)]
     room = max(1, height - len(lines))
     lines += [draw_briefly(each, width) for each in view.problems[:room]] or [(("nothing so far", "dim"),)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from ..report import Story, TimelineMoment
+from .folding import fold
 from .line import clean
 from .listing import Listing
 from .moment_rows import FILTERS, draw_moment, moment_heading
@@ -16,6 +17,10 @@ PAGE = 300
 
 MOST = 6_000
 """Moments that are kept at hand; beyond, those at the far end go."""
+
+
+NEAR = 60
+"""Rows in which the call of a new result, and the same finding, are looked for."""
 
 
 class Want(Struct, frozen=True, kw_only=True):
@@ -108,23 +113,22 @@ class Timeline(Listing[TimelineMoment]):
         self._busy = False
         if want.before is not None:
             self._at_start, self._first = part.ended, part.first or self._first
-            self.add_before(part.moments)
+            self.add_before(fold(part.moments))
             self._trim(front=False)
         elif want.after:
             self._at_newest, self._last = part.ended, max(self._last, part.last)
-            self.add(part.moments)
-            self._trim(front=True)
+            self._append(part.moments)
         else:
             first = want.after == 0
             self._at_start, self._at_newest = first or part.ended, not first or part.ended
             self._first, self._last = part.first, part.last
             self.say(self._nothing())
-            self.show(part.moments, to_end=not first)
+            self.show(fold(part.moments), to_end=not first)
             if first:
                 self._go(0)
 
     def hear(self, moments: Sequence[TimelineMoment]) -> None:
-        """The run went on."""
+        """The run continued."""
         fresh = [moment for moment in moments if moment.seq > self._last]
         if not self._at_newest or not fresh:
             return
@@ -135,7 +139,11 @@ class Timeline(Listing[TimelineMoment]):
             return
         want = self._want()
         self._last = fresh[-1].seq
-        self.add([moment for moment in fresh if want.fits(moment)])
+        self._append([moment for moment in fresh if want.fits(moment)])
+
+    def _append(self, moments: Sequence[TimelineMoment]) -> None:
+        """Put moments at the end; a result joins its call, which is not far."""
+        self.show([*self.items[:-NEAR], *fold([*self.items[-NEAR:], *moments])])
         self._trim(front=True)
 
     def on_listing_edge(self, event: Listing.Edge) -> None:
@@ -183,5 +191,5 @@ class Timeline(Listing[TimelineMoment]):
                 f"No {'moment' if self.kinds is None else self.filter_name} with “{clean(self.text)}”. Esc shows all."
             )
         if self.kinds is not None:
-            return f"No {self.filter_name} so far. Esc shows the whole story."
-        return "Nothing has happened yet: the first step shows up here."
+            return f"No {self.filter_name} so far. Esc shows everything."
+        return "Nothing has happened yet: the first step appears here."

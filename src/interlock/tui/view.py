@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..control.messages import Waiting
+from ..control import Waiting
 from ..core import CheckpointInfo, Intervention, Issue
-from ..report import ControlCommand, Problem, RunRow, Story, TimelineMoment
-from ..report.fleet import to_row
+from ..report import ControlCommand, Problem, RunRow, Story, TimelineMoment, to_row
 from .ladder import Ladder, Rung, empty_ladder
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def count_ladder(interventions: list[Intervention]) -> Ladder:
 
 
 class News(Struct, frozen=True):
-    """What a look at a story found."""
+    """What a check of a story found."""
 
     view: View
     moments: list[TimelineMoment]

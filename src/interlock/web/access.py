@@ -26,7 +26,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("", "0.0.0.0", "::")
 SAFE_METHODS = ("GET", "HEAD")
 PROTECTED = ("/api/", "/metrics")
-"""Where data is. The page itself holds none and is given to everybody who may reach this machine's loopback."""
+"""Where data is. The page itself holds none and is given to everyone who may reach this machine's loopback."""
 
 HEADER = "x-interlock"
 """A header that no form and no foreign page can set without being asked for permission first."""
@@ -46,7 +46,7 @@ HEADERS = {
 }
 
 KNOWN = "interlock.known"
-"""Where a request's scope says whether it came with the token: pages tell nobody else which runs there are."""
+"""Where a request's scope says whether it came with the token: pages tell no one else which runs there are."""
 
 COOKIE_S = 30 * 86_400
 
@@ -85,9 +85,11 @@ class Access:
         headers = Headers(scope=scope)
         method, path = scope["method"], scope["path"]
         if any(len(headers.getlist(name)) > 1 for name in ONCE):
-            return refuse(400, "a header is there twice that may be there once", "Send Host and Origin once.")
+            return refuse(400, "a header is repeated that may appear only once", "Send Host and Origin once.")
         if host_name(headers.get("host", "")) not in self._hosts:
-            return refuse(400, "this is not the address of the dashboard", "Open the address that interlock web said.")
+            return refuse(
+                400, "this is not the address of the dashboard", "Open the address that interlock web printed."
+            )
         protected = path.startswith(PROTECTED)
         if not self._is_own_origin(headers, protected=protected or method not in SAFE_METHODS):
             return refuse(403, "the request comes from another site", "Use the dashboard's own page.")
@@ -98,7 +100,7 @@ class Access:
         by_header = self._is_token(_bearer(headers.get("authorization", "")))
         if protected and not (by_cookie or by_header):
             return refuse(
-                401, "the token is missing or wrong", "Open the address with the token that interlock web said."
+                401, "the token is missing or wrong", "Open the address with the token that interlock web printed."
             )
         scope[KNOWN] = by_cookie or by_header
         if method not in SAFE_METHODS:
@@ -157,7 +159,7 @@ def _refuse_change(headers: Headers, *, needs_origin: bool) -> Response | None:
     if needs_origin and headers.get("origin") is None:
         return refuse(403, "the request does not say where it comes from", "Send Origin, or the token as a Bearer.")
     if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        return refuse(415, "the body has to be JSON", "Send Content-Type: application/json.")
+        return refuse(415, "the body must be JSON", "Send Content-Type: application/json.")
     return None
 
 
@@ -176,7 +178,7 @@ def keep_token(store: Path, *, new: bool = False) -> str:
         write_durably(path, token.encode() + b"\n")
     except OSError as error:
         raise InterlockError(
-            f"the dashboard's token cannot be kept ({error.strerror})", where=str(path), todo="Set store.dir."
+            f"cannot store the dashboard's token ({error.strerror})", where=str(path), todo="Set store.dir."
         ) from error
     return token
 

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 
 from ..core import InterlockError
-from ..link.requests import TIMEOUT_S, Requests
+from ..link import TIMEOUT_S, Requests
 from .access import LOOPBACK, Access
 from .assets import load_assets, page_routes
 from .responses import on_error, on_http_error, on_mistake
@@ -39,5 +39,5 @@ def make_app(
         exception_handlers={InterlockError: on_error, HTTPException: on_http_error, Exception: on_mistake},
         lifespan=lifespan,
     )
-    # Outside of everything, so that even an answer to a mistake of ours has passed it.
+    # Outside of everything, so that even an answer to a bug in Interlock has passed it.
     return Access(pages, token, hosts, once)

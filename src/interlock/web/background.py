@@ -10,7 +10,7 @@ import time
 import uvicorn
 
 from ..journal import Store
-from ..link.requests import TIMEOUT_S
+from ..link import TIMEOUT_S
 from .app import make_app
 from .slow_clients import PunctualProtocol
 from .source import Source

@@ -1,4 +1,4 @@
-"""Files of a run: what a checkpoint changed, what going back would do, and going back where nobody runs any more."""
+"""Files of a run: what a checkpoint changed, what going back would do, and going back where no one runs any more."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..checkpoint import Change, Checkpoints, Restored, RestorePlan
-from ..checkpoint.locations import resolved
+from ..checkpoint import Change, Checkpoints, Restored, RestorePlan, resolved
 from ..config import load
 from ..core import CheckpointInfo, NotFound, SystemClock
 from ..journal import RunFolder

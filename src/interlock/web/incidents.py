@@ -14,13 +14,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import BadInput, InterlockError, InvalidState
-from ..intervene.options import OptionName
+from ..intervene import OptionName
 from ..journal import Store
-from ..runtime.continuation import abort, choose
-from ..runtime.incidents import Incidents, StoredIncident
+from ..runtime import Incidents, StoredIncident, abort, choose
 
 WAIT_S = 60.0
-"""How long a run may take to begin before nobody can say whether it did."""
+"""How long a run may take to begin before no one can say whether it did."""
 
 LOOK_S = 0.1
 LOG = "continue.log"
@@ -57,16 +56,14 @@ class IncidentChoices:
     def begin(self, incident_id: str, option: str) -> IncidentChoice:
         """Begin a way on; gives it as it stands now."""
         if option not in get_args(OptionName):
-            raise BadInput(
-                f"there is no way on called {option[:40]!r}", todo=f"One of: {', '.join(get_args(OptionName))}."
-            )
+            raise BadInput(f"there is no option {option[:40]!r}", todo=f"One of: {', '.join(get_args(OptionName))}.")
         stored = self.incidents.find(incident_id)
         chosen = choose(stored, option)
         way = IncidentChoice(incident_id=stored.id, option=chosen.name, time=time.time())
         with self._lock:
             before = self._taken.get(stored.id)
             if before is not None and before.state == "starting":
-                raise InvalidState(f"{before.option} is being carried out already", todo="Wait for its end.")
+                raise InvalidState(f"{before.option} is already being carried out", todo="Wait until it is done.")
             self._taken[stored.id] = way
             self.version += 1
         threading.Thread(target=self._carry_out, args=(way, stored), name="interlock-way-on", daemon=True).start()
@@ -83,7 +80,7 @@ class IncidentChoices:
             self._end(way, "failed", str(error))
 
     def _continue(self, way: IncidentChoice, stored: StoredIncident) -> None:
-        """The run that goes on is a command of its own: it outlives the dashboard, as if typed in a terminal."""
+        """The run that continues is a command of its own: it outlives the dashboard, as if typed in a terminal."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
         words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
         with log.open("wb") as output:
@@ -111,7 +108,7 @@ class IncidentChoices:
                 self._end(way, "failed", _last_words(log) or f"the command ended with {process.returncode}")
                 return
             time.sleep(LOOK_S)
-        self._end(way, "unknown", "it has not begun yet; the list of runs will show it if it does")
+        self._end(way, "unknown", "it has not started yet; the list of runs will show it once it does")
         process.wait()
 
     def _end(self, way: IncidentChoice, state: WayState, message: str, run_id: str | None = None) -> None:

@@ -11,9 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InterlockError
-from ..journal import mark_viewed
-from ..journal.presence import EVERY_S
-from ..link.requests import Requests
+from ..journal import EVERY_S, mark_viewed
+from ..link import Requests
 from ..records import InterventionRecord, StepRecord
 from ..report import RunRow, Story, TimelineMoment
 from .run_head import Parts, make_head
@@ -47,7 +46,7 @@ class StreamEvent(Struct, frozen=True):
 
 
 class TimelineLine(Struct, frozen=True, omit_defaults=True):
-    """A moment in the timeline."""
+    """A moment in the timeline. `call` joins a call with its result, which has `ms` where its source says how long."""
 
     seq: int
     time: float
@@ -58,31 +57,43 @@ class TimelineLine(Struct, frozen=True, omit_defaults=True):
     step: int | None = None
     look: str = ""
     cut: bool = False
+    call: str = ""
+    ms: float | None = None
+    tokens: int = 0
 
 
 def to_line(moment: TimelineMoment) -> TimelineLine:
     """A moment as the timeline has it: without the record's body."""
     cut = len(moment.detail) > SHOWN_DETAIL
     detail = moment.detail[:SHOWN_DETAIL] + "…" if cut else moment.detail
-    look = _look(moment) if moment.record in ("step", "intervention") else ""
+    body = moment.body if moment.record in ("step", "intervention") else None
+    look, call, tokens = "", "", 0
+    ms: float | None = None
+    match body:
+        case StepRecord(step=step):
+            look = step.role if step.kind == "message" else step.kind
+            call = step.tool.call_id or "" if step.tool is not None else ""
+            ms, tokens = step.duration_ms, step.usage.tokens if step.usage is not None else 0
+        case InterventionRecord(intervention=made):
+            look = f"rung-{made.level}"
     return TimelineLine(
-        moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, look, cut
+        moment.seq,
+        moment.time,
+        moment.kind,
+        moment.level,
+        moment.title,
+        detail,
+        moment.step,
+        look,
+        cut,
+        call,
+        ms,
+        tokens,
     )
 
 
-def _look(moment: TimelineMoment) -> str:
-    """What makes calls, results, messages and each level of intervention look different."""
-    match moment.body:
-        case StepRecord(step=step):
-            return step.role if step.kind == "message" else step.kind
-        case InterventionRecord(intervention=made):
-            return f"rung-{made.level}"
-        case _:
-            return ""
-
-
 class Watched:
-    """One run that somebody looks at."""
+    """One run that someone looks at."""
 
     def __init__(self, story: Story, source: Source, controls: Requests) -> None:
         self.story, self._source = story, source
@@ -114,7 +125,7 @@ class Watched:
         return [to_line(moment) for moment in self.story.page(after=seq, limit=KEPT)]
 
     def ring(self) -> None:
-        """Wake everybody who waits."""
+        """Wake everyone who waits."""
         self.changed.set()
         self.changed = asyncio.Event()
 

@@ -39,14 +39,14 @@ def list_pictures(folder: RunFolder) -> list[StoredPicture]:
 
 
 def read_picture(folder: RunFolder, name: str) -> tuple[str, bytes]:
-    """A picture's type and content; NotFound for whatever is no picture of this run."""
+    """A picture's type and content; NotFound for whatever is not a picture of this run."""
     matched = NAME.fullmatch(name)
     if matched is None:
         raise NotFound("there is no such picture")
     try:
         handle = os.open(folder.pictures / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        raise NotFound("there is no such picture", todo="Old pictures are removed after a while.") from None
+        raise NotFound("there is no such picture", todo="Old screenshots are deleted after a while.") from None
     about = os.fstat(handle)
     if not stat.S_ISREG(about.st_mode) or about.st_size > MAX_BYTES:
         os.close(handle)

@@ -9,8 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ..core import BadInput, InterlockError
-from ..core.decoding import from_json
+from ..core import BadInput, InterlockError, from_json
 from .access import refuse
 
 MAX_BODY = 64 * 1024
@@ -41,8 +40,8 @@ async def on_http_error(_: Request, error: Exception) -> Response:
 
 
 async def on_mistake(_: Request, error: Exception) -> Response:
-    """A mistake of ours; what it was stands in the log."""
-    return refuse(500, f"the dashboard made a mistake ({type(error).__name__})", "What it said is in its terminal.")
+    """A bug in Interlock; what it was is in the log."""
+    return refuse(500, f"internal error in the dashboard ({type(error).__name__})", "See its terminal for details.")
 
 
 async def read_body(request: Request, kind: type[Body]) -> Body:
@@ -55,7 +54,7 @@ async def read_body(request: Request, kind: type[Body]) -> Body:
     try:
         return from_json(data, kind)
     except msgspec.DecodeError as error:
-        raise BadInput(f"the body cannot be read: {error}") from None
+        raise BadInput(f"the body cannot be parsed: {error}") from None
 
 
 def number_from(request: Request, name: str, default: int | None = None, most: int = MOST) -> int | None:
@@ -65,7 +64,7 @@ def number_from(request: Request, name: str, default: int | None = None, most: i
         return default
     number = to_number(text, most)
     if number is None:
-        raise BadInput(f"{name}={text[:40]!r} is no number from 0 to {most}")
+        raise BadInput(f"{name}={text[:40]!r} must be a number from 0 to {most}")
     return number
 
 

@@ -13,16 +13,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from .._version import __version__
-from ..config import examine
-from ..config.models import Models
+from ..config import Models, examine
 from ..control import Command
-from ..core import ENDED, NotFound
-from ..link.requests import Requests
+from ..core import ENDED, InterlockError, NotFound
+from ..link import Requests
 from ..output import read_last_lines
-from ..report import KINDS
-from ..report.inbox import find_item
-from ..report.inbox_answers import answer_item
-from ..report.metrics import JournalMetrics
+from ..report import KINDS, JournalMetrics, answer_item, find_item
 from . import files
 from .incidents import IncidentChoice, IncidentChoices
 from .live import Live, StreamEvent, join_parts, to_line
@@ -134,13 +130,14 @@ class Routes:
         return _stream(self.live.run(run_id, after))
 
     def lines(self, request: Request) -> Response:
-        """Part of the timeline, oldest first."""
+        """Part of the timeline, oldest first; with `step`, what happened up to it."""
         story = self.source.story(request.path_params["run_id"])
+        before, step = number_from(request, "before"), number_from(request, "step")
         limit = number_from(request, "limit", PAGE, MOST) or PAGE
         given = frozenset(filter(None, request.query_params.get("kinds", "").split(",")))
         kinds = given & frozenset(KINDS) if given else None
         found = story.page(
-            before=number_from(request, "before"),
+            before=story.end_of_step(step) if before is None and step is not None else before,
             after=number_from(request, "after"),
             limit=limit,
             kinds=kinds,
@@ -156,7 +153,7 @@ class Routes:
         seq = to_number(text)
         found = story.page(after=max(0, seq - 1), limit=1) if seq is not None else []
         if not found or found[0].seq != seq:
-            raise NotFound(f"there is no moment {text[:40]} in this run")
+            raise NotFound(f"there is no record {text[:40]} in this run")
         return to_json(found[0])
 
     def series(self, request: Request) -> Response:
@@ -170,7 +167,7 @@ class Routes:
         return to_json(await run_in_threadpool(self._send, request.path_params["run_id"], order), 202)
 
     async def rollback(self, request: Request) -> Response:
-        """Go back: a live run is asked to; where nobody runs any more the files go back at once."""
+        """Go back: a live run is asked to; where no one runs any more the files go back at once."""
         back = await read_body(request, Back)
         return await run_in_threadpool(self._go_back, request.path_params["run_id"], back)
 
@@ -246,7 +243,12 @@ class Routes:
 
     def _incident(self, incident_id: str) -> object:
         stored = self.ways.incidents.find(incident_id)
-        return {"incident": stored, "way": self.ways.of(stored.id)}
+        run_id = stored.incident.run_id
+        try:
+            name = self.source.folder(run_id).spec().name
+        except InterlockError:
+            name = ""
+        return {"run": name or run_id, "incident": stored, "way": self.ways.of(stored.id)}
 
 
 def _stream(events: AsyncIterator[StreamEvent]) -> Response:

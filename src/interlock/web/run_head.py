@@ -6,9 +6,8 @@ import msgspec
 from msgspec import Struct
 
 from ..core import CheckpointInfo, Intervention, Issue
-from ..link.requests import SentRequest
-from ..report import ControlCommand, Story
-from ..report.model_switches import why_not_switched
+from ..link import SentRequest
+from ..report import ControlCommand, Story, why_not_switched
 
 NEWEST = 60
 """Issues, interventions and checkpoints in the head; the timeline has all."""

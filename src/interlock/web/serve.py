@@ -16,7 +16,7 @@ from .slow_clients import PunctualProtocol
 
 PORT = 7717
 TRIES = 20
-"""Ports that are tried from the usual one upwards when nobody asked for one."""
+"""Ports that are tried from the usual one upwards when no one asked for one."""
 
 GRACE_S = 2
 
@@ -26,7 +26,7 @@ def open_socket(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     choices = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
     for choice in choices:
-        listener = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        listener = socket.socket(family, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, choice))
@@ -46,7 +46,7 @@ def address(listener: socket.socket, token: str, host: str) -> str:
     return f"http://{name}:{listener.getsockname()[1]}/?token={token}"
 
 
-def serve(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] | None = None) -> None:
+def serve_dashboard(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] | None = None) -> None:
     """Serve until Ctrl-C. There is no log of requests: their addresses may hold the token."""
     config = uvicorn.Config(
         app,

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 
 from ..core import InterlockError
 from ..journal import Store
-from ..report import RunRow, Story
-from ..report.all_runs import AllRuns
-from ..report.copy import Copy
-from ..report.story import NEWS
+from ..report import NEWS, AllRuns, Copy, RunRow, Story
 
 if TYPE_CHECKING:
-    from ..link.hub_client import HubClient
+    from ..link import HubClient
 
 KEPT = 12
-"""Runs whose reader stays open after somebody looked at them."""
+"""Runs whose reader stays open after someone looked at them."""
 
 SHARED_S = 0.08
 """How old a list of runs may be that is given out again."""

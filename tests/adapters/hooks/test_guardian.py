@@ -62,7 +62,7 @@ def test_our_files_and_our_socket_are_watched(desk_with: MakeDesk, tmp_path: Pat
     assert look(desk, 1) == []
     settings.write_text('{"disableAllHooks": true}')
     socket.unlink()
-    assert look(desk, 1) == ["a file that the hooks need was changed", "the socket that the hooks speak to was removed"]
+    assert look(desk, 1) == ["a file that the hooks need was changed", "the socket of the hooks was removed"]
     assert len(look(desk, 1)) == 2
 
 

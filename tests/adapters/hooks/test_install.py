@@ -99,7 +99,7 @@ def test_uninstall_gives_back_the_very_bytes(home: Home, text: str) -> None:
     status, _, err = home.interlock("uninstall", "claude-code", "--yes")
     assert status == 0, err
     assert path.read_text() == text
-    assert "no hooks of ours" in home.interlock("uninstall", "claude-code", "--yes")[1]
+    assert "no Interlock hooks" in home.interlock("uninstall", "claude-code", "--yes")[1]
 
 
 def test_without_yes_and_without_a_terminal_nothing_is_done(home: Home) -> None:
@@ -161,7 +161,7 @@ def test_codex_gets_hooks_and_what_it_needs_to_trust_them(home: Home) -> None:
     assert settings["model"] == "gpt-5"
     expected = {f"{hooks}:{label(event)}:{1 if event == 'PreToolUse' else 0}:0" for event in CODEX}
     assert set(settings["hooks"]["state"]) == expected
-    assert home.interlock("install", "codex", "--yes")[1].startswith("these hooks are installed already")
+    assert home.interlock("install", "codex", "--yes")[1].startswith("these hooks are already installed")
     assert home.interlock("uninstall", "codex", "--yes")[0] == 0
     assert config.read_text() == 'model = "gpt-5"\n[features]\nx = true\n'
     assert json.loads(hooks.read_text()) == own
@@ -171,7 +171,7 @@ def test_opencode_gets_a_plugin_that_knows_the_socket(home: Home) -> None:
     assert home.interlock("install", "opencode", "--yes")[0] == 0
     path = home.root / ".config" / "opencode" / "plugin" / "interlock.js"
     assert f'const SERVE = "{serve_socket()}"' in path.read_text()
-    assert home.interlock("install", "opencode", "--yes")[1].startswith("these hooks are installed already")
+    assert home.interlock("install", "opencode", "--yes")[1].startswith("these hooks are already installed")
     assert home.interlock("uninstall", "opencode", "--yes")[0] == 0
     assert not path.exists()
 
@@ -199,3 +199,29 @@ def test_a_hook_may_take_as_long_as_a_person_is_away(home: Home, client: str, fi
     week_s = 7 * 24 * 3600
     # A timer of JavaScript that is longer than 31 bits of milliseconds ends at once.
     assert all(week_s * second <= limit and limit / second * 1000 < 2**31 for limit in limits.values()), limits
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini", "opencode"])
+@pytest.mark.parametrize("theirs", [None, "{}"])
+def test_install_and_uninstall_leave_nothing_behind(home: Home, client: str, theirs: str | None) -> None:
+    names = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json", "gemini": ".gemini/settings.json"}
+    if theirs is not None and client in names:
+        home.write(names[client], theirs)
+    home.write(".config/other", "")
+    (home.root / ".local" / "share").mkdir(parents=True)
+    (home.root / "run" / "interlock").mkdir()  # The system clears it when the user logs out.
+    before = {path: path.is_file() and path.read_bytes() for path in home.root.rglob("*")}
+    assert home.interlock("install", client, "--yes")[0] == 0
+    assert home.interlock("uninstall", client, "--yes")[0] == 0
+    assert {path: path.is_file() and path.read_bytes() for path in home.root.rglob("*")} == before
+
+
+def test_the_client_stays_as_long_as_one_agent_calls_it(home: Home) -> None:
+    (home.root / "project").mkdir()
+    home.interlock("install", "claude-code", "--yes")
+    home.interlock("install", "gemini", "--project", "project", "--yes")
+    home.interlock("uninstall", "claude-code", "--yes")
+    settings = json.loads((home.root / "project" / ".gemini" / "settings.json").read_text())
+    assert Path(settings["hooks"]["BeforeTool"][0]["hooks"][0]["command"].split()[1]).exists()
+    home.interlock("uninstall", "gemini", "--project", "project", "--yes")
+    assert not list(home.root.rglob("hookclient*"))

@@ -37,8 +37,8 @@ class World:
         self.closes = self.random.choice((None, START + 4 * 3600.0))
         closes = f"{datetime.fromtimestamp(self.closes):%H:%M}" if self.closes is not None else None
         self.rules = Resume(jitter_s=jitter, max_parks=50, until=closes)
-        self.store = Store(root)
         self.clock = ManualClock(START)
+        self.store = Store(root, self.clock)
         self.launches: list[int] = []
         self.told: list[tuple[str, int]] = []
         self.client_lives, self.cancelled = True, False
@@ -243,7 +243,7 @@ def test_a_command_that_ends_while_it_is_parked_is_run_again_by_a_person_only(tm
     assert world.woken() == [] and world.launches == []
     person_resumes(world)
     world.look()
-    assert [(each.by, each.how) for each in world.woken()] == [("a person", "the command is started again")]
+    assert [(each.by, each.how) for each in world.woken()] == [("a person", "the command is restarted")]
     assert world.launches == [1]
     world.supervisor.run.close()
 

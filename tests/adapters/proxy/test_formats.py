@@ -88,7 +88,7 @@ def test_a_destructive_call_never_reaches_the_client_and_the_model_is_told(
     assert desk.ran == ["echo one > one.txt", "cat one.txt"]
     assert b"rm -rf" not in b"".join(agent.answers)
     again = desk.model.asked[2]
-    assert "rm -rf ~/victim" in again.text and "Interlock did not let this run" in again.text
+    assert "rm -rf ~/victim" in again.text and "Interlock blocked this call" in again.text
     # What was denied stays in the conversation, before what came of it.
     assert "rm -rf ~/victim" in desk.model.asked[-1].text
     denied = [record for record in desk.records("step") if (record.get("decision") or {}).get("action") == "deny"]
@@ -101,7 +101,7 @@ def test_of_two_calls_only_the_dangerous_one_is_taken_out(desk_with: Make, api: 
     desk = desk_with([ScriptedTurn("Both.", (run("rm -rf ~/victim"), run("echo fine"))), ScriptedTurn("Done.")])
     assert desk.agent(api, stream=stream).run("go") == "Done."
     assert desk.ran == ["echo fine"]
-    assert "was refused" in desk.model.asked[-1].text
+    assert "was blocked" in desk.model.asked[-1].text
 
 
 @every_format
@@ -109,7 +109,7 @@ def test_of_two_calls_only_the_dangerous_one_is_taken_out(desk_with: Make, api: 
 def test_an_agent_that_wants_nothing_else_has_its_turn_ended(desk_with: Make, api: str, stream: bool) -> None:
     desk = desk_with(lambda request: ScriptedTurn(calls=(run(f"rm -rf ~/victim/{request.turn}"),)))
     said = desk.agent(api, stream=stream).run("go")
-    assert "Interlock ended this" in said
+    assert "Interlock ended the run" in said
     assert desk.ran == []
 
 
@@ -172,7 +172,7 @@ def test_a_stopped_run_gets_an_answer_that_ends_its_turn(desk_with: Make, api: s
     agent = desk.agent(api, stream=stream)
     agent.runner = lambda name, arguments: desk.supervisor.run.end("aborted", "USER_CANCELLED", "enough") or "ok"
     said = agent.run("go")
-    assert said == "Interlock ended this: enough"
+    assert said == "Interlock ended the run: enough"
     assert len(desk.model.requests) == 1
 
 

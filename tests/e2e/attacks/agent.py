@@ -13,13 +13,14 @@ while not Path("go").exists():
 os.environ.update(json.loads(Path("go").read_text()))
 results = {}
 for name, script in attacks:
+    begun = time.time()
     try:
         with Path("out").open("w") as out:
             # Not through a pipe: what an attack leaves running would keep it open.
             done = subprocess.run(["sh", "-c", script], stdin=subprocess.DEVNULL, stdout=out, stderr=out, timeout=8)
-        results[name] = [done.returncode, Path("out").read_text(errors="replace")[-500:]]
+        results[name] = [done.returncode, Path("out").read_text(errors="replace")[-500:], begun]
     except subprocess.TimeoutExpired:
-        results[name] = [124, "it took too long"]
+        results[name] = [124, "it took too long", begun]
     Path("results.tmp").write_text(json.dumps(results))
 Path("results.tmp").replace("results.json")
 while True:

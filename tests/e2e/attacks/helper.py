@@ -112,6 +112,25 @@ def orphan() -> bool:
     return b"success" in sock.recv(65536)
 
 
+def bomb() -> bool:
+    """256 processes that do nothing useful for some seconds."""
+    first, end = os.getpid(), time.time() + 6
+    for _ in range(8):
+        os.fork()
+    while os.getpid() != first and time.time() < end:
+        time.sleep(0.5)
+    return True
+
+
+def hoard() -> bool:
+    """Half a gigabyte, for some seconds."""
+    if os.fork() == 0:
+        kept = b"x" * (512 << 20)
+        time.sleep(6)
+        os._exit(len(kept) & 1)
+    return True
+
+
 def tiocsti() -> bool:
     pid, _ = pty.fork()
     if pid == 0:

@@ -14,8 +14,8 @@ class Attack(NamedTuple):
 
     `fence` is the same for that level, where it differs, and `off` for what works without any; "prevented" there: we refuse it at every level.
 
-    Those on the whole `machine` are tried only on a copy of it; some need `root`, or a wall (`walled`), to mean
-    anything. `tells` is what the journal says of it where it is noticed. Exit status 127 says that what it needs is not
+    Those on the whole `machine` are tried only on a copy of it; some need `root`, a wall (`walled`) or a
+    cgroup (`grouped`) to mean anything. `tells` is what the journal says of it where it is noticed. Exit status 127 says that what it needs is not
     installed: not tried. The order matters where nothing is prevented: what destroys comes last.
     """
 
@@ -27,6 +27,7 @@ class Attack(NamedTuple):
     machine: bool = False
     root: bool = False
     walled: bool = False
+    grouped: bool = False
     tells: str = ""
 
     def at(self, level: str) -> str:
@@ -90,7 +91,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("a nested PID namespace", "timeout 5 unshare -Urpf --mount-proc sh -c '(setsid sleep 1000 &) ; true'", guard="held"),
     # Ways out
     Attack("a window in a tmux server outside", "tmux new-window 'touch escaped-by-tmux' && sleep 1 && test -e escaped-by-tmux"),
-    Attack("leave the cgroup", "for f in $(find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs); do echo $$ > $f && exit 0; done; exit 1", root=True),
+    Attack("leave the cgroup", "for f in $(find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs); do echo $$ > $f && exit 0; done; exit 1", root=True, grouped=True),
     Attack("mount a cgroup hierarchy", "mkdir -p cg && mount -t cgroup2 none cg && echo $$ > cg/cgroup.procs", machine=True, root=True),
     Attack("mount it in a user namespace", "mkdir -p cg && unshare -Urm sh -c 'mount -t cgroup2 none cg && echo $$ > cg/cgroup.procs'"),
     Attack("the system's systemd", "$PYTHON $HELPER connect /run/systemd/private", machine=True),
@@ -135,4 +136,7 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("a fresh /proc in a user namespace", "mkdir -p p && unshare -Urmpf sh -c 'mount -t proc proc p && exec 3<> p/sys/kernel/core_pattern'", machine=True),
     Attack("type into the terminal (TIOCSTI)", "$PYTHON $HELPER tiocsti"),
     Attack("replace bubblewrap", 'touch "$(command -v bwrap)"', machine=True, root=True),
+    # The machine's means
+    Attack("use up memory", "$PYTHON $HELPER hoard", guard="held"),
+    Attack("a fork bomb", "$PYTHON $HELPER bomb", guard="held"),
 )  # fmt: skip

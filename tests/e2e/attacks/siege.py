@@ -23,6 +23,7 @@ from interlock.journal import JournalReader, RunFolder
 from interlock.journal.process_tree import read_tree
 from interlock.link import socket_path
 from interlock.process import attach
+from interlock.process.cgroup_hierarchy import own_folder, remove
 from interlock.process.proc import children_of, look_at
 
 from ..running import until
@@ -50,14 +51,14 @@ def _apart() -> str | None:
 
 
 class Siege:
-    """A run at a level, as root or as an ordinary user. `close` ends everything.
+    """A run at a level, as root or as an ordinary user, with cgroups or without. `close` ends everything.
 
     Started by root it sees a copy of the machine, which ends with it (confine.sh). Started by another user, whatever
     would need such a copy is not tried.
     """
 
-    def __init__(self, level: str, *, root: bool) -> None:
-        self.level, self.is_root = level, root
+    def __init__(self, level: str, *, root: bool, cgroups: bool = True, only: tuple[Attack, ...] = ATTACKS) -> None:
+        self.level, self.is_root, self._only = level, root, only
         self.root = Path(tempfile.mkdtemp(prefix="attack-", dir=_apart()))
         self.python = sys.executable if root else ordinary_python()
         self.store = self.root / "runs"
@@ -81,16 +82,22 @@ class Siege:
         if not root and os.geteuid() == 0:
             subprocess.run(["chown", "-R", f"{USER}:{USER}", self.root], check=True)
         self.work = self.root / "work"
+        self._cgroup = self._choose_cgroup() if cgroups else "none"
         self._run: subprocess.Popen[bytes] | None = None
         self._as: dict[str, int] = {} if root or os.geteuid() != 0 else {"user": USER, "group": USER}
-        self._noticed: list[str] = []
+        self._noticed: dict[str, float] = {}
         self._runtime = os.environ.get("XDG_RUNTIME_DIR")
 
     @property
     def attacks(self) -> list[Attack]:
-        fit = [one for one in ATTACKS if self.is_root or not one.root]
+        fit = [one for one in self._only if self.is_root or not one.root]
         fit = [one for one in fit if self.level != "off" or not one.walled]
         return [one for one in fit if os.geteuid() == 0 or not one.machine]
+
+    def _choose_cgroup(self) -> str:
+        """Where an ordinary user may make cgroups; root needs none."""
+        own = own_folder("cgroup2")
+        return "" if self.is_root or os.geteuid() != 0 or own is None else str(own / self.root.name)
 
     def why_not(self) -> str:
         """What keeps us from having a copy of the machine; empty where nothing does."""
@@ -104,7 +111,7 @@ class Siege:
         tops = copied()
         there = ",".join(sorted(top for top in tops if Path("/", top).is_dir() and not Path("/", top).is_symlink()))
         user = "0" if self.is_root else str(USER)
-        return ["unshare", "-m", "sh", str(HERE / "confine.sh"), str(self.root), there, user, *words]
+        return ["unshare", "-m", "sh", str(HERE / "confine.sh"), str(self.root), there, user, self._cgroup, *words]
 
     def _serve(self, name: str, place: str) -> socket.socket:
         listener = socket.socket(socket.AF_UNIX)
@@ -182,17 +189,34 @@ class Siege:
         control = steps_path(self.control)
         return f"{made.strip()} --before --deadline 2 --socket {control} --gate {self.folder.gate} claude-code"
 
-    def results(self) -> dict[str, tuple[int, str]]:
-        """What the agent says of each attack."""
-        until("the agent has tried everything", lambda: self.noticed() and (self.work / "results.json").exists())
-        return {name: (said[0], said[1]) for name, said in json.loads((self.work / "results.json").read_text()).items()}
+    def results(self) -> dict[str, tuple[int, str, float]]:
+        """What the agent says of each attack: exit status, output, and when it began."""
+        done, so_far = self.work / "results.json", self.work / "results.tmp"
+        while not done.exists():
+            before = _stamp(so_far)
+            until(
+                "the next attack is over",
+                lambda before=before: self.noticed() is not None and (done.exists() or _stamp(so_far) != before),
+            )
+        return {name: tuple(said) for name, said in json.loads((self.work / "results.json").read_text()).items()}
 
-    def noticed(self) -> list[str]:
-        """What was recorded of the attacks; where one has removed the journal, what was there before."""
+    def noticed(self) -> dict[str, float]:
+        """What was recorded of the attacks, and when; where one has removed the journal, what was there before."""
         with contextlib.suppress(InterlockError, IndexError, OSError), JournalReader.open(self.folder) as reader:
-            told = [json.loads(bytes(one.body)) for one in reader.read(kinds=frozenset(("tamper",)))]
-            self._noticed = [f"{one['what']} {one.get('path', '')}" for one in told] or self._noticed
+            for one in reader.read(kinds=frozenset(("tamper",))):
+                told = json.loads(bytes(one.body))
+                self._noticed.setdefault(f"{told['what']} {told.get('path', '')}", one.time)
         return self._noticed
+
+    def delays(self) -> dict[str, float]:
+        """How long after its begin each attack that is noticed at this level was recorded, in seconds."""
+        begun = {name: at for name, (_, _, at) in self.results().items()}
+        found = {}
+        for one in self.attacks:
+            times = [at for words, at in self.noticed().items() if one.tells and one.tells in words]
+            if times and one.at(self.level) == "noticed" and min(times) >= begun[one.name]:
+                found[one.name] = min(times) - begun[one.name]
+        return found
 
     def picture(self) -> dict[str, object]:
         """What no attack may have changed, seen from outside."""
@@ -247,6 +271,8 @@ class Siege:
         else:
             os.environ["XDG_RUNTIME_DIR"] = self._runtime
         shutil.rmtree(self.root, ignore_errors=True)
+        if self._cgroup not in ("", "none"):
+            remove(Path(self._cgroup), seconds=5)
 
 
 def ordinary_python() -> str:

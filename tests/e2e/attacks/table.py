@@ -16,33 +16,35 @@ NOT_HERE = 127
 
 COLUMNS = tuple((level, root) for level in ("off", "guard", "fence") for root in (True, False))
 
+Kind = tuple[str, bool, bool]
+"""Level, whether as root, and whether with cgroups."""
 
-def render(level: str, root: bool, statuses: dict[str, int], noticed: list[str]) -> None:
+
+def render(kind: Kind, statuses: dict[str, int], noticed: list[str]) -> None:
     """Remember what came of one siege, and write the table with everything that is known."""
+    _, root, cgroups = kind
     seen = json.loads(SEEN.read_text()) if SEEN.exists() else {}
-    without = seen.get(f"off {root}", {})
-    seen[f"{level} {root}"] = {
-        one.name: outcome(one, level, root, statuses, noticed, without.get(one.name)) for one in ATTACKS
-    }
+    without = seen.get(str(("off", root, cgroups)), {})
+    seen[str(kind)] = {one.name: outcome(one, kind, statuses, noticed, without.get(one.name)) for one in ATTACKS}
     SEEN.write_text(json.dumps(seen))
     heads = [f"{lvl}, {'root' if who else 'user'}" for lvl, who in COLUMNS]
     head = f"| attack | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}\n"
-    rows = [
-        f"| {one.name} | "
-        + " | ".join(seen.get(f"{lvl} {who}", {}).get(one.name, "?") for lvl, who in COLUMNS)
-        + " |\n"
-        for one in ATTACKS
-    ]
+
+    def cell(one: Attack, lvl: str, who: bool) -> str:
+        """One word, or two where it makes a difference whether there are cgroups."""
+        first, second = (seen.get(str((lvl, who, each)), {}).get(one.name, "?") for each in (True, False))
+        return first if first == second or second in ("n/a", "?") else f"{first}; without cgroups {second}"
+
+    rows = [f"| {one.name} | {' | '.join(cell(one, *column) for column in COLUMNS)} |\n" for one in ATTACKS]
     text = PAGE.read_text()
     PAGE.write_text(text[: text.index(BEGIN)] + BEGIN + "\n" + head + "".join(rows) + text[text.index(END) :])
 
 
-def outcome(
-    attack: Attack, level: str, root: bool, statuses: dict[str, int], noticed: list[str], without: str | None
-) -> str:
+def outcome(attack: Attack, kind: Kind, statuses: dict[str, int], noticed: list[str], without: str | None) -> str:
     """In one word; `without` is what came of it at level off. What fails there too shows nothing about guard."""
+    level, root, cgroups = kind
     status = statuses.get(attack.name)
-    if (attack.root and not root) or (attack.walled and level == "off"):
+    if (attack.root and not root) or (attack.walled and level == "off") or (attack.grouped and not cgroups):
         return "n/a"
     if status is None or status == NOT_HERE:
         return "not tried here"

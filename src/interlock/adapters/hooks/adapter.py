@@ -21,6 +21,6 @@ class HookAdapter:
             case SwitchModel():
                 return Applied(False, f"{self.name} cannot switch models through its hooks")
             case Stop():
-                return Applied(True, "said in the reply to its next hook")
+                return Applied(True, "sent with the reply to its next hook")
             case _:
-                return Applied(True, "said in the reply to its hook")
+                return Applied(True, "sent with the reply to its hook")

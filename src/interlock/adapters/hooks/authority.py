@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 
 from ...contain import Insiders
-from ...runtime import Supervisor
-from ...runtime.run_control import RunControl
+from ...runtime import RunControl, Supervisor
 from .guardian import HookGuardian
 
 

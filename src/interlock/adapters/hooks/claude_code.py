@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ...core import Capability, Decision, Tool
-from ...core.decoding import json_decoder
+from ...core import Capability, Decision, Tool, json_decoder
 from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
 from .dialect import Payload, mapping, number, refusal_of, text, words_of
 from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core import BadInput
-from ...core.decoding import from_json
+from ...core import BadInput, from_json
 from .claude_code import MOMENTS, ClaudeCodeDialect
 from .client_build import hook_command
 from .hook_switches import switches_hooks_off
@@ -42,12 +41,12 @@ class ClaudeWiring:
         user, *projects = settings_files()
         notes = []
         if switches_hooks_off(user):
-            notes.append(f"hooks are switched off in {user}: its steps are not seen")
+            notes.append(f"hooks are switched off in {user}: its steps are not visible")
         else:
             # A project's settings, which the agent itself can write, do not switch supervision off.
             settings = {"disableAllHooks": False, **settings}
         if "--bare" in self._arguments:
-            notes.append("--bare switches its hooks off: its steps are not seen")
+            notes.append("--bare switches its hooks off: its steps are not visible")
         path = place.folder / "settings.json"
         path.write_bytes(msgspec.json.format(msgspec.json.encode(settings), indent=2))
         path.chmod(0o400)
@@ -120,4 +119,4 @@ def _read(value: str) -> dict[str, object]:
         data = value if value.lstrip().startswith("{") else Path(value).expanduser().read_text()
         return from_json(data, dict[str, object])
     except (OSError, msgspec.DecodeError) as error:
-        raise BadInput(f"the settings cannot be read ({error})", where="--settings", todo="Give a JSON file.") from None
+        raise BadInput(f"the settings cannot be read ({error})", where="--settings", todo="Use a JSON file.") from None

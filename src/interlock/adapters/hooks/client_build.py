@@ -1,4 +1,4 @@
-"""The hook client as a command: compiled once into the user's cache, or the bare interpreter where nothing compiles."""
+"""The hook client as a command: from the wheel, compiled once into the user's cache, or the bare interpreter."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import tempfile
 from pathlib import Path
 
 import platformdirs
+
+from ...core import LINUX
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "hookclient.c"
@@ -37,6 +39,9 @@ def python_command() -> tuple[str, ...]:
 
 def compile_client() -> Path | None:
     """The compiled client, made if it is not there yet; None where there is no C compiler."""
+    shipped = HERE / f"hookclient-{platform.machine()}"
+    if LINUX and os.access(shipped, os.X_OK):
+        return shipped
     path = client_path()
     if is_ours(path):
         return path

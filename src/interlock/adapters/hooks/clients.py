@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from ...core import Adapter, BadInput
-from ...core.extensions import HOOK_CLIENTS
+from ...core import HOOK_CLIENTS, Adapter, BadInput
 from ..steps.adapter import ProcessAdapter
 from . import claude_wiring, codex_wiring, gemini_wiring, opencode_wiring
 from .adapter import HookAdapter
@@ -74,7 +73,7 @@ BUILT_IN = (
         not_a_session=claude_wiring.NOT_A_SESSION,
         install=_later("install_claude"),
         uninstall=_later("uninstall_claude"),
-        notes="the complete feed (PostToolBatch) also has calls that failed before they ran",
+        notes="the complete feed (PostToolBatch) includes calls that failed before they ran",
     ),
     HookClient(
         dialect=CodexDialect,
@@ -108,7 +107,7 @@ BUILT_IN = (
         install=_later("install_opencode"),
         uninstall=_later("uninstall_opencode"),
         how="plugin",
-        notes="what the model says is not seen, only what it does and costs",
+        notes="what the model says is not visible, only what it does and costs",
     ),
 )
 

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ...core import Capability, Decision, Usage
-from ...core.decoding import json_decoder
+from ...core import Capability, Decision, Usage, json_decoder
 from .claude_code import CONTEXT, read_event, reply_after, reply_before, reply_turn_end
 from .dialect import Payload
 from .event import HookEvent, Moment, TranscriptEntry

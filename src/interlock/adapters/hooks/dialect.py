@@ -59,5 +59,5 @@ def words_of(decision: Decision) -> str:
 
 def refusal_of(decision: Decision) -> str:
     """Why a call is refused, with whatever else the agent is to be told."""
-    reason = decision.reason or "Interlock does not let this call run."
+    reason = decision.reason or "Interlock blocked this call."
     return "\n\n".join(filter(None, (reason, words_of(decision))))

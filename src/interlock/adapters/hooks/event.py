@@ -8,8 +8,11 @@ from msgspec import Struct
 
 from ...core import Tool, Usage
 
-Moment = Literal["begin", "prompt", "before", "after", "batch", "model", "settings", "turn_end", "end", "other"]
-"""When in a session a hook fires; `batch` is the complete feed of a turn, `model` a request to the model."""
+Moment = Literal[
+    "begin", "prompt", "before", "after", "batch", "model", "settings", "turn_end", "limited", "end", "other"
+]  # fmt: skip
+"""When in a session a hook fires; `batch` is the complete feed of a turn, `model` a request to the model, `limited` one
+that the API refuses for now."""
 
 
 class ToolOutcome(Struct, frozen=True, kw_only=True):
@@ -28,7 +31,7 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     `tool` is the call of `before`; `outcomes` are the calls of `after` (one) and `batch` (every one of the turn).
     `path` is the file of a `settings` event; `transcript` where the client writes the conversation down; `compacted`
     says that a session begins anew because its conversation was shortened; `final` is false where a turn ends and
-    the agent goes on.
+    the agent continues. `resets_in` is when the API may be asked again, in seconds.
     """
 
     client: str
@@ -46,6 +49,7 @@ class HookEvent(Struct, frozen=True, kw_only=True):
     path: str = ""
     compacted: bool = False
     final: bool = True
+    resets_in: float | None = None
 
 
 class TranscriptEntry(Struct, frozen=True, kw_only=True):

@@ -14,12 +14,11 @@ from typing import Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ...core import PROCEED, Applied, Decision, Inject, Message
-from ...core.decoding import from_json
+from ...core import PROCEED, Applied, Decision, Inject, Message, from_json
 from ...intervene import restore_after_compaction
-from ...journal.interface import JournalReading
+from ...journal import JournalReading
 from ...records import AppliedRecord, TranscriptRecord
-from ...runtime.stop_gate import OURS
+from ...runtime import OURS
 from ..steps.step_numbering import StepNumbering, WaitingClient
 from ..steps.step_protocol import StepMessage, StepRefusal
 from .adapter import HookAdapter
@@ -68,6 +67,9 @@ class HookExchange:
         self._offsets: dict[str, int] = {}
         self._kept: list[Message] = []
         self._lock = threading.RLock()
+        self.asked_to_stop = False
+        self.on_limit: Callable[[str, float | None], None] = lambda words, seconds: None
+        self.on_answer: Callable[[], None] = lambda: None
 
     def recall(self, journal: JournalReading) -> None:
         """Know how far a predecessor had read."""
@@ -120,14 +122,17 @@ class HookExchange:
             case "after" | "batch":
                 return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])
             case "prompt":
-                if event.content.startswith(OURS):
-                    # What the stop gate said, which some clients take for a prompt.
+                if event.content.lstrip('"').startswith(OURS):
+                    # What the stop gate said, which some clients take for a prompt, and one quotes.
                     return self._standing()
                 self._numbering.supervisor.stop_gate.note_prompt()
                 told = StepMessage(role="user", content=event.content, agent=agent)
                 return self._numbering.after(told)[1] if event.content else self._standing()
             case "begin" if event.compacted:
                 return self._remind()
+            case "limited":
+                self.on_limit(event.content, event.resets_in)
+                return self._standing()
             case "turn_end":
                 return self._at_turn_end(event, _PatientClient(asker))
             case "model":
@@ -162,7 +167,7 @@ class HookExchange:
         _, message = restore_after_compaction(supervisor.pipeline.state(now), now)
         if message is None or supervisor.config.interventions.observe:
             return self._standing()
-        supervisor.run.record(AppliedRecord(Inject(message), Applied(True, "said with the reply to its hook")))
+        supervisor.run.record(AppliedRecord(Inject(message), Applied(True, "sent with the reply to its hook")))
         return _merge((self._standing(), Decision(messages=(message,))))
 
     def _at_turn_end(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
@@ -173,6 +178,7 @@ class HookExchange:
         gate = self._numbering.supervisor.stop_gate
         if event.agent is not None:
             return standing
+        self.asked_to_stop = True
         answer = wait_patiently(lambda: gate.at_turn_end(event.content), asker)
         if answer is None:
             return None
@@ -219,6 +225,7 @@ class HookExchange:
         return decisions
 
     def _spend(self, event: HookEvent) -> Decision:
+        self.on_answer()
         told = StepMessage(
             role="assistant", kind="message" if event.content else "usage", content=event.content, model=event.model,
             usage=event.usage, agent=self._agent_of(event),

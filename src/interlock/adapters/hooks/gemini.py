@@ -11,8 +11,7 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from ...core import Capability, Decision, Tool, Usage
-from ...core.decoding import json_decoder
+from ...core import Capability, Decision, Tool, Usage, json_decoder
 from .dialect import Payload, mapping, refusal_of, text, words_of
 from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 from .results import content_of, exit_code_in

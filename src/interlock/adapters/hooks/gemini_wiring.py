@@ -13,8 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core import BadInput
-from ...core.decoding import from_json
+from ...core import BadInput, from_json
 from .claude_wiring import prompt_in
 from .client_build import hook_command
 from .gemini import MOMENTS, GeminiDialect
@@ -105,7 +104,7 @@ def _read(path: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     except (OSError, msgspec.DecodeError) as error:
-        todo = "Mend it; comments are not understood here."
+        todo = "Fix it; comments are not supported here."
         raise BadInput(f"the settings cannot be read ({error})", where=str(path), todo=todo) from None
 
 

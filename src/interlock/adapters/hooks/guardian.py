@@ -89,7 +89,7 @@ class HookGuardian:
             lost = any(now - since > SILENT_S for since in self._untold.values())
             never = self._expects_hooks and not self._events and now - self._begun > NEVER_S
         if lost:
-            self.notice("the agent works on without its hooks: they were switched off")
+            self.notice("the agent continues without its hooks: they were switched off")
         if never:
             self.notice(f"no hook has fired in {NEVER_S:g} s: the client's hooks are switched off")
         for path, print_ in self._prints.items():
@@ -101,7 +101,7 @@ class HookGuardian:
                 if switches_hooks_off(path):
                     self.notice(SWITCHED_OFF, str(path))
         if self._socket is not None and _identity(self._socket) != self._socket_print:
-            self.notice("the socket that the hooks speak to was removed", str(self._socket))
+            self.notice("the socket of the hooks was removed", str(self._socket))
 
     @property
     def noticed(self) -> tuple[str, ...]:
@@ -122,8 +122,8 @@ class HookGuardian:
         with contextlib.suppress(InterlockError):
             # Where the journal itself is gone, people are told all the same.
             run.append([TamperRecord(what, answer, path)], durable=True, changes={"tampering": what})
-        reason = f"Supervision was interfered with: {what}{where}."
-        self._supervisor.executor.carry_out(Notify("Supervision was interfered with", reason, "critical"))
+        reason = f"The agent tampered with its supervision: {what}{where}."
+        self._supervisor.executor.carry_out(Notify("The agent tampered with its supervision", reason, "critical"))
         if run.ended or self._supervisor.config.interventions.observe:
             return
         if answer == "pause":

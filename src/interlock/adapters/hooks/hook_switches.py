@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core.decoding import from_json
+from ...core import from_json
 
 
 def switches_hooks_off(path: Path) -> bool:

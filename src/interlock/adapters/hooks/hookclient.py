@@ -50,9 +50,9 @@ def main(arguments: list[bytes]) -> int:
         elif result == REFUSED:
             return give_up(closed, "the supervisor did not understand the hook")
         elif result == NOBODY:
-            return give_up(closed, "nobody supervises this step")
+            return give_up(closed, "this step is not supervised")
         elif result == SILENT or time.monotonic() > until:
-            return give_up(closed, "the supervisor does not answer")
+            return give_up(closed, "the supervisor does not respond")
         time.sleep(LOOK_S)
 
 

@@ -7,21 +7,21 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 import platformdirs
 from msgspec import Struct
 
-from ...core import BadInput
-from ...core.decoding import from_json
+from ...core import BadInput, from_json
 from ...link import gates_folder, serve_socket
 from .client_build import FALLBACK, compile_client, python_command
 
 Settings = dict[str, object]
 BACKUP = "interlock-backup"
 CLIENT_NAME = "hookclient"
+USERS = "installed-in"
 
 
 class FileChange(Struct, frozen=True):
@@ -34,6 +34,11 @@ class FileChange(Struct, frozen=True):
     @property
     def is_needed(self) -> bool:
         return self.before != self.after
+
+    @property
+    def loses_nothing(self) -> bool:
+        """Whether all that goes is ours: the file has nothing else, or returns to the bytes that a backup kept."""
+        return self.after is None or any(data == self.after for data in map(Path.read_bytes, backups_of(self.path)))
 
     def diff(self) -> str:
         """The change as people read it."""
@@ -60,7 +65,7 @@ class FileChange(Struct, frozen=True):
         # A settings file that is a link belongs to somebody's collection of such files: what it points to changes.
         path = Path(os.path.realpath(self.path))
         backup = None
-        if self.before is not None:
+        if self.before is not None and not self.loses_nothing:
             backup = path.with_name(f"{path.name}.{BACKUP}-{time.strftime('%Y%m%dT%H%M%S')}")
             shutil.copy2(path, backup)
         if self.after is None:
@@ -86,9 +91,61 @@ class InstalledWords(Struct, frozen=True):
         return (*self.command, *options, "--serve", str(serve_socket()), "--gates", str(gates_folder()), self.client)
 
 
+def backups_of(path: Path) -> list[Path]:
+    """Our backups of a settings file, the newest first."""
+    real = Path(os.path.realpath(path))
+    return sorted(real.parent.glob(f"{real.name}.{BACKUP}-*"), reverse=True)
+
+
+def finish_install(changes: Sequence[FileChange]) -> None:
+    """Note which settings call the client, so that the last of them to go takes it along."""
+    names = {str(change.path.absolute()) for change in changes if _calls_client(change.path)}
+    users = _client_folder() / USERS
+    if names:
+        users.write_text("".join(f"{name}\n" for name in sorted(names | set(_noted(users)))))
+
+
+def finish_uninstall(changes: Sequence[FileChange], stays: Path) -> None:
+    """Remove what an installation made and nothing needs any more: backups, folders below `stays`, the client."""
+    for change in changes:
+        now = read_file(change.path)
+        for backup in backups_of(change.path):
+            if backup.read_bytes() in (now, change.before):
+                backup.unlink()
+        _remove_empty(change.path.parent, stays)
+    folder = _client_folder()
+    users = folder / USERS
+    if users.exists() and not any(_calls_client(Path(name)) for name in _noted(users)):
+        for name in (CLIENT_NAME, f"{CLIENT_NAME}.py", USERS):
+            (folder / name).unlink(missing_ok=True)
+        _remove_empty(folder, folder.parent.parent)
+
+
+def _noted(users: Path) -> list[str]:
+    return (read_file(users) or b"").decode("utf-8", "surrogateescape").splitlines()
+
+
+def _calls_client(path: Path) -> bool:
+    return f"interlock/hooks/{CLIENT_NAME}".encode() in (read_file(path) or b"")
+
+
+def _remove_empty(folder: Path, stays: Path) -> None:
+    """Remove a folder and those above it, up to one that stays or has something in it."""
+    while folder != stays and stays in folder.parents:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+        folder = folder.parent
+
+
+def _client_folder() -> Path:
+    return Path(platformdirs.user_data_dir("interlock")) / "hooks"
+
+
 def place_client() -> tuple[str, ...]:
     """The hook client where it stays when caches are cleared; the words that start it."""
-    folder = Path(platformdirs.user_data_dir("interlock")) / "hooks"
+    folder = _client_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     compiled = compile_client()
     if compiled is not None:
@@ -138,7 +195,7 @@ def change_settings(path: Path, edit: Callable[[Settings], Settings]) -> FileCha
     edited = edit(settings)
     if edited == settings:
         return FileChange(path, before, before)
-    for backup in sorted(path.parent.glob(f"{path.name}.{BACKUP}-*"), reverse=True):
+    for backup in backups_of(path):
         data = backup.read_bytes()
         if data.strip() and _decode(backup, data) == edited:
             return FileChange(path, before, data)
@@ -169,7 +226,7 @@ def _decode(path: Path, data: bytes) -> Settings:
     try:
         return from_json(data, Settings)
     except msgspec.DecodeError as error:
-        raise BadInput(f"it is not a JSON object ({error})", where=str(path), todo="Mend it first.") from None
+        raise BadInput(f"it is not a JSON object ({error})", where=str(path), todo="Fix it first.") from None
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -16,6 +16,7 @@ MOMENTS: dict[str, Moment] = {
     "tool.failed": "after",
     "step.finished": "turn_end",
     "session.idle": "turn_end",
+    "session.retry": "limited",
 }
 
 
@@ -36,7 +37,7 @@ class OpencodeDialect:
             error=name == "tool.failed" or (isinstance(exit_code, int) and exit_code != 0),
             exit_code=exit_code if isinstance(exit_code, int) else None,
         )
-        tokens = mapping(payload, "tokens")
+        tokens, seconds = mapping(payload, "tokens"), payload.get("seconds")
         return HookEvent(
             client=self.name,
             name=name,
@@ -49,6 +50,7 @@ class OpencodeDialect:
             model=text(payload, "model") or None,
             usage=_usage(tokens) if tokens else None,
             cwd=text(payload, "cwd"),
+            resets_in=max(0.0, float(seconds)) if isinstance(seconds, (int, float)) else None,
             final=False,  # `opencode run` ends at once: nothing that is said then is heard
         )
 

@@ -76,6 +76,7 @@ export const Interlock = async ({ client }) => {
   const roots = new Map()
   const models = new Map()
   const asked = new Map()
+  const texts = new Map()
 
   const of = (session) => ({ session, root: roots.get(session) || session, model: models.get(session) || "" })
 
@@ -93,13 +94,23 @@ export const Interlock = async ({ client }) => {
         await tell("session", of(said.info.id))
       } else if (event.type === "message.updated" && said.info?.role === "assistant") {
         models.set(said.info.sessionID, said.info.modelID || "")
+      } else if (event.type === "message.part.updated" && said.part?.type === "text" && !said.part.synthetic) {
+        const { messageID, id, text } = said.part
+        if (!texts.has(messageID)) texts.set(messageID, new Map())
+        texts.get(messageID).set(id, text)
       } else if (event.type === "message.part.updated" && said.part?.type === "step-finish") {
-        const answer = await tell("step.finished", { ...of(said.part.sessionID), tokens: said.part.tokens })
-        await act(said.part.sessionID, answer)
+        const { sessionID, messageID, tokens } = said.part
+        const text = [...(texts.get(messageID)?.values() || [])].join("\n")
+        texts.delete(messageID)
+        const answer = await tell("step.finished", { ...of(sessionID), tokens, text })
+        await act(sessionID, answer)
       } else if (event.type === "message.part.updated" && said.part?.type === "tool" && said.part.state?.status === "error") {
         const { sessionID, callID, tool, state } = said.part
         if (asked.get(callID) === "refused") return
         await tell("tool.failed", { ...of(sessionID), tool, call: callID, arguments: state.input, output: state.error })
+      } else if (event.type === "session.status" && said.status?.type === "retry") {
+        const seconds = said.status.next ? (said.status.next - Date.now()) / 1000 : undefined
+        await tell("session.retry", { ...of(said.sessionID), text: said.status.message || "", seconds })
       } else if (event.type === "session.idle") {
         const answer = await tell("session.idle", of(said.sessionID))
         if (answer.action === "deny" && answer.reason) {

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core import BadInput
-from ...core.decoding import from_json
+from ...core import BadInput, from_json
 from .opencode import OpencodeDialect
 from .wiring import RunAddress, Wired
 
@@ -54,7 +53,7 @@ def _given() -> dict[str, object]:
     try:
         return from_json(os.environ.get(INLINE) or "{}", dict[str, object])
     except msgspec.DecodeError as error:
-        raise BadInput(f"it is not JSON ({error})", where=INLINE, todo="Mend or unset it.") from None
+        raise BadInput(f"it is not JSON ({error})", where=INLINE, todo="Fix or unset it.") from None
 
 
 def _message(arguments: tuple[str, ...]) -> str:

@@ -14,11 +14,10 @@ from pathlib import Path
 import msgspec
 
 from ...config import load
-from ...core import BadInput, InterlockError
-from ...core.decoding import from_json
+from ...core import BadInput, InterlockError, from_json
 from ...journal import RunFolder, Store
 from ...link import LineClient, ThreadedLineServer, gates_folder
-from ...runtime.cleanup import clean_up_store
+from ...runtime import clean_up_store
 from ..steps.server import MAX_STEP_LINE, TOO_LONG
 from ..steps.step_numbering import WaitingClient
 from ..steps.step_protocol import StepRefusal
@@ -177,11 +176,11 @@ class ResidentSupervisor:
                 self._end(session)
         except Exception:
             # Whatever one session led to, the others are still looked after.
-            log.exception("run %s: a look at the session failed", session.supervisor.run.spec.run_id)
+            log.exception("run %s: a check of the session failed", session.supervisor.run.spec.run_id)
 
     def _tidy(self) -> None:
         """Who serves for weeks cannot leave tidying to the start."""
         try:
             clean_up_store(self._store, load(self._config), time.time())
         except (InterlockError, OSError) as error:
-            log.warning("the store could not be tidied: %s", error)
+            log.warning("the store could not be cleaned up: %s", error)

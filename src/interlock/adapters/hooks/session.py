@@ -11,12 +11,10 @@ from msgspec.structs import replace
 
 from ...config import Config
 from ...contain import Insiders
-from ...core import ENDED, Context, InvalidState, RunSpec
+from ...core import ENDED, Context, InvalidState, RunSpec, boot_id
 from ...journal import RunFolder, Store, new_run_id
-from ...process import ProcessId, ProcessTree, TreeHandle, attach
-from ...process.proc import boot_id, look_at
-from ...runtime import Supervisor
-from ...runtime.assembly import Options
+from ...process import ProcessId, ProcessTree, TreeHandle, attach, look_at
+from ...runtime import Options, Supervisor
 from ..held_tree import HeldTree
 from ..steps.step_numbering import StepNumbering, WaitingClient
 from .authority import keep_authority

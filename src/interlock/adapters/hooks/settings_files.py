@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ...core.decoding import from_json
+from ...core import from_json
 from ...link import gates_folder, serve_socket
 from . import claude_code, codex, gemini
 from .codex_wiring import END_S as CODEX_END_S

@@ -26,8 +26,8 @@ class InProcessAdapter:
                 return Applied(True, "from the next request on")
             case Restore(checkpoint_id):
                 self.back_to = checkpoint_id
-                return Applied(True, "the conversation goes back at the next request")
+                return Applied(True, "the conversation is rolled back at the next request")
             case Stop():
                 return Applied(True, self.on_stop())
             case _:
-                return Applied(True, "said in the answer to its step")
+                return Applied(True, "sent with the reply to its step")

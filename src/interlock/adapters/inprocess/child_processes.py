@@ -8,9 +8,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ...process import ProcessId, ProcessTree, TreeHandle, attach
-from ...process.proc import boot_id
-from ...process.process_family import MARKER
+from ...core import boot_id
+from ...process import MARKER, ProcessId, ProcessTree, TreeHandle, attach
 from ..held_tree import HeldTree
 
 _MARKING = threading.Lock()

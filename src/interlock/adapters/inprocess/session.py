@@ -13,11 +13,8 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from ...core import ENDED, Decision, InterlockError, Message, NotFound, Step, Tool, Usage
-from ...core.step import Role
-from ...runtime import Supervisor
-from ...runtime.checkpoint_causes import MEANWHILE
-from ...runtime.step_client import EndsWithBlock
+from ...core import ENDED, Decision, InterlockError, Message, NotFound, Role, Step, Tool, Usage
+from ...runtime import MEANWHILE, EndsWithBlock, Supervisor
 from .adapter import InProcessAdapter
 from .call_decision import CallDecision, CallOutcome, read_error, read_outcome
 from .child_processes import ChildProcesses

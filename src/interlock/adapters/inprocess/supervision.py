@@ -60,5 +60,5 @@ class Supervision:
         """A workspace has one run at a time: one whose agent failed without saying so is over now."""
         for session in self._sessions:
             if not session.closed and session.idle:
-                session.close(InvalidState("the agent ended without saying so"))
+                session.close(InvalidState("the agent ended without reporting it"))
         self._sessions = [session for session in self._sessions if not session.closed]

@@ -1,9 +1,5 @@
 """Any process: `interlock run -- COMMAND`. A front that is the command's parent, and an owner that supervises it."""
 
-from ..steps.adapter import SILENT, SPEAKING, ProcessAdapter
-from ..steps.client import Steps
-from .front import run_command
-from .launch import Launch
-from .owner_messages import Finished
+from ..._lazy import lazy
 
-__all__ = ["SILENT", "SPEAKING", "Finished", "Launch", "ProcessAdapter", "Steps", "run_command"]
+__getattr__ = lazy(__name__, __file__)

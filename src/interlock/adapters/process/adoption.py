@@ -16,8 +16,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ...core import InterlockError
-from ...journal import RunFolder
-from ...journal.parked_file import parked_runs
+from ...journal import RunFolder, parked_runs
 from ..proxy.environment import stand_ins
 from .launch import Launch
 from .stored_launch import has_front, hold_front, read_launch
@@ -80,6 +79,7 @@ def main() -> None:
         removed_actions=stored.removed_actions,
         wiring=recognise(stored.spec.argv),
         proxied=proxied,
+        steps=stored.steps,
     )
     missing = tuple(name for name in stored.lacks if name not in os.environ)
     with contextlib.suppress(InterlockError):

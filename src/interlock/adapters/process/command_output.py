@@ -17,8 +17,8 @@ import termios
 import threading
 from pathlib import Path
 
-from ...output import STDERR, STDOUT, TERMINAL
-from ...output.copier import flags_of
+from ...core import widen_pipe
+from ...output import STDERR, STDOUT, TERMINAL, flags_of
 
 PIPE_BYTES = 1024 * 1024
 """How far a command may be ahead of whoever reads it."""
@@ -31,12 +31,12 @@ DRAIN_S = 5.0
 
 
 class CommandOutput:
-    """What to start the command with: `stdout` and `stderr`; None is ours."""
+    """What to start the command with: `stdout` and `stderr`; None is ours. `steps`: as the copier wants it."""
 
-    def __init__(self, folder: Path, bound: int) -> None:
+    def __init__(self, folder: Path, bound: int, steps: str = "") -> None:
         self.stdout: int | None = None
         self.stderr: int | None = None
-        self._folder, self._bound = folder, bound
+        self._folder, self._bound, self._steps = folder, bound, steps
         self._sources: list[tuple[str, int, int]] = []
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -80,10 +80,10 @@ class CommandOutput:
             source, given, settings = _open_terminal(sink)
             name = f"{TERMINAL}={settings}"
         else:
-            source, given = os.pipe2(os.O_CLOEXEC)
+            source, given = os.pipe()
             with contextlib.suppress(OSError):
                 # An ordinary user may only have so many of them.
-                fcntl.fcntl(given, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+                widen_pipe(given, PIPE_BYTES)
         self._sources.append((name, source, sink))
         return given
 
@@ -94,7 +94,7 @@ class CommandOutput:
         command = [sys.executable or "python3", "-P", "-m", "interlock.output.copier"]
         with there:
             self._process = subprocess.Popen(
-                [*command, str(there.fileno()), str(self._bound), str(self._folder), *words],
+                [*command, str(there.fileno()), str(self._bound), str(self._folder), self._steps, *words],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(there.fileno(), *(source for _, source, _ in self._sources)),
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -12,8 +11,7 @@ import platformdirs
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...config import Config
-from ...config.private_files import private_files
+from ...config import Config, private_files
 from ...contain import (
     API_PORT,
     EGRESS_PORT,
@@ -25,20 +23,16 @@ from ...contain import (
     open_filter,
     why_not,
 )
-from ...core import BadInput
-from ...core.keys import create_key, write_trusted
-from ...link.socket_paths import runtime_dir
-from ...process import TreeHandle
-from ...process.enclosed import Enclosure
+from ...core import BadInput, create_key, write_trusted
+from ...link import runtime_dir
+from ...process import Enclosure, TreeHandle
 from .foreground import Foreground
 
 Level = Literal["off", "guard", "fence"]
 
 LOOPBACK = "127.0.0.1"
-GUARDED = "guard: the agent runs in its own PID and mount namespace, apart from its supervisor; sudo does not work"
+GUARDED = "guard: the agent runs in its own PID and mount namespace, isolated from its supervisor; sudo does not work"
 FENCED = "fence: the agent writes only to its workspace, and reaches only the hosts in contain.hosts; no sudo"
-PROXY_PARTS = ("httpcore", "httptools")
-"""What the way out of a fence is made with: the extra `proxy`."""
 
 
 class Containment(Struct, frozen=True):
@@ -55,15 +49,13 @@ def decide_containment(config: Config) -> Containment:
         return Containment("off")
     missing = why_not(fenced=wanted == "fence")
     if wanted == "fence":
-        if not missing and not all(map(find_spec, PROXY_PARTS)):
-            missing = 'the proxy is not installed. pip install "interlock[proxy]"'
         if missing:
-            raise BadInput(f"fence does not work here: {missing}", todo="Or give --contain off.")
+            raise BadInput(f"fence does not work here: {missing}", todo="Or use --contain off.")
         return Containment("fence", FENCED)
     if not missing:
         return Containment("guard", GUARDED)
     if wanted == "guard":
-        raise BadInput(f"guard does not work here: {missing}", todo="Or give --contain off.")
+        raise BadInput(f"guard does not work here: {missing}", todo="Or use --contain off.")
     return Containment("off", f"not contained, the agent can reach its supervisor: {missing}.")
 
 

@@ -20,27 +20,24 @@ from msgspec.structs import replace
 
 from ...contain import API_PORT
 from ...control import new_request
-from ...core import SIGNAL, BadInput, InterlockError
-from ...core.printable import printable
-from ...journal import RunFolder, Store
-from ...journal.process_tree import read_tree, write_tree
+from ...core import SIGNAL, BadInput, InterlockError, boot_id, printable
+from ...journal import RunFolder, Store, read_tree, write_tree
 from ...link import ask_owner, listen, socket_path
-from ...process import UNKNOWN_STATUS, ProcessTree, TreeHandle, attach, spawn
-from ...process.enclosed import Enclosure
-from ...process.proc import boot_id
-from ...process.program import refuse_missing_program
+from ...process import UNKNOWN_STATUS, Enclosure, ProcessTree, TreeHandle, attach, refuse_missing_program, spawn
 from ..hooks.resumption import RESUMPTIONS
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, relay_without_owner, replace_keys
 from .command_output import CommandOutput
 from .containing import Level, Places, build_enclosure, decide_containment, is_attended, proxy_variables, resolve
 from .foreground import Foreground
-from .job_control import Signalled, Signals, fill_standard_streams, keep_settings, pass_on, stop_with
+from .job_control import Signalled, Signals, die_of, fill_standard_streams, keep_settings, pass_on, stop_with
 from .launch import Launch
+from .left_running import end_left_running
 from .owner_messages import (
     ApprovalAsked,
     ApprovalGiven,
     BeginRun,
+    Checking,
     ClientParked,
     CommandStarted,
     Exited,
@@ -77,8 +74,12 @@ END_S = 3.0
 
 LOOPBACK = "127.0.0.1"
 
-NOT_VISIBLE = "steps are not visible unless the command reports them: limits, checkpoints and control only"
-"""What is said at the start of a command that we know no hooks and no proxy for."""
+VISIBLE = {
+    "auto": "steps are not visible: limits, checkpoints and control only",
+    "off": "steps are not visible: limits, checkpoints and control only",
+    "stdout": "steps are read from the command's output: they cannot be blocked",
+}
+"""What is said at the start of a command that we know no hooks and no proxy for, by where its steps come from."""
 
 
 def run_command(launch: Launch) -> Finished:
@@ -158,7 +159,7 @@ class _Front:
         doors = tuple(door for door in (self._door, self._egress) if door is not None)
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
-        self._output = CommandOutput(self._folder.output, launch.config.store.output_bytes)
+        self._output = self._new_output()
         self._tree: ProcessTree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
@@ -179,7 +180,7 @@ class _Front:
             if first_line:
                 _say(first_line)
             if self._launch.spec.adapter == "process" and sys.stderr is not None and sys.stderr.isatty():
-                _say(NOT_VISIBLE)
+                _say(VISIBLE[self._launch.steps])
             # Before the command is there: two signals that nobody takes become one.
             self._signals.start()
             self._lock = hold_front(self._folder) if self._stored is None else None
@@ -219,6 +220,12 @@ class _Front:
         self._ownership.tell(CommandStarted(self._tree.handle(), park))
         self._follow(self._tree)
 
+    def _new_output(self) -> CommandOutput:
+        launch = self._launch
+        printed = launch.spec.adapter == "process" and launch.steps != "off"
+        steps = f"{launch.steps}={self._steps}" if printed else ""
+        return CommandOutput(self._folder.output, launch.config.store.output_bytes, steps)
+
     def _follow(self, tree: ProcessTree) -> None:
         threading.Thread(target=self._wait, args=(tree,), name="interlock-command", daemon=True).start()
 
@@ -234,7 +241,7 @@ class _Front:
 
     def _relaunch(self, wanted: Relaunch) -> None:
         """Start the client again in its session; each park is answered once, whatever happened to whom."""
-        if wanted.park <= self._launched:
+        if wanted.park and wanted.park <= self._launched:
             # Its start was told to an owner that died, or the front that did it did.
             started = self._tree.handle() if self._tree is not None else read_tree(self._folder)
             self._ownership.forget_command()
@@ -243,8 +250,8 @@ class _Front:
             if self._no_client:
                 self._ownership.tell(Exited(UNKNOWN_STATUS))
             return
-        self._launched = wanted.park
-        store_launch(self._folder, self._launch, self._port, wanted.park)
+        self._launched = max(self._launched, wanted.park)
+        store_launch(self._folder, self._launch, self._port, self._launched)
         if self._tree is not None:
             # What is left of it must not work beside the new one.
             self._tree.end(1.0)
@@ -253,7 +260,7 @@ class _Front:
             self._left = None
             self._wired = self._wire()
         self._ownership.forget_command()
-        self._output = CommandOutput(self._folder.output, self._launch.config.store.output_bytes)
+        self._output = self._new_output()
         if self._foreground is not None:
             self._foreground.take()
             self._foreground = Foreground(self._events)
@@ -368,8 +375,9 @@ class _Front:
 
     def _wait(self, tree: ProcessTree) -> None:
         status = tree.wait()
+        left = end_left_running(tree, self._folder, leave=self._launch.config.runtime.left_running == "leave")
         self._output.drain()
-        self._events.put(Exited(status if status is not None else 0, tuple(e.words for e in tree.events())))
+        self._events.put(Exited(status if status is not None else 0, tuple(e.words for e in tree.events()), left))
 
     def _loop(self) -> Finished:
         """Take events until the run is over."""
@@ -390,9 +398,9 @@ class _Front:
                     continue
                 if due != deadline:
                     self._end_by = None
-                    self._cancel("the command did not heed the signal")
+                    self._cancel("the command did not react to the signal")
                     continue
-                return self._without_owner(self._unsupervised or "the owner did not come to an end")
+                return self._without_owner(self._unsupervised or "the owner did not finish")
             if isinstance(event, Finished):
                 if self._tree is not None:
                     self._tree.close()
@@ -415,6 +423,8 @@ class _Front:
             elif isinstance(event, Relaunch):
                 deadline = None
                 self._relaunch(event)
+            elif isinstance(event, Checking):
+                deadline = time.monotonic() + event.seconds + PATIENCE_S
             elif isinstance(event, ParkOver):
                 self._ownership.tell(Exited(event.status))
                 deadline = time.monotonic() + PATIENCE_S
@@ -432,7 +442,7 @@ class _Front:
         )
         self._unsupervised_run.say(self._unsupervised)
         if self._unsupervised_run.closed:
-            self._end(InterlockError.exit_status, "the command was ended, as runtime.fail is closed")
+            self._end(InterlockError.exit_status, "the command was ended because runtime.fail is closed")
         elif self._door is not None:
             self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
 
@@ -462,7 +472,10 @@ class _Front:
     def _take_signal(self, event: Signalled) -> None:
         if self._tree is None or self._no_client:
             # There is no client to pass it on to: it is meant for the parked run.
-            if event.number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if event.number == signal.SIGHUP and self._no_client:
+                # Whoever closes a terminal does not mean the night's work: the run's owner wakes it.
+                die_of(signal.SIGHUP)
+            elif event.number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 self._cancel(CTRL_C if event.number == signal.SIGINT else signal.Signals(event.number).name)
             return
         if self._foreground is not None and event.number == signal.SIGCHLD:
@@ -479,7 +492,7 @@ class _Front:
             if stop_with(self._tree.pid, wait=event.number == signal.SIGTSTP) and self._foreground is not None:
                 self._foreground.give()
             return
-        if not event.shared and self._status is None:
+        if not event.shared and self._tree.poll() is None:
             pass_on(self._tree.pid, event.number)
         now = event.at
         if event.number == signal.SIGINT:

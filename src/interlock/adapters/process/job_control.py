@@ -17,7 +17,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from ...process.proc import look_at
+from ...core import reports_stop, wait_for_signal
+from ...process import look_at
 
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
@@ -62,9 +63,9 @@ class Signals:
 
     def _record(self) -> None:
         while True:
-            info = signal.sigwaitinfo(self._wanted)
-            shared = info.si_code == FROM_TERMINAL and not self._alone
-            self._events.put(Signalled(info.si_signo, shared, time.monotonic()))
+            number, code = wait_for_signal(self._wanted)
+            shared = code == FROM_TERMINAL and not self._alone
+            self._events.put(Signalled(number, shared, time.monotonic()))
 
 
 def stop_ourselves() -> bool:
@@ -109,7 +110,7 @@ def stop_with(pid: int, *, wait: bool) -> bool:
 def _is_news(pid: int) -> bool:
     """Whether nobody was told of this stop yet: a shell continues us first, and then the command."""
     try:
-        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None
+        return reports_stop(pid)
     except ChildProcessError:
         # It has a keeper for its parent, and we hear of no stop but by Ctrl-Z.
         return True

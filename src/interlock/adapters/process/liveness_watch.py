@@ -1,27 +1,25 @@
-"""LivenessWatch: looks at a run, says in one word what it is doing, and answers a run that hangs, each answer once."""
+"""LivenessWatch: looks at a run, says in one word what it is doing, and has a run that hangs answered."""
 
 from __future__ import annotations
 
-import logging
 import os
-import signal
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from ...core import Hold, Liveness, WedgedKind
+from ...core import Liveness
 from ...journal import RunFolder
 from ...output import OutputReader
-from ...process.proc import look_at
 from ...records import LivenessRecord, UnwedgeRecord
 from ...redact import redact_text
-from ...runtime import Supervisor
-from ...runtime.liveness import ModelProbe, Probes, Watch, fuse
+from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse
 from ..held_tree import HeldTree
-from ..proxy.traffic import OpenRequest, Traffic
+from .hang_answers import HangAnswers
 from .parking import ParkingLot
 from .probes import ProbeReader
 
-log = logging.getLogger("interlock")
+if TYPE_CHECKING:
+    from ..proxy.traffic import OpenRequest, Traffic
 
 LOOK_S = 5.0
 """Between two looks. What is shown may be this old."""
@@ -32,8 +30,8 @@ FULL_BYTES = 1024 * 1024
 STEP_S = 60.0
 """Between two answers to the same hang."""
 
-MODEL_KINDS: frozenset[WedgedKind] = frozenset(("half-open stream", "only pings"))
-TOOL_KINDS: frozenset[WedgedKind] = frozenset(("tool never ends", "pipe held by a child", "tool reads the terminal"))
+
+HUNG = "the owner of the run did not answer for 40 s"
 
 
 class LivenessWatch:
@@ -47,9 +45,9 @@ class LivenessWatch:
         self._output = OutputReader(folder.output)
         self._rules = supervisor.config.unattended
         self._watch = Watch()
-        self._reader: ProbeReader | None = None
+        self._reader = ProbeReader()
         self._next = 0.0
-        self._answered: dict[WedgedKind, list[str]] = {}
+        self._answers = HangAnswers(supervisor, held, parking, traffic)
         self._answer_at = 0.0
         self.attended: Callable[[], bool] = lambda: False
         self.visible: Callable[[], bool] = lambda: True
@@ -63,11 +61,19 @@ class LivenessWatch:
         run = self._supervisor.run
         if run.ended:
             return
-        self._watch, liveness = fuse(self._watch, self._probe(now), self._rules.tool_minutes * 60)
+        seen = self._probe(now)
+        self._watch, liveness = fuse(self._watch, seen, self._rules.tool_minutes * 60)
         self._say(liveness)
         if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
             self._answer_at = now + STEP_S
-            self._answer(liveness, liveness.wedged)
+            self._answers.answer(liveness, liveness.wedged, seen)
+
+    def note_replaced(self) -> None:
+        """Our predecessor hung, and we have taken its place."""
+        run = self._supervisor.run
+        record = LivenessRecord("wedged", HUNG, None, "owner hung")
+        run.append([record, UnwedgeRecord("owner hung", "the owner was replaced", HUNG)], durable=True)
+        run.on_waiting(self._supervisor.next_index, f"wedged: owner hung: {HUNG}; it was replaced")
 
     def _say(self, liveness: Liveness) -> None:
         """Keep it in the summary; a question, a hang and its end are recorded."""
@@ -84,56 +90,16 @@ class LivenessWatch:
         if told:
             run.on_waiting(self._supervisor.next_index, liveness.question or f"{liveness.words}: {liveness.evidence}")
 
-    def _answer(self, liveness: Liveness, kind: WedgedKind) -> None:
-        """The next answer that this hang has not had."""
-        done = self._answered.setdefault(kind, [])
-        for answer, carry_out in self._answers(kind):
-            if answer not in done:
-                done.append(answer)
-                self._supervisor.run.append([UnwedgeRecord(kind, answer, liveness.evidence)], durable=True)
-                carry_out()
-                return
-
-    def _answers(self, kind: WedgedKind) -> list[tuple[str, Callable[[], object]]]:
-        answers: list[tuple[str, Callable[[], object]]] = [("said", lambda: None)]
-        if kind in TOOL_KINDS:
-            answers.append(("the tool was ended", self._end_tool))
-        if kind in MODEL_KINDS:
-            answers.append(("the connection to the model was closed", self._cut))
-        answers.append(("paused for a person", lambda: self._pause(kind)))
-        return answers
-
-    def _cut(self) -> None:
-        oldest = self._traffic.oldest if self._traffic is not None else None
-        if oldest is not None:
-            oldest.cut()
-
-    def _end_tool(self) -> None:
-        """End what the client started for its tool, youngest first; the client itself stays."""
-        tree = self._held.tree
-        if tree is None:
-            return
-        client = self._client(tree.pids())
-        reader = self._watch.last.reader if self._watch.last is not None else None
-        victims = [reader.pid] if reader is not None else [pid for pid in reversed(tree.pids()) if pid > client]
-        for pid in victims:
-            if pid in tree.pids() and pid != client:
-                log.warning("run %s: ended process %d, which hung", self._folder.run_id, pid)
-                os.kill(pid, signal.SIGTERM)
-
-    def _pause(self, kind: WedgedKind) -> None:
-        self._supervisor.executor.carry_out(Hold(f"the run hangs ({kind}) and nothing helped", "recovery"))
-
     def _probe(self, now: float) -> Probes:
         run, tree = self._supervisor.run, self._held.tree
         pids = tree.pids() if tree is not None else ()
-        self._reader = self._reader or ProbeReader()
-        client = self._client(pids)
+        client = self._held.client
         latest = self._output.latest()
         tool = run.gate.oldest_call
         oldest = self._traffic.oldest if self._traffic is not None else None
         reader = self._reader
-        found = reader.find_reader(pids, redact_text(latest.line), client) if reader is not None else None
+        tool_s = now - tool[1] if tool is not None else None
+        found = reader.find_reader(pids, redact_text(latest.line), client, tool_s)
         approvals = self._supervisor.approvals.next_waiting
         return Probes(
             now=now,
@@ -147,8 +113,8 @@ class LivenessWatch:
             proxied=self._traffic is not None,
             steps=self._supervisor.next_index,
             cpu_s=tree.usage().cpu_seconds if tree is not None else 0.0,
-            client_cpu_s=_cpu_of(client),
-            io_bytes=reader.read_io(pids) if reader is not None else 0,
+            client_cpu_s=reader.wanted_cpu(client),
+            io_bytes=reader.read_io(pids),
             output_bytes=self._output.size(),
             model=_model(oldest),
             empty_answers=self._traffic.empty if self._traffic is not None else 0,
@@ -156,15 +122,10 @@ class LivenessWatch:
             failure=self._traffic.failure if self._traffic is not None else "",
             tool=tool[0] if tool is not None else None,
             tool_since=tool[1] if tool is not None else None,
-            orphan=reader.orphan_of(pids, client) if reader is not None and tool is not None else "",
+            orphan=reader.orphan_of(pids, client) if tool is not None else "",
             reader=found,
             disk_full=self._full_disk(),
         )
-
-    def _client(self, pids: tuple[int, ...]) -> int:
-        """The agent client: the command's own process, or the first one behind a wall."""
-        tree = self._held.tree
-        return tree.pid if tree is not None and tree.pid in pids else (pids[0] if pids else -1)
 
     def _full_disk(self) -> str:
         workspace = self._supervisor.run.spec.workspace
@@ -186,8 +147,3 @@ def _model(oldest: OpenRequest | None) -> ModelProbe | None:
     if oldest is None:
         return None
     return ModelProbe(oldest.since, oldest.begun, oldest.byte, oldest.content)
-
-
-def _cpu_of(pid: int) -> float:
-    process = look_at(pid)
-    return process.cpu_s if process is not None else 0.0

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from ...core import Limits
 from ...process import Use
 from ...records import LimitRecord
-from ...runtime import Supervisor
-from ...runtime.checkpoint_causes import MEANWHILE
+from ...runtime import MEANWHILE, Supervisor
 from ..held_tree import HeldTree
 from ..steps.server import StepServer
 
@@ -19,6 +18,9 @@ log = logging.getLogger("interlock")
 INTERVAL_S = 0.5
 MOST_S = 5.0
 """While the command does nothing, we look less and less often, up to this."""
+
+WATCH_S = 0.5
+"""How often we look whether anything was tampered with: what idles may have done that just before."""
 
 IDLE = 0.01
 """Of one core: a command that uses less, and starts and ends no process, does nothing."""
@@ -37,9 +39,10 @@ class Monitor:
         steps: StepServer,
         started: float,
         also: Callable[[], None] = lambda: None,
+        watch: Callable[[], None] = lambda: None,
     ) -> None:
         self._supervisor, self._held, self._steps, self._started = supervisor, held, steps, started
-        self._also = also
+        self._also, self._watch = also, watch
         self._clock = supervisor.run.clock
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
@@ -70,14 +73,21 @@ class Monitor:
                 self._supervisor.run.record(LimitRecord(event.words, limit=event.limit))
 
     def _run(self) -> None:
-        while not self._over.wait(self._pause()):
-            try:
-                self._look()
-            except Exception as error:
-                # Whatever it was, the next look must not be missing: it holds the run to its time and its memory.
-                if str(error) != self._trouble:
-                    self._trouble = str(error)
-                    log.exception("run %s: a look at the processes failed", self._supervisor.run.spec.run_id)
+        due = self._clock.monotonic() + self._pause()
+        while not self._over.wait(max(0.0, min(WATCH_S, due - self._clock.monotonic()))):
+            self._attempt(self._watch)
+            if self._clock.monotonic() >= due:
+                self._attempt(self._look)
+                due = self._clock.monotonic() + self._pause()
+
+    def _attempt(self, look: Callable[[], None]) -> None:
+        try:
+            look()
+        except Exception as error:
+            # Whatever it was, the next look must not be missing: it holds the run to its time and its memory.
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                log.exception("run %s: a check of the processes failed", self._supervisor.run.spec.run_id)
 
     def _pause(self) -> float:
         """Not longer than until the time is up."""

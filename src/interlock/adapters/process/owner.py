@@ -1,7 +1,8 @@
 """The owner of one run: journal, control endpoint, step lines, limits, checkpoints. Started by the front.
 
-python -m interlock.adapters.process.owner FRONT CONTROL STEPS [PROXY] [EGRESS]: descriptors of a pair of sockets with
-the front and of listening sockets. When the front is gone, the owner goes on until the command has ended.
+python -m interlock.adapters.process.owner FRONT: the descriptor of a socket to the front, which hands over listening
+sockets (control, steps, proxy, egress) and then the run. When the front is gone, the owner stays until the command has
+ended.
 """
 
 from __future__ import annotations
@@ -18,27 +19,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...config.hosts import parse_hosts
-from ...config.models import Models
+from ...checkpoint import Change
+from ...config import Models, parse_hosts
 from ...contain import Insiders, late_places
-from ...core import Adapter, Hold, InterlockError, NotFound
-from ...core.decoding import from_json
-from ...intervene.context_reinforcement import context_text
-from ...journal import JournalReader, JournalReading, RunFolder, Store
-from ...journal.folder import HELD
+from ...core import Adapter, Hold, InterlockError, NotFound, from_json
+from ...intervene import context_text
+from ...journal import HELD, JournalReader, JournalReading, RunFolder, Store
 from ...link import socket_path
 from ...output import OutputReader
 from ...process import UNKNOWN_STATUS, ProcessTree, attach
-from ...records import FenceRecord, StartedRecord
-from ...runtime import Supervisor
-from ...runtime.approvals import Approvals
-from ...runtime.assembly import Options
-from ...runtime.checkpoint_causes import MEANWHILE
-from ...runtime.cleanup import clean_up_store
-from ...runtime.continuation import clean_up
-from ...runtime.log import configure_log, is_chosen
-from ...runtime.parking import Parked
-from ...runtime.run_control import RunControl
+from ...records import StartedRecord
+from ...runtime import (
+    MEANWHILE,
+    Approvals,
+    Options,
+    Parked,
+    RunControl,
+    Supervisor,
+    clean_up,
+    clean_up_store,
+    configure_log,
+    is_chosen,
+)
 from ..held_tree import HeldTree
 from ..hooks.authority import keep_authority
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
@@ -46,9 +48,11 @@ from ..hooks.exchange import HookExchange
 from ..hooks.guardian import HookGuardian
 from ..hooks.resumption import RESUMPTIONS
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
+from ..steps.adapter import PRINTING, ProcessAdapter
 from ..steps.server import StepServer
 from .adoption import adopt
 from .containing import Places, wall_around
+from .left_running import end_left_running
 from .liveness_watch import LivenessWatch
 from .monitor import Monitor
 from .owner_messages import (
@@ -56,6 +60,7 @@ from .owner_messages import (
     ApprovalGiven,
     BeginRun,
     Channel,
+    Checking,
     ClientParked,
     CommandStarted,
     Exited,
@@ -63,11 +68,14 @@ from .owner_messages import (
     OwnerFailed,
     OwnerReady,
     ParkOver,
+    Ping,
     Relaunch,
     ToOwner,
+    receive_sockets,
     steps_path,
 )
-from .parking import ParkingLot
+from .parking import HANG, ParkingLot
+from .refusals import Refusals
 from .selfwatch import SelfWatch
 
 if TYPE_CHECKING:
@@ -78,9 +86,6 @@ log = logging.getLogger("interlock")
 
 LAST_WORDS_S = 600.0
 """How far back the last words of a client reach."""
-
-MOST_REFUSALS = 1000
-"""So many refused hosts are recorded of a run."""
 
 EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
@@ -126,7 +131,11 @@ class Owner:
             continues=begin.spec.adapter in RESUMPTIONS,
             lacks=begin.lacks,
         )
+        self._hooks.on_limit, self._hooks.on_answer = self.parking.see_words, self.parking.answered
         self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
+        self._refusals = Refusals(self._supervisor, fenced=begin.fenced)
+        if begin.contained:
+            self._supervisor.on_result = self._refusals.note_result
         self._egress = self._make_egress(doors[-1]) if begin.fenced else None
         self._liveness = LivenessWatch(
             self._supervisor,
@@ -135,6 +144,8 @@ class Owner:
             self.parking,
             self._proxy.traffic if self._proxy is not None else None,
         )
+        if isinstance(self._supervisor.executor.adapter, ProcessAdapter):
+            self._steps.on_printed = self._observe_only
         self._liveness.visible = lambda: self._steps.spoken
         self._liveness.attended = lambda: begin.attended
         self.held.speaks = lambda: self._steps.spoken
@@ -147,7 +158,9 @@ class Owner:
         self.held.on_frozen = self._keep_own_work
         self._say: Callable[[str], None] = lambda _: None
         self._removed = False
-        self._monitor = Monitor(self._supervisor, self.held, self._steps, run.summary.started, self._look_around)
+        self._monitor = Monitor(
+            self._supervisor, self.held, self._steps, run.summary.started, self._look_around, self._watch_over
+        )
 
     def start(self) -> None:
         """Be there for the command."""
@@ -157,6 +170,8 @@ class Owner:
         if self._egress is not None:
             self._egress.start()
         self._monitor.start()
+        if self._begin.hung:
+            self._liveness.note_replaced()
         clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def ask_through(self, channel: Channel) -> None:
@@ -180,12 +195,13 @@ class Owner:
         """The command runs; `park` is the one after which it was started again."""
         if self.parking.parked is not None and self.parking.parked.number == park:
             self.parking.started()
+        self._hooks.asked_to_stop = False
         self._insiders.tree = tree.handle()
         self.held.attach(tree)
         held = self.held.limit(self._supervisor.process_limits)
         self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
         for words in self.held.not_held:
-            self._say(f"nobody on this machine can hold the run to {words}: it goes on without")
+            self._say(f"this machine cannot enforce {words}: the run continues without it")
         if self._supervisor.run.reason is not None:
             # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
             self.held.end(0)
@@ -196,6 +212,22 @@ class Owner:
         liveness = self.parking.liveness
         return "" if liveness is None else f"{liveness.words}: {liveness.question or liveness.evidence}"
 
+    @property
+    def check_seconds(self) -> float:
+        """How long the commands of `done_when` may take."""
+        gate = self._supervisor.stop_gate
+        return len(self._supervisor.pipeline.context.contract.done_when) * gate.runner.timeout_s
+
+    def send_back(self, status: int) -> Relaunch | None:
+        """The client ended without asking whether it may: what it still has to do, for its session."""
+        session, run = self._steps.numbering.session, self._supervisor.run
+        resumes = self._begin.expects_hooks and self._begin.spec.adapter in RESUMPTIONS
+        self._hooks.look()
+        if status or not session or not resumes or self._hooks.asked_to_stop:
+            return None
+        answer = self._supervisor.stop_gate.at_turn_end()
+        return Relaunch(session=session, words=answer.words) if answer.action == "return" and not run.ended else None
+
     def leave(self) -> None:
         """Let go of a run that is parked: another owner wakes it."""
         self._monitor.close()
@@ -204,25 +236,22 @@ class Owner:
         self._steps.close()
         self._supervisor.run.close()
 
-    def finish(self, status: int | None, limits: tuple[str, ...] = ()) -> Finished:
-        """The command has ended: the run ends, and this is what it was."""
+    def finish(self, status: int | None, limits: tuple[str, ...] = (), left: str = "") -> Finished:
+        """The command has ended, and `left` processes running: the run ends, and this is what it was."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
         self._hooks.look()
         if status is not None:
             run.update(exit_status=status)
         killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
+        failed = status not in (0, None)
+        self._keep_own_work()
         if killed_by_limit and run.reason is None:
             supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
-        else:
-            failed = status not in (0, None)
-            if not failed:
-                self._keep_own_work()
-            why = "" if failed or run.reason is not None else supervisor.check_done()
-            if why:
-                supervisor.finish("done", "UNPROVEN", why)
-            else:
-                supervisor.finish(*(("aborted", "ERROR") if failed else ("done", "COMPLETE")), _words(status))
+        why = supervisor.check_done(alert=not failed)
+        words = "; ".join(filter(None, (_words(status) if failed else why or _words(status), left)))
+        reason = "ERROR" if failed else "UNPROVEN" if why else "COMPLETE"
+        supervisor.finish("aborted" if failed else "done", reason, words)
         if self._proxy is not None:
             self._proxy.close()
         if self._egress is not None:
@@ -243,6 +272,8 @@ class Owner:
         state = supervisor.pipeline.state(supervisor.run.steady.time())
         contract = context_text(state.context, "strong", None, examples=False)
         happened = f"A usage limit stopped you ({parked.reason}); it has reset."
+        if parked.source == HANG:
+            happened = f"You stopped responding ({parked.reason}) and were restarted."
         return f"{happened} Continue the work where you stopped; do not start over.\n\n{contract}".strip()
 
     def _last_words(self) -> str:
@@ -268,12 +299,23 @@ class Owner:
         )
         return wall_around(places, begin.config)[:2]
 
+    def _observe_only(self) -> None:
+        """The command prints its steps: it cannot be refused one, and hears nothing."""
+        adapter = self._supervisor.executor.adapter
+        if isinstance(adapter, ProcessAdapter) and adapter.capabilities != PRINTING:
+            adapter.capabilities = PRINTING
+            self._supervisor.pipeline.controller.use_capabilities(PRINTING)
+            self._say("steps are read from what the command prints: they are recorded and reviewed, but not blocked")
+
     def _look_around(self) -> None:
         self.parking.look()
         self._liveness.look()
         self._notice_removal()
         self._follow_person()
         self._hooks.look()
+        self._watch.look_at_cgroup()
+
+    def _watch_over(self) -> None:
         self._guardian.look()
         self._watch.look()
 
@@ -296,7 +338,7 @@ class Owner:
         run = self._supervisor.run
         if self._held_file.exists() and not run.ended:
             if run.status == "running":
-                self._supervisor.executor.carry_out(Hold("paused by a person while no owner answered", "recovery"))
+                self._supervisor.executor.carry_out(Hold("paused by a person while no owner responded", "recovery"))
             self._held_file.unlink(missing_ok=True)
 
     def _notice_removal(self) -> None:
@@ -304,8 +346,8 @@ class Owner:
         if not self._removed and not self._folder.journal.exists():
             self._removed = True
             words = (
-                f"{self._folder.path} was removed while the run goes on: it cannot be seen or steered from elsewhere,"
-                " and no record of it stays; its limits and Ctrl-C still hold"
+                f"{self._folder.path} was removed during the run: it cannot be seen or steered from elsewhere,"
+                " and its journal is lost; its limits and Ctrl-C still work"
             )
             log.error("run %s: %s", self._begin.spec.run_id, words)
             self._say(words)
@@ -361,20 +403,12 @@ class Owner:
         return proxy
 
     def _make_egress(self, door: socket.socket) -> Egress:
-        """The only way out of a fence; a host that it refuses is recorded with the step that asked for it, once."""
+        """The only way out of a fence."""
         from ..proxy.egress import Egress
 
-        proxied, noted = self._begin.proxied, set[tuple[str, int, int]]()
-
-        def refused(host: str, port: int, why: str) -> None:
-            step = max(0, self._supervisor.next_index - 1)
-            if (host, port, step) in noted or len(noted) >= MOST_REFUSALS:
-                return
-            noted.add((host, port, step))
-            with contextlib.suppress(InterlockError):
-                self._supervisor.run.record(FenceRecord(why, host, port, step))
-
-        return Egress(door, parse_hosts(self._begin.config.contain.hosts, proxied.hosts if proxied else ()), refused)
+        proxied = self._begin.proxied
+        hosts = parse_hosts(self._begin.config.contain.hosts, proxied.hosts if proxied else ())
+        return Egress(door, hosts, self._refusals.note_host)
 
     def _keep_own_work(self) -> None:
         """What has no checkpoint after it yet: all that a silent process does, and a call that is under way."""
@@ -386,16 +420,21 @@ class Owner:
         with contextlib.suppress(InterlockError):
             # On a full disk the summary says what is known.
             run.journal.flush()
+        contract: tuple[str, ...] = ()
+        with contextlib.suppress(InterlockError):
+            contract = self._supervisor.proof.contract_lines()
         summary, tree = run.summary, self.held.tree
+        left = tree.pids() if tree is not None else ()
         journal = self._journal()
         incident = journal.last("incident") if journal is not None and run.reason == "EMERGENCY_STOP" else None
         own = status if status is not None else UNKNOWN_STATUS
+        changes = self._changes()
         return Finished(
             run_id=summary.run_id,
             name=summary.name,
             status=summary.status,
             reason=run.reason or "",
-            message=run.why_ended,
+            message=summary.ending if run.reason == "USER_CANCELLED" else run.why_ended,
             exit_status=EXIT_OF.get(run.reason or "", own),
             command_status=status,
             seconds=run.clock.time() - summary.started,
@@ -408,15 +447,18 @@ class Owner:
             unpriced_tokens=ledger.spend.unpriced_tokens,
             max_cost_usd=self._begin.config.limits.max_cost_usd,
             checkpoints=journal.count("checkpoint") if journal is not None else 0,
-            files_changed=self._changed(),
+            files_changed=tuple(change.path for change in changes),
+            files_deleted=tuple(change.path for change in changes if change.kind == "deleted"),
             limits_reached=limits or self.limits_reached(),
             incident_id=from_json(incident.body)["id"] if incident is not None else None,
-            processes_left=len(tree.pids()) if tree is not None else 0,
+            processes_left=len(left),
+            still_running=tree.describe(left) if tree is not None else "",
             tampering=self._guardian.noticed,
+            contract=contract,
             folder=str(self._folder.path),
         )
 
-    def _changed(self) -> tuple[str, ...]:
+    def _changes(self) -> tuple[Change, ...]:
         """The files that differ from what they were at the start."""
         workspace, first = self._supervisor.executor.workspace, self._first_checkpoint()
         if workspace is None or first is None:
@@ -426,7 +468,7 @@ class Owner:
             changes = workspace.checkpoints.diff(first, last.id if last is not None else None)
         except InterlockError:
             return ()
-        return tuple(change.path for change in changes if change.kind != "touched")
+        return tuple(change for change in changes if change.kind != "touched")
 
     def _first_checkpoint(self) -> str | None:
         journal = self._journal()
@@ -447,7 +489,11 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     if is_chosen():
         configure_log()
-    front, control, steps, *doors = (socket.socket(fileno=int(word)) for word in sys.argv[1:])
+    front = socket.socket(fileno=int(sys.argv[1]))
+    handles = receive_sockets(front)
+    if not handles:
+        return
+    control, steps, *doors = handles
     channel = Channel(front)
     line = channel.receive()
     if line is None:
@@ -463,33 +509,43 @@ def main() -> None:
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
     gc.freeze()
     channel.send(OwnerReady())
-    _serve(owner, channel, RunFolder(Path(begin.store) / begin.spec.run_id), begin.temporary)
+    _serve(owner, channel, begin)
 
 
-def _serve(owner: Owner, channel: Channel, folder: RunFolder, temporary: str) -> None:
+def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
     tree: ProcessTree | None = None
+    folder = RunFolder(Path(begin.store) / begin.spec.run_id)
     while (line := channel.receive()) is not None:
         message: ToOwner = from_json(line, ToOwner)
         if isinstance(message, CommandStarted):
             known = owner.held.tree
             tree = known if known is not None and known.handle() == message.tree else attach(message.tree)
             owner.attach_tree(tree, message.park)
+        elif isinstance(message, Ping):
+            channel.send(message)
         elif isinstance(message, Exited):
             if not message.limits and owner.parking.exited(message.status):
                 channel.send(ClientParked(owner.parked_words))
                 continue
-            channel.send(owner.finish(message.status, message.limits))
+            if owner.check_seconds:
+                channel.send(Checking(owner.check_seconds))
+            if not message.limits and (back := owner.send_back(message.status)) is not None:
+                channel.send(back)
+                continue
+            channel.send(owner.finish(message.status, message.limits, message.left))
             return
     # The front is gone, and with it whoever could learn the exit status.
+    left = ""
     if tree is not None:
         tree.wait()
+        left = end_left_running(tree, folder, leave=begin.config.runtime.left_running == "leave")
     if owner.parking.exited(UNKNOWN_STATUS):
         owner.leave()
-        _tidy(folder, temporary)
+        _tidy(folder, begin.temporary)
         adopt(folder)
         return
-    owner.finish(None)
-    _tidy(folder, temporary)
+    owner.finish(None, left=left)
+    _tidy(folder, begin.temporary)
 
 
 def _tidy(folder: RunFolder, temporary: str) -> None:
@@ -521,10 +577,17 @@ def _has_spoken(folder: RunFolder) -> bool:
 
 def _words(status: int | None) -> str:
     if status is None:
-        return "the command ended; nobody was there to learn its exit status"
+        return "the command ended; its exit status is unknown"
     if status < 0:
-        return f"the command was ended by signal {-status}"
+        return f"the command was terminated by {_signal_name(-status)}"
     return f"the command ended with status {status}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
@@ -29,7 +31,8 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
     is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client
-    had and that are not set where it is to resume. `attended` says that a person may sit at its terminal.
+    had and that are not set where it is to resume. `attended` says that a person may sit at its terminal,
+    `hung` that the predecessor did not answer and was killed.
     """
 
     spec: RunSpec
@@ -49,6 +52,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     attended: bool = False
     temporary: str = ""
     fenced: bool = False
+    hung: bool = False
 
 
 class OwnerReady(Struct, frozen=True, tag_field="say", tag="ready"):
@@ -92,11 +96,20 @@ class ClientParked(Struct, frozen=True, tag_field="say", tag="parked"):
 
 
 class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch"):
-    """Owner to front: start the client again in its session. `park` counts the parks: each is asked for once."""
+    """Owner to front: start the client again in its session, with these words.
 
-    park: int
+    `park` counts the parks: each is asked for once. It is 0 where the client ended and its work is not done.
+    """
+
     session: str
     words: str
+    park: int = 0
+
+
+class Checking(Struct, frozen=True, tag_field="say", tag="checking"):
+    """Owner to front, after Exited: the commands of `done_when` run now, for at most so long."""
+
+    seconds: float
 
 
 class ParkOver(Struct, frozen=True, tag_field="say", tag="over"):
@@ -105,11 +118,19 @@ class ParkOver(Struct, frozen=True, tag_field="say", tag="over"):
     status: int
 
 
+class Ping(Struct, frozen=True, tag_field="say", tag="ping"):
+    """Front to owner: are you there? Owner to front: yes."""
+
+
 class Exited(Struct, frozen=True, tag_field="say", tag="exited"):
-    """Front to owner: the command has ended (minus the signal that ended it), after reaching these limits."""
+    """Front to owner: the command has ended (minus the signal that ended it), after reaching these limits.
+
+    `left` says what was done about the processes that it left running.
+    """
 
     status: int
     limits: tuple[str, ...] = ()
+    left: str = ""
 
 
 class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished"):
@@ -133,15 +154,29 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     max_cost_usd: float | None = None
     checkpoints: int = 0
     files_changed: tuple[str, ...] = ()
+    files_deleted: tuple[str, ...] = ()
     limits_reached: tuple[str, ...] = ()
     incident_id: str | None = None
     processes_left: int = 0
+    still_running: str = ""
     tampering: tuple[str, ...] = ()
+    contract: tuple[str, ...] = ()
     folder: str = ""
 
 
-ToOwner = BeginRun | CommandStarted | Exited
-ToFront = OwnerReady | OwnerFailed | ApprovalAsked | ApprovalGiven | Finished | ClientParked | Relaunch | ParkOver
+ToOwner = BeginRun | CommandStarted | Exited | Ping
+ToFront = (
+    OwnerReady
+    | OwnerFailed
+    | ApprovalAsked
+    | ApprovalGiven
+    | Finished
+    | ClientParked
+    | Relaunch
+    | ParkOver
+    | Checking
+    | Ping
+)
 
 
 class Channel:
@@ -151,6 +186,14 @@ class Channel:
         self._sock = sock
         self._file: IO[bytes] = sock.makefile("rb")
         self._lock = threading.Lock()
+
+    def send_sockets(self, sockets: Sequence[socket.socket]) -> None:
+        """Hand over open sockets; the first thing that is sent."""
+        try:
+            socket.send_fds(self._sock, [b"\n"], [each.fileno() for each in sockets])
+        except OSError:
+            # As below.
+            return
 
     def send(self, message: ToOwner | ToFront) -> None:
         with self._lock:
@@ -173,3 +216,11 @@ class Channel:
 
     def close(self) -> None:
         self._sock.close()
+
+
+def receive_sockets(front: socket.socket) -> list[socket.socket]:
+    """What `send_sockets` handed over; nothing where the other end is gone."""
+    _data, handles, _flags, _address = socket.recv_fds(front, 1, 8)
+    for handle in handles:
+        os.set_inheritable(handle, False)
+    return [socket.socket(fileno=handle) for handle in handles]

@@ -7,19 +7,27 @@ import queue
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
-from typing import IO
 
 from msgspec.structs import replace
 
-from ...core import InterlockError
-from ...core.decoding import from_json
-from ...runtime.log import log_for_child
-from .owner_messages import BeginRun, Channel, CommandStarted, Exited, Finished, OwnerFailed, OwnerReady, ToFront
+from ...core import InterlockError, from_json
+from ...runtime import log_for_child
+from .owner_messages import (
+    BeginRun,
+    Channel,
+    Checking,
+    CommandStarted,
+    Exited,
+    Finished,
+    OwnerFailed,
+    OwnerReady,
+    Ping,
+    ToFront,
+)
+from .owner_spawn import SpawnedOwner, open_words, take_early
 
 FIRST_TRIES = 2
 """How often an owner that dies before it is ready is started again: then it is no accident."""
@@ -30,6 +38,11 @@ LOOK_S = 0.1
 RETRIES = 5
 WITHIN_S = 60.0
 """An owner that dies more often than RETRIES within this long is not started again."""
+
+
+PING_S = 12.0
+SILENT_PINGS = 3
+"""An owner that leaves so many pings unanswered, one after the other, hangs: it is killed, and another one follows."""
 
 
 class OwnerGone:
@@ -51,8 +64,10 @@ class OwnerProcess:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: Channel | None = None
-        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  as long as the run
+        self._early = take_early()
+        self._words = self._early.words if self._early is not None else open_words()
         self._over = False
+        self._silent, self._busy, self._hung = 0, False, False
 
     def start(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Start an owner and wait until it is ready; raise what keeps it from that, also what `meanwhile` raises."""
@@ -73,6 +88,7 @@ class OwnerProcess:
             self.close()
             raise InterlockError(f"supervision could not be started ({words})", todo="See interlock doctor.")
         threading.Thread(target=self._follow, name="interlock-owner", daemon=True).start()
+        threading.Thread(target=self._ping, name="interlock-ping", daemon=True).start()
 
     def try_once_more(self, listeners: tuple[socket.socket, ...]) -> None:
         """Another owner after all, on new sockets and without a proxy: it writes down that the command has ended."""
@@ -85,6 +101,8 @@ class OwnerProcess:
         """Tell the owner, and every one that comes after it."""
         with self._lock:
             self._told.append(message)
+            # How long the end may take is not for us to say.
+            self._busy = isinstance(message, Exited)
             if self._channel is not None:
                 self._channel.send(message)
 
@@ -102,27 +120,24 @@ class OwnerProcess:
             self._process.wait()
         for listener in self._listeners:
             listener.close()
+        if self._words >= 0:
+            os.close(self._words)
+            self._words = -1
 
     def _launch(self, begin: BeginRun) -> None:
-        here, there = socket.socketpair()
-        fds = (there.fileno(), *(listener.fileno() for listener in self._listeners))
-        # -P: nothing from the workspace may be imported in place of our own modules.
-        command = [sys.executable or "python3", "-P", "-m", "interlock.adapters.process.owner", *map(str, fds)]
-        log, more = log_for_child()
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=self._words,
-            stderr=self._words,
-            pass_fds=fds if log is None else (*fds, log),
-            env={**os.environ, **more},
-            start_new_session=True,
-        )
-        if log is not None:
-            os.close(log)
-        there.close()
-        self._channel = Channel(here)
+        spawned, self._early = self._early or self._spawn(), None
+        self._process = spawned.process
+        self._channel = Channel(spawned.socket)
+        self._channel.send_sockets(self._listeners)
         self._channel.send(begin)
+
+    def _spawn(self) -> SpawnedOwner:
+        log, more = log_for_child()
+        try:
+            return SpawnedOwner(self._words, () if log is None else (log,), more)
+        finally:
+            if log is not None:
+                os.close(log)
 
     def _await(self, meanwhile: Callable[[], None]) -> ToFront | None:
         """The owner's first word, which may take as long as the first checkpoint does."""
@@ -141,6 +156,11 @@ class OwnerProcess:
         """Pass on what the owner says; when it dies, start another."""
         while True:
             while (message := self._hear()) is not None:
+                self._silent = 0
+                if isinstance(message, Ping):
+                    continue
+                # While it checks the work, it hears nothing else.
+                self._busy = self._busy and isinstance(message, Checking)
                 self._events.put(message)
                 if isinstance(message, Finished):
                     assert self._process is not None
@@ -158,10 +178,28 @@ class OwnerProcess:
                     return
                 self._succeed()
 
+    def _ping(self) -> None:
+        """Kill an owner that hangs. Pings are counted, not seconds: while we are stopped, nothing is missed."""
+        while True:
+            time.sleep(PING_S)
+            with self._lock:
+                if self._over:
+                    return
+                if self._busy or self._channel is None or self._process is None:
+                    continue
+                if self._silent >= SILENT_PINGS:
+                    self._hung, self._silent = True, 0
+                    self._process.send_signal(signal.SIGKILL)
+                    continue
+                self._silent += 1
+                self._channel.send(Ping())
+
     def _succeed(self) -> None:
         """An owner that goes on where its predecessor was."""
         tree = next((told.tree for told in self._told if isinstance(told, CommandStarted)), self._begin.tree)
-        self._launch(replace(self._begin, reopen=True, tree=tree))
+        self._launch(replace(self._begin, reopen=True, tree=tree, hung=self._hung))
+        # Until it is ready, which may take as long as a checkpoint does.
+        self._silent, self._hung, self._busy = 0, False, True
         assert self._channel is not None
         for told in self._told:
             self._channel.send(told)
@@ -179,7 +217,9 @@ class OwnerProcess:
 
     def _last_words(self) -> str:
         """The last line that an owner wrote before it died."""
-        size = os.fstat(self._words.fileno()).st_size
-        tail = os.pread(self._words.fileno(), 2000, max(0, size - 2000)).decode("utf-8", "replace")
+        if self._words < 0:
+            return ""
+        size = os.fstat(self._words).st_size
+        tail = os.pread(self._words, 2000, max(0, size - 2000)).decode("utf-8", "replace")
         lines = tail.strip().splitlines()
-        return lines[-1] if lines else "its process ended without a word"
+        return lines[-1] if lines else "its process ended silently"

@@ -12,24 +12,21 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from ...config.model import Resume
-from ...control.messages import State, Waiting
-from ...core import Hold, Liveness
-from ...core.decoding import from_json
-from ...journal import RunFolder
-from ...journal.durable_files import write_whole
-from ...journal.parked_file import boot_reading, clear_parked, quota_file, read_parked, write_parked
+from ...config import Resume
+from ...control import State, Waiting
+from ...core import Hold, Liveness, from_json
+from ...journal import RunFolder, boot_reading, clear_parked, quota_file, read_parked, write_parked, write_whole
 from ...records import ParkedRecord, WokenRecord, read_body
 from ...redact import redact_text
-from ...runtime import Supervisor
-from ...runtime.checkpoint_causes import MEANWHILE
-from ...runtime.parking import (
+from ...runtime import (
+    MEANWHILE,
     Due,
     NeedsPerson,
     NotYet,
     ParkClock,
     Parked,
     QuotaUse,
+    Supervisor,
     decide_wake,
     park,
     wait_for_turn,
@@ -40,6 +37,9 @@ log = logging.getLogger("interlock")
 
 SHORT_S = 60.0
 """A limit that resets sooner is left to the client, which tries again by itself."""
+
+HANG = "hang"
+"""The source of a park that is no usage limit: the client hangs, and is restarted."""
 
 STARTS_OVER = "this command has no session to continue and would start over (unattended.resume.rerun)"
 
@@ -90,7 +90,8 @@ class ParkingLot:
             return None
         evidence = f"{parked.source}: {parked.reason}"
         if parked.held_by:
-            question = f"Usage limit: {parked.reason}. It does not resume by itself: {parked.held_by}. Resume it?"
+            what = "The client hangs" if parked.source == HANG else "Usage limit"
+            question = f"{what}: {parked.reason}. It does not resume by itself: {parked.held_by}. Resume it?"
             return Liveness("parked", parked.at.wall, evidence, question=question)
         return Liveness("parked", parked.at.wall, evidence, wake=parked.wake)
 
@@ -104,6 +105,13 @@ class ParkingLot:
             if not limit.passes or (limit.resets_in is not None and limit.resets_in >= SHORT_S):
                 self._park(limit)
 
+    def see_words(self, words: str, resets_in: float | None) -> None:
+        """The client says that it waits for a limit, and how long."""
+        told = find_in_words(words, datetime.now().astimezone(), "hooks")
+        if told is not None or (resets_in is not None and resets_in >= SHORT_S):
+            passes, said = told.passes if told is not None else True, told.resets_in if told is not None else None
+            self.see(UsageLimit(reason=words, source="hooks", resets_in=said or resets_in, passes=passes))
+
     def answered(self) -> None:
         """The model has answered: there is no limit any more."""
         if self._pending is not None or self._unknown or self._woken:
@@ -111,6 +119,16 @@ class ParkingLot:
                 self._pending, self._unknown = None, 0
                 if self._woken and self._client_status is None:
                     self._forget()
+
+    @property
+    def may_restart(self) -> bool:
+        """Whether a client that hangs can be ended and started again in its session."""
+        return self._continues and bool(self._session()) and self._parked is None and self._rules.max_parks > 0
+
+    def restart(self, reason: str) -> bool:
+        """Park without a wait, for a client that hangs and is about to be ended; whether that may be."""
+        with self._lock:
+            return self._park(UsageLimit(reason=reason, source=HANG, resets_in=0.0)) is not None
 
     def exited(self, status: int) -> bool:
         """The client has ended; whether the run is parked, and goes on later."""
@@ -160,7 +178,7 @@ class ParkingLot:
                 return
             match self._decide(parked):
                 case Due():
-                    if self._is_my_turn(parked):
+                    if parked.source == HANG or self._is_my_turn(parked):
                         self._wake(parked, "the timer")
                 case NeedsPerson(why) if not parked.held_by:
                     self._keep(replace(parked, held_by=why))
@@ -175,7 +193,7 @@ class ParkingLot:
             return NeedsPerson(STARTS_OVER)
         if isinstance(decided, Due) and self._lacks:
             names = ", ".join(self._lacks)
-            return NeedsPerson(f"{names} is not set where the run is to resume: run interlock resume where it is")
+            return NeedsPerson(f"{names} is not set here: run interlock resume where it is set")
         return decided
 
     def _park(self, limit: UsageLimit, status: int | None = None) -> Parked | None:
@@ -199,14 +217,15 @@ class ParkingLot:
             now=_now(),
             started=run.summary.started,
             cost_usd=run.summary.cost_usd,
-            jitter=random.random(),
+            jitter=random.random() if limit.source != HANG else 0.0,
             in_a_row=max(1, self._unknown),
         )
         starts_over = STARTS_OVER if status is not None and not self._starts_again else ""
         parked = replace(parked, session=self._session(), status=status, held_by=parked.held_by or starts_over)
         self._woken = False
         self._keep(parked)
-        self._note_limit(parked)
+        if limit.source != HANG:
+            self._note_limit(parked)
         self._record(parked)
         self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
         self._hold(parked)
@@ -251,7 +270,7 @@ class ParkingLot:
 
     def _wake(self, parked: Parked, by: str) -> None:
         """The record comes first: once it is durable, nobody wakes this park again."""
-        again = "the client is started again in its session" if self._continues else "the command is started again"
+        again = "the client is restarted in its session" if self._continues else "the command is restarted"
         how = "its processes continue" if self._client_status is None else again
         self._supervisor.run.append([WokenRecord(parked.number, by, how)], durable=True)
         self._woken, self._pending = True, None
@@ -275,6 +294,8 @@ class ParkingLot:
         else:
             wake = datetime.fromtimestamp(parked.wake)
             words = f"parked at a usage limit, resumes {wake:%Y-%m-%d %H:%M} ({parked.reason})"
+        if parked.source == HANG and not parked.held_by:
+            words = f"the client hangs and is restarted in its session ({parked.reason})"
         self._supervisor.run.hold(Hold(words, "parked", parked.wake or 0.0), self._supervisor.next_index)
 
     def _note_limit(self, parked: Parked) -> None:

@@ -7,12 +7,10 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from ...contain.insiders import in_group
+from ...contain import in_group
 from ...core import InterlockError
 from ...journal import RunFolder
-from ...runtime import Supervisor
-from ...runtime.checkpointing import UNDO_LOST
-from ...runtime.run_control import RunControl
+from ...runtime import UNDO_LOST, RunControl, Supervisor
 from ..held_tree import HeldTree
 from ..hooks.guardian import HookGuardian
 
@@ -43,6 +41,7 @@ class SelfWatch:
         self._sockets[path] = (_identity(path), bind_again)
 
     def look(self) -> None:
+        """See that everything is as it was: a few looks at files, however idle the command is."""
         for path, (known, bind_again) in tuple(self._sockets.items()):
             if _identity(path) != known:
                 with contextlib.suppress(InterlockError, OSError):
@@ -51,15 +50,14 @@ class SelfWatch:
                     self._notice("a socket of the run was removed; it is bound again", path)
         steering = self._supervisor.run.steering
         if isinstance(steering, RunControl) and steering.mend_gate():
-            self._notice("the run's gate file was changed; it is as it was", self._folder.gate)
+            self._notice("the run's gate file was changed; it is restored", self._folder.gate)
         if self._journal_print is not None and _identity(self._folder.journal) != self._journal_print:
             self._journal_print = None
             self._notice("the run's journal was replaced or removed", self._folder.journal)
         self._look_at_checkpoints()
-        self._look_at_cgroup()
         for path in self._late:
             if path.exists():
-                self._guardian.notice("a file that starts programs outside of the run was made", str(path))
+                self._guardian.notice("a file that starts programs outside the run was created", str(path))
 
     def _look_at_checkpoints(self) -> None:
         workspace = self._supervisor.executor.workspace
@@ -69,7 +67,7 @@ class SelfWatch:
         self._notice(UNDO_LOST, workspace.checkpoints.place)
         self._supervisor.hold_without_undo()
 
-    def _look_at_cgroup(self) -> None:
+    def look_at_cgroup(self) -> None:
         """Processes that left the run's cgroup are still held one by one, but no longer limited."""
         tree = self._held.tree
         group = tree.handle().group if tree is not None else None

@@ -11,13 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ...config import Config
-from ...core import Context, RunSpec
-from ...core.decoding import from_json
-from ...journal import RunFolder
-from ...journal.durable_files import write_durably
-from ...journal.folder import LAUNCH
+from ...core import Context, RunSpec, from_json
+from ...journal import LAUNCH, RunFolder, write_durably
 from ..proxy import Proxied
-from .launch import Launch
+from .launch import Launch, StepSource
 
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
 """Variables whose values are not written down."""
@@ -38,6 +35,7 @@ class StoredLaunch(Struct, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     lacks: tuple[str, ...] = ()
     launched: int = 0
+    steps: StepSource = "auto"
 
 
 def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0) -> None:
@@ -55,6 +53,7 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
         environment=ours,
         lacks=tuple(sorted(os.environ.keys() - ours.keys())),
         launched=launched,
+        steps=launch.steps,
     )
     write_durably(folder.path / LAUNCH, msgspec.json.encode(stored))
 

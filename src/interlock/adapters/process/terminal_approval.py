@@ -12,8 +12,7 @@ import threading
 import uuid
 
 from ...control import Command, new_request
-from ...core import InterlockError
-from ...core.printable import printable
+from ...core import InterlockError, printable
 from ...journal import JournalReader, RunFolder
 from ...link import ask_owner
 from .foreground import Foreground
@@ -65,7 +64,7 @@ class TerminalApproval:
             question = self._questions.get()
             terminal = open_line_terminal(self._foreground)
             if terminal is None:
-                _tell(f"interlock: step {question.step} waits for a person: {question.what}\n")
+                _tell(f"interlock: step {question.step} needs approval: {question.what}\n")
                 _tell(f"  interlock approve {self._folder.run_id} --step {question.step}, or interlock reject\n")
                 continue
             try:
@@ -75,7 +74,7 @@ class TerminalApproval:
                 os.close(terminal)
 
     def _put(self, terminal: int, question: ApprovalAsked) -> None:
-        words = f"\ninterlock: step {question.step} wants {question.what}\n  May it? [y/n, or n and why] "
+        words = f"\ninterlock: step {question.step} wants {question.what}\n  Allow? [y/n, or n REASON] "
         _write(terminal, words)
         while True:
             line = self._read(terminal, question)
@@ -87,7 +86,7 @@ class TerminalApproval:
                 trouble = self._answer("approve" if said.lower() in YES else "reject", question, why)
                 if not trouble:
                     return
-                _write(terminal, f"  That did not arrive: {trouble}\n")
+                _write(terminal, f"  Not delivered: {trouble}\n")
             _write(terminal, "  y or n: ")
 
     def _read(self, terminal: int, question: ApprovalAsked) -> str | None:

@@ -8,11 +8,9 @@ import time
 
 from ...config import Config
 from ...control import Request, decode_request
-from ...core import InterlockError
-from ...core.printable import printable
+from ...core import InterlockError, printable
 from ...journal import JournalReader, RunFolder
 from ...link import collect_requests
-from ...runtime.run import paused_seconds
 
 LOOK_S = 1.0
 """How often we look for a reason to end the run."""
@@ -34,13 +32,13 @@ class UnsupervisedRun:
     def say(self, why: str) -> None:
         """Tell whoever reads stderr, at once, what this means."""
         if self.closed:
-            what = "The command is ended, as runtime.fail is closed."
+            what = "Ending the command because runtime.fail is closed."
         else:
             time_limit = "" if self._seconds is None else f"max_execution_time ({self._seconds:g} s), "
-            hooks = "its hooks refuse every step" if self._refuses else "no reviews, no checkpoints, no pause"
+            hooks = "its hooks block every step" if self._refuses else "no reviews, no checkpoints, no pause"
             what = (
-                f"The command goes on, and nobody watches it: {hooks}. "
-                f"Still held: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
+                f"The command continues unsupervised: {hooks}. "
+                f"Still enforced: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
             )
         if sys.stderr is not None:
             with contextlib.suppress(OSError):
@@ -71,6 +69,8 @@ class UnsupervisedRun:
         """How long it was paused, which no limit counts."""
         try:
             with JournalReader.open(self._folder) as reader:
+                from ...runtime import paused_seconds
+
                 return paused_seconds(reader, time.time())
         except InterlockError:
             return 0.0

@@ -3,23 +3,6 @@
 Needs the extra `proxy`; what is imported here does not.
 """
 
-from .adapter import PROXIED, ModelChoice, ProxyAdapter, SwitchingAdapter
-from .environment import OPENAI, Proxied, address, find_upstreams, redirect_environment, replace_keys, stand_ins
-from .fallback import relay_without_owner
-from .rewind import Rewind
+from ..._lazy import lazy
 
-__all__ = [
-    "OPENAI",
-    "PROXIED",
-    "ModelChoice",
-    "Proxied",
-    "ProxyAdapter",
-    "Rewind",
-    "SwitchingAdapter",
-    "address",
-    "find_upstreams",
-    "redirect_environment",
-    "relay_without_owner",
-    "replace_keys",
-    "stand_ins",
-]
+__getattr__ = lazy(__name__, __file__)

@@ -38,16 +38,16 @@ class ProxyAdapter:
     def apply(self, directive: Directive) -> Applied:
         if isinstance(directive, Restore):
             if directive.paths:
-                return Applied(False, "only some paths went back")
+                return Applied(False, "only some paths were restored")
             if not self.rewind.carries:
                 return Applied(False, "no conversation has come through the proxy")
             self.rewind.order(directive.checkpoint_id)
-            return Applied(True, "the model is shown an earlier conversation from the next request on")
+            return Applied(True, "the model sees an earlier conversation from the next request on")
         if isinstance(directive, SwitchModel):
             return Applied(True, f"{self.choice.switch(directive.model)} is asked from the next request on")
         if isinstance(directive, Stop):
             return Applied(True, "its next request is answered with the end of its turn")
-        return Applied(True, "done to its next request or answer")
+        return Applied(True, "applied to its next request or response")
 
 
 class SwitchingAdapter:

@@ -7,7 +7,7 @@ import zlib
 import httpcore
 import zstandard
 
-from ...core.decoding import from_json
+from ...core import from_json
 from .formats import ReplyReader
 from .sse import EventParser
 from .upstream_connection import UpstreamResponse
@@ -28,7 +28,7 @@ def plain(data: bytes, encoding: str) -> bytes:
         case "zstd":
             with zstandard.ZstdDecompressor(max_window_size=MOST_PLAIN).stream_reader(data) as reader:
                 return _bounded(reader.read(MOST_PLAIN + 1))
-    raise ValueError(f"the encoding {encoding} is not known")
+    raise ValueError(f"the encoding {encoding} is unknown")
 
 
 def _inflate(data: bytes, window: int) -> bytes:
@@ -59,14 +59,14 @@ class StreamCut(httpcore.RemoteProtocolError):
     """Raised when a stream of events ends in the middle of a call."""
 
     def __init__(self) -> None:
-        super().__init__("the server hung up in the middle of a call")
+        super().__init__("the server disconnected in the middle of a call")
 
 
 class AnswerTooLong(httpcore.RemoteProtocolError):
     """Raised when an answer is too long to be judged: the client gets none of what was not."""
 
     def __init__(self) -> None:
-        super().__init__(f"the answer is longer than {MOST_PLAIN >> 20} MB, which nobody can review")
+        super().__init__(f"the answer is longer than {MOST_PLAIN >> 20} MB, too long to review")
 
 
 def read_whole(data: bytes, response: UpstreamResponse, reader: ReplyReader) -> None:

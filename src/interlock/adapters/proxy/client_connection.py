@@ -116,7 +116,7 @@ class ClientConnection:
             self._put(b"0\r\n\r\n")
         self.flush()
         if self._left:
-            raise ClientGone("the answer has another length than was said")
+            raise ClientGone("the response has a different length than announced")
         self._ended = True
 
     def flush(self) -> None:
@@ -209,7 +209,7 @@ class _Requests:
     def _decline(self, offer: ClientRequest, rest: bytes) -> None:
         """Another protocol is offered, not demanded: read on in this one, without the offer."""
         if offer.method == "CONNECT":
-            raise ClientGone("nobody is led further")
+            raise ClientGone("CONNECT is not supported")
         kept = [one for one in offer.headers if one[0] not in (b"upgrade", b"connection")]
         head = [f"{offer.method} {offer.target} HTTP/1.1".encode("latin-1"), *(b"%b: %b" % one for one in kept)]
         self._parser = httptools.HttpRequestParser(self)

@@ -8,13 +8,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ...core import CheckpointInfo, Inject, Message, Restore, Step
-from ...core.decoding import from_json
-from ...journal.interface import JournalReading
+from ...core import CheckpointInfo, Inject, Message, Restore, Step, from_json
+from ...journal import JournalReading
 from ...records import InterventionRecord, ProxiedRecord, StepRecord, read_body
-from ...runtime import Run
-from ...runtime.checkpoint_causes import AFTER_STEP
-from ...runtime.directive_executor import CONVERSATION_BACK
+from ...runtime import AFTER_STEP, CONVERSATION_BACK, Run
 from ..inprocess.model_turn import Marks
 from ..steps.step_numbering import RECALLED
 from .formats import Json, ToolResult, WireFormat

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpcore
 import httptools
 
-from ...config.hosts import AllowedHosts, HostPattern, normal_name
+from ...config import AllowedHosts, HostPattern, normal_name
 from .route import Route
 from .server_name import NotTls, read_server_name
 from .upstream import Trouble
@@ -130,9 +130,9 @@ class Egress:
                         return
                     first += data
             except NotTls as error:
-                raise Refusal(host, port, f"the tunnel to {host}:{port} is refused: {error}", "") from None
+                raise Refusal(host, port, f"the tunnel to {host}:{port} is blocked: {error}", "") from None
             if normal_name(name) != host and not (not name and _is_address(host)):
-                why = f"the tunnel to {host}:{port} is refused: its TLS server name is {name or 'missing'}"
+                why = f"the tunnel to {host}:{port} is blocked: its TLS server name is {name or 'missing'}"
                 raise Refusal(host, port, why, "")
             upstream.sendall(first)
             _splice(client, upstream)
@@ -173,7 +173,7 @@ class Egress:
         if entry is None:
             denied = self._hosts.denies(host, port)
             why = "the model's API is reached through its base URL only" if denied else "it is not in contain.hosts"
-            raise Refusal(host, port, f"{host}:{port} is refused: {why}")
+            raise Refusal(host, port, f"{host}:{port} is blocked: {why}")
         route = Route("https", host, port)
         found = route.reach(None if route.proxied else _address(host, port, entry))
         sock = found.get_extra_info("socket")
@@ -190,7 +190,7 @@ def _address(host: str, port: int, entry: HostPattern) -> str:
         raise httpcore.ConnectError(str(error)) from None
     allowed = [one for one in found if not entry.below or ipaddress.ip_address(one.partition("%")[0]).is_global]
     if not allowed:
-        raise Refusal(host, port, f"{host}:{port} is refused: it leads to a private address")
+        raise Refusal(host, port, f"{host}:{port} is blocked: it leads to a private address")
     return allowed[0]
 
 

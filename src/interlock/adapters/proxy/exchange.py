@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...core import Decision, Message, NotFound, Step, Tool
-from ...core.decoding import from_json
-from ...runtime.gate import HungUp
-from ...runtime.guard import Guard
+from ...core import Decision, Message, NotFound, Step, Tool, from_json
+from ...runtime import Guard, HungUp
 from ..usage_limits import find_in_answer
 from .body import (
     MOST_PLAIN,
@@ -79,7 +77,7 @@ class Exchange:
             call_review = CallReview(self._proxy, self._form, self._agent, session)
             self._converse(call_review) if own else self._count(call_review)
         elif self._closed:
-            words = "interlock: supervision is broken, and is configured to fail closed"
+            words = "interlock: supervision failed and is configured to fail closed"
             body = {"type": "error", "error": {"type": "api_error", "message": words}}
             self._client.answer(503, "application/json", msgspec.json.encode(body))
         elif self._pass_gate(passage := self._new_passage()).action == "stop":
@@ -141,7 +139,7 @@ class Exchange:
             if reader is None:
                 return
             first = first or reader
-        self._end_turn(first, "Everything that you wanted to do was refused.")
+        self._end_turn(first, "All your calls were blocked.")
 
     def _new_passage(self) -> Step:
         """A model request as the gate sees it, under a name of its own."""
@@ -240,7 +238,7 @@ class Exchange:
         self._proxy.traffic.answered(empty=not reader.parts)
         self._supervisor.run.gate.leave(passage)
         broken = (
-            ReplyVerdict(stop="Supervision is broken, and is configured to fail closed.")
+            ReplyVerdict(stop="Supervision failed and is configured to fail closed.")
             if self._closed
             else ReplyVerdict()
         )
@@ -363,7 +361,7 @@ class Exchange:
 
     def _end_turn(self, first: ReplyReader | None, why: str) -> None:
         """Answer in the model's place, so that the agent's turn ends."""
-        words = f"Interlock ended this: {why}"
+        words = f"Interlock ended the run: {why}"
         if first is not None and self._client.begun:
             self._client.end(first.tail([first.words(words)], first))
             return

@@ -12,9 +12,8 @@ import sys
 import time
 from pathlib import Path
 
-from ...core import InterlockError
-from ...core.decoding import from_json
-from ...link.gate_file import read_gate
+from ...core import InterlockError, from_json
+from ...link import read_gate
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .environment import Proxied
 from .relay import relay

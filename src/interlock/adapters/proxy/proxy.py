@@ -7,10 +7,10 @@ import socket
 from collections.abc import Callable
 
 from ...core import PROCEED, Decision
-from ...journal.interface import JournalReading
+from ...journal import JournalReading
 from ...records import Fault
 from ...redact import redact_text
-from ...runtime.gate import HungUp
+from ...runtime import HungUp
 from ..steps.step_numbering import StepNumbering
 from ..usage_limits import UsageLimit
 from .adapter import ModelChoice

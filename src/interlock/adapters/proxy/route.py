@@ -27,7 +27,7 @@ class Route:
 
     def __init__(self, scheme: str, host: str, port: int) -> None:
         if scheme not in PORTS:
-            raise httpcore.UnsupportedProtocol(f"{scheme}:// is no address of an API")
+            raise httpcore.UnsupportedProtocol(f"{scheme}:// is not the address of an API")
         self._scheme, self._host, self._port = scheme, host, port
         proxies = getproxies()
         proxy = "" if proxy_bypass(host) else proxies.get(scheme) or proxies.get("all") or ""
@@ -83,7 +83,7 @@ class Route:
             more = stream.read(READ_TUNNEL, CONNECT_S)
             head += more
             if not more or len(head) > MOST_HEAD:
-                raise httpcore.ProxyError("the proxy does not answer")
+                raise httpcore.ProxyError("the proxy does not respond")
         status = head.split(b"\r\n", 1)[0].decode("latin-1").partition(" ")[2]
         if not status.startswith("2"):
             raise httpcore.ProxyError(status)

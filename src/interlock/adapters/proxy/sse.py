@@ -7,7 +7,7 @@ import re
 import msgspec
 from msgspec import Struct
 
-from ...core.decoding import from_json
+from ...core import from_json
 from .formats import Json
 
 END = re.compile(rb"\r\n\r\n|\n\n|\r\r")

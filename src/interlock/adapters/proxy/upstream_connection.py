@@ -52,7 +52,7 @@ class UpstreamConnection:
             self.kept = False
         while not self._begun:
             if not self._read():
-                raise UpstreamClosed("the server hung up without an answer")
+                raise UpstreamClosed("the server disconnected without a response")
 
     def read_body(self, before_wait: Callable[[], None]) -> Iterator[bytes]:
         """The body; `before_wait` is called when there is no more of it as yet."""
@@ -66,7 +66,7 @@ class UpstreamConnection:
             if not self._read():
                 self.kept = False
                 if self._measured:
-                    raise httpcore.RemoteProtocolError("the server hung up in the middle of its answer")
+                    raise httpcore.RemoteProtocolError("the server disconnected in the middle of its response")
                 return
 
     @property

@@ -11,13 +11,19 @@ SPEAKING: frozenset[Capability] = SILENT | {"deny", "rewrite", "inject", "usage"
 """One that asks on INTERLOCK_SOCKET before its steps and does as the answer says."""
 
 
+PRINTING: frozenset[Capability] = SILENT | {"usage"}
+"""One that prints its steps: they are observed, and nothing can be said back."""
+
+
 class ProcessAdapter:
     """What a decision can ask for comes with the answer to a step, so only a process that speaks is ever asked it."""
 
     name = "process"
-    capabilities: frozenset[Capability] = SPEAKING
+
+    def __init__(self) -> None:
+        self.capabilities: frozenset[Capability] = SPEAKING
 
     def apply(self, directive: Directive) -> Applied:
         if isinstance(directive, Stop):
-            return Applied(True, "said in the answer to its step, if it asks for one")
-        return Applied(True, "said in the answer to its step")
+            return Applied(True, "sent with the reply to its step, if it asks for one")
+        return Applied(True, "sent with the reply to its step")

@@ -77,7 +77,7 @@ class Steps:
                 deadline = time.monotonic() + self._patience_s
             elif time.monotonic() > deadline:
                 action = "deny" if self._closed and "before" in line else "proceed"
-                return {"action": action, "reason": "nobody supervises this run right now"}
+                return {"action": action, "reason": "this run is not supervised right now"}
             time.sleep(GATE_LOOK_S)
 
     def _exchange(self, data: bytes) -> dict[str, Any]:

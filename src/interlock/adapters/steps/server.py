@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from ...core import BadInput
-from ...journal.interface import JournalReading
+from ...journal import JournalReading
 from ...link import ThreadedLineServer, listen
 from ...runtime import Supervisor
 from .step_numbering import StepNumbering, WaitingClient
@@ -21,6 +22,10 @@ MAX_STEP_LINE = 32 * 1024 * 1024
 JOIN_S = 10.0
 
 TOO_LONG = msgspec.json.encode(StepRefusal("the line is too long; shorten the content"))
+
+
+PRINTED = b'{"printed":'
+"""Before a step line that the command printed: the copier tells it, and nobody waits for a decision."""
 
 
 class HookListener(Protocol):
@@ -37,6 +42,8 @@ class StepServer:
     def __init__(self, listener: socket.socket, supervisor: Supervisor) -> None:
         self.numbering = StepNumbering(supervisor)
         self.hooks: HookListener | None = None
+        self.on_printed: Callable[[], None] | None = None
+        self._asked = False
         self._supervisor = supervisor
         self._counters = [self._serve(listener)]
 
@@ -73,10 +80,19 @@ class StepServer:
         """The answer to one line, when it is due; None where nobody waits for it any more."""
         if self.hooks is not None and line.startswith(b'{"hook":'):
             return self.hooks.answer(line, asker)
+        if line.startswith(PRINTED) and (self.on_printed is None or self._asked):
+            # One that asks before its steps must not be made one that cannot be refused any.
+            return msgspec.json.encode(StepRefusal("printed steps are not read here"))
         self.numbering.spoken = True
+        printed = line.startswith(PRINTED)
+        self._asked = self._asked or not printed
         try:
-            phase, told = read_line(line)
+            phase, told = read_line(line.strip()[len(PRINTED) : -1] if printed else line)
         except BadInput as error:
             return msgspec.json.encode(StepRefusal(str(error)))
+        if printed and self.on_printed is not None:
+            self.on_printed()
+            (self.numbering.after if phase == "after" else self.numbering.note_call)(told)
+            return b"{}"
         answered = self.numbering.after(told) if phase == "after" else self.numbering.before(told, asker)
         return None if answered is None else write_answer(*answered)

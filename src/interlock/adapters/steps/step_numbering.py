@@ -6,12 +6,10 @@ import threading
 from collections import OrderedDict
 from typing import Protocol
 
-from ...core import PROCEED, Decision, Step
-from ...core.decoding import from_json
-from ...journal.interface import JournalReading
+from ...core import PROCEED, Decision, Step, from_json
+from ...journal import JournalReading
 from ...records import StepRecord
-from ...runtime import Supervisor
-from ...runtime.gate import HungUp
+from ...runtime import HungUp, Supervisor
 from .step_protocol import Phase, StepMessage
 
 REMEMBERED = 1024

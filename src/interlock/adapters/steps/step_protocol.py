@@ -4,6 +4,8 @@
 {"after": {"content": "2 failed", "exit_code": 1}}                          what came of it
 {"after": {"role": "assistant", "content": "I will fix it"}}                something that the agent said
 
+A command may also print such lines (`--steps stdout`): they are observed, and not answered.
+
 An answer: {"action": "proceed", "step": 4, "messages": [{"content": "..."}]}; see `Answer`.
 """
 
@@ -14,9 +16,20 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from ...core import BadInput, Decision, Kind, Message, Paths, Role, Step, Tool, Usage, derive_kind
-from ...core.decision import Action
-from ...core.decoding import from_json
+from ...core import (
+    BadInput,
+    Decision,
+    DecisionAction,
+    Kind,
+    Message,
+    Paths,
+    Role,
+    Step,
+    Tool,
+    Usage,
+    derive_kind,
+    from_json,
+)
 
 Phase = Literal["before", "after"]
 
@@ -70,7 +83,7 @@ class StepReply(Struct, frozen=True, omit_defaults=True):
     the step was recorded.
     """
 
-    action: Action
+    action: DecisionAction
     step: int
     messages: tuple[Message, ...] = ()
     delay_s: float | None = None

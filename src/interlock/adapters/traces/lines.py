@@ -34,19 +34,19 @@ def read_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
     """Number and content of each line that is not blank; `-` is standard input."""
     if name == "-":
         if sys.stdin is None:
-            raise BadInput("standard input is closed", where="-", todo="Pipe traces into it, or name files")
+            raise BadInput("standard input is closed", where="-", todo="Pipe traces into it, or specify files")
         if sys.stdin.closed:
-            raise BadInput("standard input was read already", where="-", todo="Name - once")
+            raise BadInput("standard input was already read", where="-", todo="Name - once")
         yield from _lines(sys.stdin.buffer)
         return
     path = Path(name)
     if path.is_dir():
-        raise BadInput("this is a directory", where=name, todo="Name the trace files in it, e.g. with a wildcard")
+        raise BadInput("this is a directory", where=name, todo="Specify the trace files in it, e.g. with a wildcard")
     try:
         with path.open("rb") as file:
             yield from _lines(file)
     except FileNotFoundError:
-        raise BadInput("there is no such file", where=name, todo="Check the name") from None
+        raise BadInput("the file does not exist", where=name, todo="Check the name") from None
     except PermissionError:
         raise BadInput("the file cannot be read", where=name, todo="Check its permissions") from None
 
@@ -69,7 +69,10 @@ def _lines(raw: IO[bytes]) -> Iterator[tuple[int, bytes | LineError]]:
                 )
                 continue
         except (EOFError, zlib.error) as error:
-            yield number, LineError(number, f"the gzip data is damaged ({error})", "Compress or fetch the file again")
+            yield (
+                number,
+                LineError(number, f"the gzip data is damaged ({error})", "Compress or download the file again"),
+            )
             return
         if not line:
             return

@@ -19,8 +19,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
-from ...core import BadInput, InterlockError
-from ...core.decoding import json_decoder
+from ...core import BadInput, InterlockError, json_decoder
 from .lines import LineError
 from .neutral import LineShape, shape_of
 from .scan import Scanned, TraceScanner

@@ -11,8 +11,7 @@ from ...config import Config
 from ...core import BadInput, Context, Intervention, Issue, Review, Step
 from ...proof import ClaimVerdict, TestFact, TraceTests
 from ...redact import StepRedactor
-from ...runtime.decision_pipeline import DecisionPipeline
-from ...runtime.plugins import Plugins
+from ...runtime import DecisionPipeline, Plugins
 from .lines import LineError
 from .trace_events import TraceBegin, TraceEnd, TraceEvent, read_batches
 
@@ -55,7 +54,10 @@ class WouldDo(Struct, frozen=True, omit_defaults=True):
 
 
 class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One trace: how long it was, what was found, what would have been done, what it claims and did to its tests."""
+    """One trace: how long it was, what was found, what would have been done, what it claims and did to its tests.
+
+    `ending` is what is odd about how it ends; not every harness lets an agent say a last word, so it is no finding.
+    """
 
     trace_id: str
     steps: int
@@ -64,6 +66,7 @@ class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
     assumed_times: int = 0
     claims: tuple[ClaimVerdict, ...] = ()
     tests: tuple[TestFact, ...] = ()
+    ending: str = ""
 
     @property
     def went_wrong(self) -> bool:
@@ -154,6 +157,7 @@ class _Trace:
             assumed_times=self._assumed,
             claims=self._pipeline.proof.verdicts(),
             tests=self._tests.facts(),
+            ending=self._pipeline.proof.ending,
         )
 
 

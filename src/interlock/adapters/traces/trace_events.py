@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...core import Step
-from ...core.decoding import json_decoder
+from ...core import Step, json_decoder
 from .lines import LineError, read_lines
 from .neutral import LineShape, LooseStep, LooseTrace, shape_of, tighten
 from .transcript import Transcript, TranscriptLine
@@ -150,9 +149,9 @@ def _explain(line: bytes, error: Exception) -> str:
     except UnicodeDecodeError:
         return "this is not UTF-8"
     if isinstance(error, msgspec.ValidationError):
-        return f"the step or trace is not as it should be ({error})"
+        return f"invalid step or trace ({error})"
     if b"\\ud" in line.lower() and _is_json(line):
-        return "a text has half of a surrogate pair in it"
+        return "a text contains half of a surrogate pair"
     return f"this is not JSON ({error})"
 
 

@@ -5,21 +5,6 @@ with ScriptedModel("loop") as model:            # or a list of turns, a dict of 
     assert "different approach" in model.requests[-1].text
 """
 
-from .request import ModelRequest
-from .script import BUILT_IN, Script, ScriptedCall, ScriptedTurn, Scripts, Tokens, read, run, turns, write
-from .server import ScriptedModel
+from ..._lazy import lazy
 
-__all__ = [
-    "BUILT_IN",
-    "ModelRequest",
-    "Script",
-    "ScriptedCall",
-    "ScriptedModel",
-    "ScriptedTurn",
-    "Scripts",
-    "Tokens",
-    "read",
-    "run",
-    "turns",
-    "write",
-]
+__getattr__ = lazy(__name__, __file__)

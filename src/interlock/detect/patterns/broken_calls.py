@@ -73,7 +73,7 @@ class BrokenCalls(StatefulDetector[Calls]):
             self.issue(
                 step,
                 f"{len(broken)} of the last {len(recent)} calls are garbled: {ADVICE[most]}. "
-                "Send the plain value only, and check that something happened before you go on.",
+                "Send the plain value only, and check that something happened before you continue.",
                 key=most,
                 severity="high" if len(broken) >= tuning.broken_window else "medium",
                 confidence=0.9,

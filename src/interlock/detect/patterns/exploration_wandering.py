@@ -63,8 +63,8 @@ class ExplorationWandering(StatefulDetector[Wanderings]):
         return (
             self.issue(
                 turn.step,
-                f"{looks} looks into {places} directories, one after the other, and nothing done with them. "
-                "Go back to what the task names and decide what to change.",
+                f"{looks} looks into {places} directories, one after another, without using what they showed. "
+                "Return to what the task names and decide what to change.",
                 key="wandering",
                 confidence=min(score, 1.0),
                 evidence=[step for step, *_ in state.looks][-8:],

@@ -81,7 +81,7 @@ class GoalDrift(StatefulDetector[Course]):
             self.issue(
                 seen.step.index,
                 "The last calls have less and less to do with the task. Say how the next step serves the goal, "
-                "or go back to it.",
+                "or return to the task.",
                 key="course",
                 confidence=min(1.0, (1 - mean) * 0.9),
                 evidence=[step for step, value in state.recent if value < tuning.drift_mean][-8:],
@@ -141,7 +141,7 @@ class GoalDrift(StatefulDetector[Course]):
         return (
             self.issue(
                 step,
-                f"The plan was skipped: {what}, and the answer was given without it. Carry out the plan first.",
+                f"The plan was skipped: {what}, but the answer came without it. Carry out the plan first.",
                 key="plan",
                 confidence=0.7 if broken else 0.6,
                 evidence=[*said[:3], step],

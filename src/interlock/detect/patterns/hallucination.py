@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step
-from ...proof.claims import claimed_files, claims_pass, claims_ran
+from ...proof import claimed_files, claims_pass, claims_ran
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
@@ -84,7 +84,7 @@ class Hallucination(StatefulDetector[Contradictions]):
             return known and self._note(turn.asked, f"there is no {name[1]}")
         if turn.paths and turn.effect != "write" and _no_file(message) and not _looks(turn):
             unheard = [path for path in turn.paths if not self._heard(path)]
-            return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing spoke of it")
+            return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing mentioned it")
         return False
 
     def _said(self, step: Step, absent: tuple[str, ...] | None) -> bool:
@@ -109,11 +109,15 @@ class Hallucination(StatefulDetector[Contradictions]):
             return ()
         self.state.answered = True
         said = [speech.promised[name] for name in broken] or [speech.retrieval or 0]
-        what = f"{', '.join(broken[:3])} was never called" if broken else "the plan says to look it up, nothing was"
+        what = (
+            f"{', '.join(broken[:3])} was never called"
+            if broken
+            else "the plan says to look it up, but nothing was looked up"
+        )
         return (
             self.issue(
                 step,
-                f"The answer rests on nothing that the run has seen: {what}. Look it up before answering.",
+                f"The answer is not based on anything that the run has seen: {what}. Look it up before answering.",
                 key="answer",
                 confidence=0.8 if broken else 0.6,
                 evidence=[*said[:3], step],
@@ -128,8 +132,8 @@ class Hallucination(StatefulDetector[Contradictions]):
         return (
             self.issue(
                 step,
-                f"What is said does not fit what happened: {'; '.join(dict.fromkeys(what for _, what in found[-2:]))}. "
-                "Check before you go on, and say what is really there.",
+                f"Your words do not match what happened: {'; '.join(dict.fromkeys(what for _, what in found[-2:]))}. "
+                "Check before you continue, and say what is really there.",
                 key="contradiction",
                 severity=self.tuning.severity(len(found)) or "medium",
                 confidence=self.tuning.confidence(len(found) + 1),

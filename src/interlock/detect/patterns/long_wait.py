@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen
-from ...core.issue import LONG_WAIT
+from ...core import LONG_WAIT, Issue, Seen
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
 from ..goal import goal_text

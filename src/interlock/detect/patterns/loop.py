@@ -144,7 +144,7 @@ class Loop(StatefulDetector[Rounds]):
         return (
             self.issue(
                 turn.step,
-                f"{thread.rounds} changes in a row left the failure of {turn.tool} as it was: "
+                f"{thread.rounds} changes in a row did not change the failure of {turn.tool}: "
                 f"{turn.message.rstrip('. ') or 'no message'}. Look for the cause elsewhere before editing again.",
                 key=f"{turn.tool}:{turn.error:x}",
                 severity=severity,
@@ -229,7 +229,7 @@ class Loop(StatefulDetector[Rounds]):
             self.issue(
                 step.index,
                 f'The agent keeps saying "{cut(again, QUOTED).decode("utf-8", "replace")}" ({times} times within '
-                f"{tuning.sentence_window} turns). Name what has changed since, or take a different approach.",
+                f"{tuning.sentence_window} turns). Say what has changed since, or take a different approach.",
                 key="said",
                 severity="medium",
                 confidence=tuning.confidence(times),
@@ -272,8 +272,8 @@ class Loop(StatefulDetector[Rounds]):
         return (
             self.issue(
                 turn.step,
-                f"{turn.tool} was asked nearly the same {len(steps)} times and brought nothing new. "
-                "Ask something different, or go on with what is known.",
+                f"{turn.tool} was asked nearly the same question {len(steps)} times and returned nothing new. "
+                "Ask something different, or continue with what is known.",
                 key=f"{turn.tool}:near",
                 severity="medium",
                 confidence=tuning.confidence(len(steps)),

@@ -24,6 +24,8 @@ BYTES_PER_TOKEN = 4
 FAN = 32
 """Processes started at once, from which a machine has other work no more."""
 _ENDLESS = re.compile(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
+_PAUSES = re.compile(r"\b(?:break|exit|return|sleep|read|wait|timeout|inotifywait|select|accept|listen)\b")
+"""What a script with an endless loop does where it is meant to run for long."""
 _BEHIND = re.compile(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
 _FAN = re.compile(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
 
@@ -84,18 +86,21 @@ class ResourceSpiral(StatefulDetector[Spending]):
         return found
 
     def _runaway(self, step: Step) -> tuple[Issue, ...]:
-        """A command that leaves behind a loop without an end, or starts dozens of processes at once."""
+        """A command that leaves a loop without an end running, a script of one, or dozens of processes at once."""
         call, tool = self.history.call, step.tool
         if call is None or tool is None or call.effect not in ("run", "write") or b"done" not in call.words:
             return ()
-        if not is_shell(tool.name):
-            return ()
-        command = command_of(tool)
-        endless = _ENDLESS.search(command) and "break" not in command and _BEHIND.search(command)
+        if is_shell(tool.name):
+            command = command_of(tool)
+            left = "break" not in command and _BEHIND.search(command) is not None
+        else:
+            command = next((text for text in tool.arguments.values() if isinstance(text, str) and "done" in text), "")
+            left = _PAUSES.search(command) is None
+        endless = left and _ENDLESS.search(command) is not None
         fan = _FAN.search(command)
         if not endless and (fan is None or int(fan[1]) < FAN):
             return ()
-        what = "leaves a loop without an end running" if endless else "starts dozens of processes at once"
+        what = "starts an endless loop without a pause" if endless else "starts dozens of processes at once"
         return (
             self.issue(
                 step.index,
@@ -129,8 +134,8 @@ class ResourceSpiral(StatefulDetector[Spending]):
         return (
             self.issue(
                 turn.step,
-                f"{turn.tool} was asked for the same thing {len(steps)} times in other words, and the answers bring "
-                "less and less. Read what they gave, or look elsewhere.",
+                f"{turn.tool} was asked for the same thing {len(steps)} times in different words, and the answers add "
+                "less and less. Use what they gave, or look elsewhere.",
                 key=f"{turn.tool}:questions",
                 severity=severity,
                 confidence=tuning.confidence(len(steps)),
@@ -163,7 +168,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         return (
             self.issue(
                 turn.step,
-                f"{state.idled} calls in a row changed nothing and brought nothing new. "
+                f"{state.idled} calls in a row changed nothing and returned nothing new. "
                 "Stop and say what is missing before spending more.",
                 key="idle",
                 severity=severity,
@@ -244,7 +249,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
             self.issue(
                 step,
                 f"Each bit of progress costs {mean:.1f} times as much as the one before. "
-                "Drop needless work and go in smaller steps.",
+                "Drop unnecessary work and take smaller steps.",
                 key="growth",
                 severity="high" if mean > 2 * tuning.growth else "medium",
                 confidence=min(mean / (2 * tuning.growth), 1.0),

@@ -9,16 +9,16 @@ from functools import lru_cache
 from msgspec import Struct, field
 
 from ...contract import PREFIX
-from ...core import Context, Issue, Seen, Step, Stuck
-from ...core.globs import matches, relative
-from ...core.task_files import is_task_file, task_files
+from ...core import Context, Issue, Seen, Severity, Step, Stuck, is_task_file, matches, relative, task_files
 from ..agent_history import push
+from ..breaches import REDACTED, broken
 from ..completed_call import CompletedCall
-from ..constraints import broken, read_constraints
+from ..constraints import Clause, read_constraints
 from ..detector import Setting, StatefulDetector
 from ..effect import command_of, is_shell
 from ..goal import goal_text, named_places
 from ..paths import written_paths
+from ..unasked import may_be_unasked, unasked
 
 WINDOW = 40
 """Accesses kept."""
@@ -26,7 +26,7 @@ WINDOW = 40
 _CRITICAL = re.compile(
     r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.htpasswd"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|kdbx|ovpn)|credentials(?:\.\w+)?|secrets?(?:\.\w+)?)$"
-    r"|(?:^|/)\.(?:ssh|aws|gnupg|kube|docker)/[\w./-]+|^/etc/(?:shadow|gshadow|sudoers)"
+    r"|(?:^|/)\.(?:ssh|aws|gnupg|kube|docker)/(?!known_hosts)[\w./-]+|^/etc/(?:shadow|gshadow|sudoers)"
     r"|(?:^|/)\.git/(?:config|hooks/|HEAD|index|refs/|objects/)"
 )
 _NEUTRAL = re.compile(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|lib64|opt|sys|etc)(?:/|$))")
@@ -62,7 +62,11 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         turn = self.history.turn
         if seen.step.kind == "tool_call":
             return self._breach(seen) or (self._forbidden(seen.step) if self.history.call is not None else ())
-        if turn is None or not turn.paths:
+        if turn is None:
+            return ()
+        if REDACTED in seen.step.content and (exposed := self._exposed(seen.step, turn)):
+            return exposed
+        if not turn.paths:
             return ()
         critical = self._critical(turn)
         return critical or self._outside(turn)
@@ -93,31 +97,61 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         if call is None or tool is None or call.effect in ("answer", "think"):
             return ()
         task = self.context.task or self.history.past.prompt
-        clauses = read_constraints(task) if task else ()
-        if not clauses:
+        if not task:
             return ()
-        command = command_of(tool) if is_shell(tool.name) else ""
+        clauses = read_constraints(task)
+        shell = is_shell(tool.name)
+        if not clauses and call.effect != "write" and not (shell and may_be_unasked(call.text)):
+            return ()
+        command = command_of(tool) if shell else ""
         written = written_paths(tool, call.effect)
         for clause in clauses:
             what = broken(clause, command, written)
             if what:
-                began = self.state.broken.setdefault(clause.phrase, step.index)
-                return (
-                    self.issue(
-                        step.index,
-                        f'{tool.name} breaks what the task says ("{clause.phrase}"): {what}. '
-                        "Keep to the task, or ask before you go against it.",
-                        key=f"forbidden:{clause.phrase}",
-                        severity="high" if written else "medium",
-                        confidence=0.8,
-                        impact=0.3,
-                        evidence=(step.index,),
-                        started=began,
-                        details={"path": what, "tool": tool.name, "clause": clause.phrase},
-                        stuck=Stuck(kind="pattern", key=f"forbidden {clause.phrase}", tool=tool.name),
-                    ),
-                )
-        return ()
+                return self._told(step, tool.name, clause, what, "high" if written else "medium")
+        what, shown = unasked(task, command, written)
+        return self._unasked(step, tool.name, what, shown) if what else ()
+
+    def _unasked(self, step: Step, tool: str, what: str, shown: str) -> tuple[Issue, ...]:
+        return (
+            self.issue(
+                step.index,
+                f"{tool} {what}: {shown}. Stay with the task, or ask first.",
+                key=f"unasked:{what}",
+                severity="medium",
+                confidence=0.8,
+                impact=0.3,
+                evidence=(step.index,),
+                details={"path": shown, "tool": tool},
+                stuck=Stuck(kind="pattern", key=f"unasked {what}", tool=tool),
+            ),
+        )
+
+    def _exposed(self, step: Step, turn: CompletedCall) -> tuple[Issue, ...]:
+        """A result with a secret in it, where the task says that none is to be shown."""
+        task = self.context.task or self.history.past.prompt
+        clause = next((clause for clause in read_constraints(task) if clause.kind == "secret"), None) if task else None
+        if clause is None:
+            return ()
+        return self._told(step, turn.tool, clause, "its output shows a secret", "high")
+
+    def _told(self, step: Step, tool: str, clause: Clause, what: str, severity: Severity) -> tuple[Issue, ...]:
+        began = self.state.broken.setdefault(clause.phrase, step.index)
+        return (
+            self.issue(
+                step.index,
+                f'{tool} breaks what the task says ("{clause.phrase}"): {what}. '
+                "Follow the task, or ask before you deviate from it.",
+                key=f"forbidden:{clause.phrase}",
+                severity=severity,
+                confidence=0.8,
+                impact=0.3,
+                evidence=(step.index,),
+                started=began,
+                details={"path": what, "tool": tool, "clause": clause.phrase},
+                stuck=Stuck(kind="pattern", key=f"forbidden {clause.phrase}", tool=tool),
+            ),
+        )
 
     def _critical(self, turn: CompletedCall) -> tuple[Issue, ...]:
         for path in turn.paths:
@@ -163,9 +197,9 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         return (
             self.issue(
                 turn.step,
-                f"{len(outside_of)} of the last {len(state.recent)} files touched lie outside "
+                f"{len(outside_of)} of the last {len(state.recent)} files touched are outside "
                 f"{', '.join(state.roots[:3])}, last {outside_of[-1][1]}. "
-                "Stay with the task's own files, or say why others are needed.",
+                "Stay with the files of the task, or say why others are needed.",
                 key="outside",
                 severity="high" if any(written for *_, written in outside_of) else "medium",
                 confidence=min(share / (2 * tuning.scope_share), 1.0),

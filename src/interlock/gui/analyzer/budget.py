@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from ...config.screen_models import ScreenModel
+from ...config import ScreenModel
 
 PROMPT_TOKENS = 1500
 """What prompt and schema come to, generously."""

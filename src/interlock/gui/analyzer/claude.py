@@ -9,11 +9,9 @@ from typing import Any
 
 import structlog
 
-from ...config.model import ModelInfo
-from ...config.screen_models import find_screen_model
-from ...core import BadInput, Clock, SystemClock
-from ...core.decoding import from_plain
-from ...records.gui import GuiModelCallRecord
+from ...config import ModelInfo, find_screen_model
+from ...core import BadInput, Clock, MissingExtra, SystemClock, from_plain
+from ...records import GuiModelCallRecord
 from ...redact import redact_text
 from ..screenshot.frame import Frame, is_unchanged
 from ..screenshot.screenshot import Screenshot
@@ -105,7 +103,7 @@ class ClaudeAnalyzer:
         wait_s = FIRST_WAIT_S
         for attempt in range(1, ATTEMPTS + 1):
             if not self._turn.wait(ticket):
-                return self._without("not asked: a newer picture took its place, or the watch ended")
+                return self._without("not asked: a newer screenshot replaced it, or watching ended")
             outcome = self._once(screenshot, situation, evidence, attempt)
             if isinstance(outcome, AnalysisResult):
                 return outcome
@@ -139,7 +137,7 @@ class ClaudeAnalyzer:
             retry = error.status_code in (408, 409, 429) or error.status_code >= 500
             return (failure, _retry_after(error)) if retry else self._without(failure)
         except (anthropic.APITimeoutError, TimeoutError):
-            failure = f"no answer within {self._timeout_s:g} s"
+            failure = f"no reply within {self._timeout_s:g} s"
             self._note(record, started, failure)
             return self._without(failure)
         except anthropic.APIConnectionError as error:
@@ -147,7 +145,7 @@ class ClaudeAnalyzer:
             self._note(record, started, failure)
             return failure, None
         except (anthropic.AnthropicError, *ODD_ANSWER) as error:
-            failure = f"the answer cannot be read: {_short(error)}"
+            failure = f"the answer cannot be parsed: {_short(error)}"
             self._note(record, started, failure)
             return self._without(failure)
         self._note(record, started, result.status.value)
@@ -196,7 +194,7 @@ def _client(key: str, timeout_s: float) -> Any:
     try:
         import anthropic
     except ImportError:
-        raise BadInput("the anthropic package is not installed", todo="pip install 'interlock[model]'") from None
+        raise MissingExtra("the anthropic package is", "model") from None
     # Retries are ours: the newest picture waits, not the oldest.
     return anthropic.Anthropic(api_key=key, timeout=timeout_s, max_retries=0)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 
-from ...config.model import Gui, ModelInfo
-from ...records.gui import GuiModelCallRecord
+from ...config import Gui, ModelInfo
+from ...records import GuiModelCallRecord
 from .auto import Analyzer, AutoAnalyzer
 from .budget import QuestionBudget
 from .claude import ClaudeAnalyzer

@@ -41,8 +41,8 @@ def system_prompt(threshold: float) -> str:
     statuses = "\n".join(f"- {status.value}: {meaning}" for status, meaning in MEANINGS.items())
     actions = "\n".join(f"- {action}: {meaning}" for action, meaning in VOCABULARY.items())
     return (
-        "You watch an unattended, scripted session in a code editor (VS Code). You get a picture of the screen and say "
-        "whether the session can go on.\n\n"
+        "You watch an unattended, scripted session in a code editor (VS Code). You get a screenshot and say "
+        "whether the session can continue.\n\n"
         f"Statuses:\n{statuses}\n\n"
         f"Actions that exist, and no others, in the order in which they should be done:\n{actions}\n\n"
         "A dialog needs the steps that close it without losing work; name its button with click_button. "

@@ -25,7 +25,7 @@ class RequestSlot:
             return self._newest
 
     def pause(self, seconds: float) -> None:
-        """Let nobody ask for a while."""
+        """Let no one ask for a while."""
         with self._condition:
             self._not_before = time.monotonic() + seconds
             if self._wait is not None:

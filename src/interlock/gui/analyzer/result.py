@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from ...records.gui import ReplayStatus as ReplayStatus
+from ...records import ReplayStatus as ReplayStatus
 
 
 class AnalysisResult(Struct, frozen=True):
@@ -65,7 +65,7 @@ def parse_status(value: object) -> ReplayStatus:
 
 
 def clamp_confidence(value: object) -> float:
-    """A confidence from 0 to 1; a missing one is 0.5, one that is no number 0."""
+    """A confidence from 0 to 1; a missing one is 0.5, one that is not a number 0."""
     if value is None:
         return 0.5
     try:

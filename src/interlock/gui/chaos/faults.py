@@ -79,7 +79,7 @@ def unsaved_dialog(desk: EditorSession) -> InjectedFault:
 
 
 def wrong_file(desk: EditorSession) -> InjectedFault:
-    """Click another file, as somebody at the mouse would."""
+    """Click another file, as someone at the mouse would."""
     places = _files(desk)
 
     def click() -> None:
@@ -101,7 +101,7 @@ def save_conflict(desk: EditorSession) -> InjectedFault:
         if state is None or not state.file:
             raise NotNow("no file is open")
         with Path(state.file).open("a") as file:
-            file.write("changed by somebody else\n")
+            file.write("changed from outside\n")
 
     return InjectedFault(change, lambda: _is_unsaved(desk))
 
@@ -121,7 +121,7 @@ def settings_lost(desk: EditorSession) -> InjectedFault:
 
     def lose() -> None:
         if not isinstance(desk.server, CodeServer):
-            raise NotNow("the editor's settings are not ours to change")
+            raise NotNow("the editor belongs to someone else: its settings are left alone")
         desk.server.lose_settings()
         desk.debug.evaluate("setTimeout(() => location.reload(), 0)", PATIENCE_S)
 
@@ -164,7 +164,7 @@ def throw(kind: str, fault: InjectedFault) -> bool:
         # It was sent; what it did may be what keeps the page from answering.
         return True
     except (NotNow, NoAnswer, DisplayGone) as error:
-        log.warning("a fault could not be thrown in", kind=kind, error=str(error))
+        log.warning("a fault could not be injected", kind=kind, error=str(error))
         return False
     return True
 
@@ -190,7 +190,7 @@ def is_there(kind: str, desk: EditorSession, expected_file: str) -> bool:
     if kind == "terminal":
         return bool(found.get("terminal"))
     if kind == "save_conflict":
-        # Without a message nobody was asked anything: the change came before the text did.
+        # Without a message no one was asked anything: the change came before the text did.
         return bool(found.get("error"))
     return kind == "unsaved_dialog" and bool(found.get("dialog"))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from ...config.model import Gui
+from ...config import Gui
 from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
 from ..analyzer.result import ReplayStatus
 from ..assembly import assemble
@@ -116,7 +116,7 @@ class ChaosRun:
         if self._over.is_set():
             raise KeyboardInterrupt
         if not self._typing.is_alive():
-            raise InvalidState("nothing is typed any more")
+            raise InvalidState("typing has stopped")
 
     def _wait(self, condition: Callable[[], object], timeout_s: float, every_s: float = 0.02) -> bool:
         """Wait, but not for what cannot come any more."""
@@ -179,7 +179,7 @@ class ChaosRun:
             thrown = self._throw_in(each)
             if thrown is not None:
                 return each, *thrown
-        raise InvalidState("no fault can be thrown in", todo="The editor does not type any more.")
+        raise InvalidState("no fault can be injected", todo="The editor no longer accepts typing.")
 
     def _throw_in(self, kind: str) -> tuple[float, int] | None:
         """Throw a fault in while text is typed; when that was, and how many chunks were done by then."""
@@ -200,7 +200,7 @@ class ChaosRun:
         return self._wait(lambda: self._is_typing() and fault.is_due(), TYPING_S, every_s=0.005)
 
     def _heal(self) -> None:
-        """Start the window anew after a fault that was not recovered from, so that the next one counts for itself."""
+        """Start the window again after a fault that was not recovered from, so that the next one counts for itself."""
         try:
             self._desk.restart_server()
             self._desk.restart_window()

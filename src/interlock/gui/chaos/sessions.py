@@ -18,7 +18,7 @@ CHUNK_CHARS = 150
 
 
 def make_session(number: int, chance: random.Random, before: dict[str, str], lines: int = 24) -> ReplaySession:
-    """A session that empties every file and writes it anew."""
+    """A session that empties every file and writes it again."""
     files = []
     for path in FILES:
         old = len(split_lines(before.get(path, "")))

@@ -181,7 +181,7 @@ class Accessibility:
             self.close()
             raise NoAccessibility(f"the accessibility bus is gone ({error or type(error).__name__})") from error
         return [
-            answers.get(serial, NoAccessibility(f"{call[3]} got no answer"))
+            answers.get(serial, NoAccessibility(f"{call[3]} got no reply"))
             for serial, call in zip(serials, calls, strict=True)
         ]
 
@@ -201,7 +201,7 @@ class Accessibility:
 
 
 def enable_accessibility(session_bus: str) -> None:
-    """Say that somebody listens; a browser that was started before does not describe itself."""
+    """Say that someone listens; a browser that was started before does not describe itself."""
     from jeepney import DBusAddress, new_method_call
     from jeepney.io.blocking import open_dbus_connection
 
@@ -250,7 +250,7 @@ def _unwrap(answer: Any) -> Any:
     from jeepney import MessageType
 
     failed = answer.header.message_type is MessageType.error
-    return NoAccessibility(f"a question was refused ({answer.body})") if failed else answer.body
+    return NoAccessibility(f"a query was rejected ({answer.body})") if failed else answer.body
 
 
 def _references(answer: Any) -> list[Reference]:

@@ -65,7 +65,7 @@ class DebugPort:
                     return dict(answer.get("result", {}))
         except websocket.WebSocketTimeoutException as error:
             self._forget()
-            raise Blocked("the page does not answer", where=f"port {self.port}") from error
+            raise Blocked("the page does not respond", where=f"port {self.port}") from error
         except (websocket.WebSocketException, OSError, ValueError) as error:
             self._forget()
             raise NoAnswer(f"there is no page ({error})", where=f"port {self.port}") from error

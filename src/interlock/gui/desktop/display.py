@@ -48,7 +48,7 @@ class VirtualDisplay:
 
         with WindowSystem.open(self.name) as windows:
             if not wait_until(lambda: windows.window_manager() is not None, START_S):
-                raise InvalidState("openbox does not come up", where=str(self.programs.folder))
+                raise InvalidState("openbox does not start", where=str(self.programs.folder))
 
     def close(self) -> None:
         self.programs.end()
@@ -70,5 +70,5 @@ class VirtualDisplay:
             line = ""
         if not line:
             self.programs.end()
-            raise DisplayGone(f"{name} does not come up: {self.programs.log(name, 300)!r}")
+            raise DisplayGone(f"{name} does not start:  {self.programs.log(name, 300)!r}")
         return line

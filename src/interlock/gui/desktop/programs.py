@@ -11,8 +11,7 @@ import msgspec
 import psutil
 from msgspec import Struct
 
-from ...core import InvalidState
-from ...core.decoding import from_json
+from ...core import InvalidState, from_json
 
 GRACE_S = 2.0
 """How long a program may take to end by itself."""
@@ -59,7 +58,8 @@ class Programs:
                 )
             except OSError as error:
                 raise InvalidState(
-                    f"{argv[0]} cannot be started ({error.strerror})", todo="interlock gui doctor says what is missing."
+                    f"{argv[0]} cannot be started ({error.strerror})",
+                    todo="Run interlock gui doctor to see what is missing.",
                 ) from None
         self._running.append((StartedProgram(name, process.pid, _created(process.pid)), process))
         self._write()

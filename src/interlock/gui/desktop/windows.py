@@ -135,7 +135,7 @@ class WindowSystem:
             return self._title(self._display.create_resource_object("window", window_id))
 
     def place(self, window_id: int) -> Rectangle | None:
-        """Where a window's content lies on the screen; None if it is gone."""
+        """Where a window's content is on the screen; None if it is gone."""
         with self._guarded():
             window = self._display.create_resource_object("window", window_id)
             try:
@@ -146,7 +146,7 @@ class WindowSystem:
             return Rectangle(corner.x, corner.y, geometry.width, geometry.height)
 
     def visible_place(self, window_id: int) -> Rectangle | None:
-        """The part of a window that lies on the screen."""
+        """The part of a window that is on the screen."""
         place = self.place(window_id)
         if place is None:
             return None
@@ -258,7 +258,7 @@ def connect(display: str | None) -> Any:
         return Display(display)
     except (DisplayError, OSError) as error:
         raise DisplayGone(
-            f"there is no X display ({error})", todo="Set DISPLAY, or let interlock start one with --start-editor."
+            f"there is no X display ({error})", todo="Set DISPLAY, or start one with --start-editor."
         ) from error
 
 

@@ -81,11 +81,11 @@ class EditorSession:
         shown = [window.title for window in self.windows.listed()]
         if shown and self.controller.window() is None:
             raise InvalidState(
-                f"the editor's title {shown[-1][:80]!r} does not tell its state",
+                f"the editor's title {shown[-1][:80]!r} does not show its state",
                 todo="Write its settings with interlock gui doctor --profile DIR, where DIR is its user-data folder.",
             )
         raise InvalidState(
-            f"the editor does not come up: {self.programs.log('chromium', 300)!r}", where=str(self.programs.folder)
+            f"the editor does not start: {self.programs.log('chromium', 300)!r}", where=str(self.programs.folder)
         )
 
     def restart_server(self) -> None:

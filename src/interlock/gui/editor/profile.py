@@ -20,7 +20,7 @@ WINDOW_TITLE = "${separator}".join(
         "Visual Studio Code",
     )
 )
-"""File, dirty flag and focused view, and that nobody sits at the keyboard."""
+"""File, dirty flag and focused view, and that no one sits at the keyboard."""
 
 _NO_SUGGESTIONS = {"other": "off", "comments": "off", "strings": "off"}
 

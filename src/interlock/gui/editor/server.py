@@ -39,7 +39,7 @@ class CodeServer:
             self._environment,
         )  # fmt: skip
         if not wait_until(self.answers, START_S, every_s=0.2):
-            raise InvalidState(f"the editor's server does not come up: {self._programs.log('code-server', 400)!r}")
+            raise InvalidState(f"the editor's server does not start: {self._programs.log('code-server', 400)!r}")
 
     def write_settings(self) -> bool:
         """Write the editor's settings; an open window reads them again. False where they are not ours to write."""
@@ -66,17 +66,17 @@ class CodeServer:
 
 
 class RunningServer:
-    """An editor's server that somebody else started, at an address; it is never ended or started by us."""
+    """An editor's server that someone else started, at an address; it is never ended or started by us."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise BadInput(f"{url!r} is no address of an editor", todo="For example http://127.0.0.1:8080/")
+            raise BadInput(f"{url!r} is not the address of an editor", todo="For example http://127.0.0.1:8080/")
         self._parts = parts
 
     def start(self, workspace: Path) -> None:
         if not wait_until(self.answers, ANSWER_S, every_s=0.5):
-            raise InvalidState("the editor's server does not answer", where=urlunsplit(self._parts))
+            raise InvalidState("the editor's server does not respond", where=urlunsplit(self._parts))
 
     def write_settings(self) -> bool:
         return False

@@ -1,4 +1,4 @@
-"""VSCodeController: the editor by keyboard, with a look at the title after every step."""
+"""VSCodeController: the editor by keyboard, with a check of the title after every step."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PIECE = re.compile(r"[\n\t ]|[^\n\t ]{1,32}")
 
 
 class EditorError(InterlockError):
-    """Raised when the editor does not do what a key should make it do; a look at the screen says why."""
+    """Raised when the editor does not do what a key should make it do; a check of the screen says why."""
 
 
 class VSCodeController:
@@ -57,7 +57,7 @@ class VSCodeController:
         self.revive: Callable[[], None] = lambda: None
         """Starts the editor again if it has died; set by whoever started it."""
         self.renew: Callable[[], None] = lambda: None
-        """Starts the editor anew although it lives; set by whoever started it."""
+        """Starts the editor again although it lives; set by whoever started it."""
 
     def window(self) -> Window | None:
         """The editor's window, active or not."""
@@ -214,7 +214,7 @@ class VSCodeController:
         return {button.name: button.place for dialog in dialogs for button in dialog.buttons if button.place}
 
     def _bring_forward(self, title: str) -> None:
-        """A click hits what lies on top."""
+        """A click hits what is on top."""
         window = next((each for each in self.windows.listed() if each.title == title), None)
         if window is not None and self.windows.activate(window.id):
             self._wait(lambda: (active := self.windows.active()) is not None and active.id == window.id, 1.0)

@@ -1,5 +1,5 @@
 """Input: keyboard and mouse of a display."""
 
-from .backend import InputBackend, InputError, create_input_backend
+from ..._lazy import lazy
 
-__all__ = ["InputBackend", "InputError", "create_input_backend"]
+__getattr__ = lazy(__name__, __file__)

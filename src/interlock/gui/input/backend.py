@@ -68,5 +68,5 @@ def create_input_backend(name: str = "auto", display: str | None = None) -> Inpu
                 problems.append(f"{kind.name}: {error.what}")
     raise InvalidState(
         f"keys cannot be sent ({'; '.join(problems)})",
-        todo="Input needs an X display (XWayland will do); see interlock gui doctor.",
+        todo="Input needs an X display (XWayland works); see interlock gui doctor.",
     )

@@ -18,7 +18,7 @@ NAMED = (
     "Right", "space", "plus", "minus", "equal", "comma", "period", "slash", "backslash", "semicolon", "apostrophe",
     "grave", "bracketleft", "bracketright", *(f"F{number}" for number in range(1, 13)),
 )  # fmt: skip
-"""X keysym names, beside letters and digits."""
+"""X keysym names, alongside letters and digits."""
 
 ALIASES = {
     "esc": "Escape", "enter": "Return", "backspace": "BackSpace", "del": "Delete", "ins": "Insert", "pageup": "Prior",

@@ -103,7 +103,7 @@ class XTestInput(DisplayInput):
         for character in text:
             if self._usual(character) is None:
                 if not self._spare:
-                    raise InputError(f"{character!r} is not on the keyboard and no key is spare")
+                    raise InputError(f"{character!r} is not on the keyboard, and no key is free")
                 if character not in unusual and len(unusual) == len(self._spare):
                     parts.append(part)
                     part, unusual = "", set()
@@ -112,7 +112,7 @@ class XTestInput(DisplayInput):
         return [*parts, part] if part else parts
 
     def _give_keys(self, text: str) -> None:
-        """Give places to the unusual characters of a part; all anew if there are not enough free ones."""
+        """Give places to the unusual characters of a part; all again if there are not enough free ones."""
         wanted = {character for character in text if self._usual(character) is None}
         new = wanted - self._given.keys()
         if not new:

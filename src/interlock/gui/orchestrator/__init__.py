@@ -1,6 +1,5 @@
 """Orchestration: checks, recoveries and what came of them."""
 
-from ...records.gui import InterventionEvent
-from .orchestrator import InterventionConfig, InterventionOrchestrator
+from ..._lazy import lazy
 
-__all__ = ["InterventionConfig", "InterventionEvent", "InterventionOrchestrator"]
+__getattr__ = lazy(__name__, __file__)

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ...config.model import Gui
+from ...config import Gui
 from ..analyzer.result import AnalysisResult
 from .pacing import Pacing
 

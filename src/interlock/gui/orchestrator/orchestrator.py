@@ -13,10 +13,9 @@ from typing import Protocol
 import msgspec
 import structlog
 
-from ...config.model import Gui
-from ...core import Clock, SystemClock
-from ...core.decoding import from_plain
-from ...records.gui import InterventionEvent
+from ...config import Gui
+from ...core import Clock, SystemClock, from_plain
+from ...records import InterventionEvent
 from ..analyzer.auto import Analyzer
 from ..analyzer.result import AnalysisResult, ReplayStatus, ScreenSituation, unknown
 from ..recovery.executor import RecoveryExecutor, RecoveryResult
@@ -94,7 +93,7 @@ class InterventionOrchestrator:
         if not self.config.enabled:
             return
         if self._thread is not None and self._thread.is_alive():
-            log.warning("the watch is running already")
+            log.warning("the watch is already running")
             return
         self._stopping.clear()
         self._tell_parts("start")
@@ -109,7 +108,7 @@ class InterventionOrchestrator:
         if thread is not None and thread is not threading.current_thread():
             thread.join(STOP_S)
             if thread.is_alive():
-                log.warning("a check is still under way and is left behind")
+                log.warning("a check is still running and was abandoned")
                 # Whoever hangs keeps its lock; later checks need one of their own.
                 self._checking = threading.Lock()
                 return
@@ -190,7 +189,7 @@ class InterventionOrchestrator:
         self._pacing.recovered(helped)
         event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped, seen)
         if self._pacing.is_critical():
-            log.error("recoveries failed again and again", times=self.config.max_retries, last=reason)
+            log.error("too many recoveries failed in a row", times=self.config.max_retries, last=reason)
             self._guard("critical callback", self._on_critical)
         return event
 
@@ -210,7 +209,7 @@ class InterventionOrchestrator:
         return bool(wait(lambda: self._capture()[0], self._context(context), self._stopping.is_set))
 
     def _execute(self, result: AnalysisResult, shot: Screenshot) -> list[RecoveryResult]:
-        """What came of each action; an executor of somebody else's may give one result for all, or raise."""
+        """What came of each action; an executor of someone else's may give one result for all, or raise."""
         actions = list(result.recovery_actions)
         try:
             done: RecoveryResult | Sequence[RecoveryResult]
@@ -293,7 +292,7 @@ class InterventionOrchestrator:
         times = self.errors[part]
         # The 1st, 2nd, 4th, 8th ...: a callback that always raises does not fill the log.
         if times & (times - 1) == 0:
-            log.error("a part of the watch raised", part=part, times=times, error=_text(error))
+            log.error("a part of the watch raised an exception", part=part, times=times, error=_text(error))
         return _text(error)
 
     def _new_album(self, pictures: Path | None) -> Album | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...config.model import Gui
+from ...config import Gui
 from ...core import Clock
 from ..analyzer.result import ReplayStatus
 

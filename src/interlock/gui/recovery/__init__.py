@@ -1,6 +1,5 @@
 """Recovery: checked actions, carried out."""
 
-from .actions import VOCABULARY, ActionRefused, parse_action
-from .executor import RecoveryExecutor, RecoveryResult
+from ..._lazy import lazy
 
-__all__ = ["VOCABULARY", "ActionRefused", "RecoveryExecutor", "RecoveryResult", "parse_action"]
+__getattr__ = lazy(__name__, __file__)

@@ -94,7 +94,7 @@ def parse_action(action: str) -> Action:
     if verb in ("press", "key"):
         return _press(rest)
     if verb == "type":
-        # The text is what stands behind the verb, blanks included.
+        # The text is what is behind the verb, blanks included.
         return _type(line[5:])
     if verb == "click":
         return _click(rest)

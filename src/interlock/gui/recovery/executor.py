@@ -159,7 +159,8 @@ class RecoveryExecutor:
     def _click_button(self, name: str) -> None:
         if not is_allowed(name, self._allowed):
             raise ActionRefused(
-                f"refused: the button {name!r} destroys or trusts", todo="gui.allowed_buttons can allow it."
+                f"refused: the button {name!r} deletes something or grants trust",
+                todo="gui.allowed_buttons can allow it.",
             )
         places = {each.casefold(): place for each, place in self._buttons().items()}
         place = places.get(name.casefold())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...core.decoding import from_json
+from ...core import from_json
 
 NEED_EDITOR = ("focus_vscode", "open_file", "clear_notifications", "key ctrl+1")
 """Actions that mean something in the editor only; in a browser, ctrl+1 goes to another page."""

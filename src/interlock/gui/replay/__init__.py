@@ -1,11 +1,5 @@
 """Replay: a scripted session typed into an editor."""
 
-from ..input.backend import InputBackend
-from ..session import FileOperation, Operation, OperationType, ReplaySession, read_session
-from .engine import ReplayEngine
-from .result import ReplayResult
+from ..._lazy import lazy
 
-__all__ = [
-    "FileOperation", "InputBackend", "Operation", "OperationType", "ReplayEngine", "ReplayResult", "ReplaySession",
-    "read_session",
-]  # fmt: skip
+__getattr__ = lazy(__name__, __file__)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import structlog
 
-from ...config.model import Gui
+from ...config import Gui
 from ...core import Clock, InterlockError, InvalidState, SystemClock
-from ...records.gui import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord
+from ...records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord
 from ..analyzer.result import ScreenSituation
 from ..orchestrator import InterventionEvent, InterventionOrchestrator
 from ..run import NoRun, RunLike
@@ -28,17 +28,17 @@ from .typist import Aborted, Editor, Typist
 MAX_TRIES = 5
 
 PATIENT_TRIES = 1
-"""So often an editor that looks well may fail to take a file back; then it is started anew.
+"""So often an editor that looks well may fail to take a file back; then it is restarted.
 
 Seen of VS Code, rarely, after a save conflict and the browser's own dialog: it shows what is typed and saves nothing.
 """
 """How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
-CRITICAL = "recoveries failed again and again"
+CRITICAL = "too many recoveries failed in a row"
 """Why a replay ends that the watcher could not help."""
 
 PATIENCE_S = 3.0
-"""How long the replay waits for a routine check; one that takes longer goes on beside the typing."""
+"""How long the replay waits for a routine check; one that takes longer continues alongside the typing."""
 
 log = structlog.get_logger("interlock.gui")
 
@@ -104,7 +104,7 @@ class ReplayEngine:
         if session is not None:
             self.load_session(session)
         if self._session is None:
-            raise InvalidState("no session is loaded", todo="Give execute() one, or call load_session first.")
+            raise InvalidState("no session is loaded", todo="Pass one to execute(), or call load_session first.")
         self._abort_reason, self._troubles = None, []
         started = self._clock.monotonic()
         store = self._new_store(self.vscode_controller.folder, self._session.session_id)
@@ -123,7 +123,7 @@ class ReplayEngine:
         )
 
     def _prepare(self, store: SessionStore, resume: bool) -> tuple[ReplayPlan, int, bool]:
-        """The plan, how much of it is done already, and whether it goes on from an interrupted run."""
+        """The plan, how much of it is done already, and whether it continues from an interrupted run."""
         assert self._session is not None
         chars = self._session.replay_config.get("chunk_chars")
         size = chars if isinstance(chars, int) and chars > 0 else CHUNK_CHARS
@@ -196,7 +196,7 @@ class ReplayEngine:
                     done += 1
                 return done
             except Disturbed:
-                trouble = "a recovery had the keyboard"
+                trouble = "a recovery was using the keyboard"
             except InterlockError as error:
                 trouble = str(error)
             done = self._come_back(plan, done, store, trouble)
@@ -209,10 +209,10 @@ class ReplayEngine:
         self._run.record(GuiTroubleRecord(done, trouble))
         start = plan.restart(done)
         for attempt in range(MAX_TRIES):
-            self._look_until_clear(f"Trouble: {trouble}")
+            self._look_until_clear(f"Problem: {trouble}")
             try:
                 if attempt == PATIENT_TRIES:
-                    log.warning("the editor is started anew", chunk=start, trouble=trouble)
+                    log.warning("the editor is being restarted", chunk=start, trouble=trouble)
                     self._typist.renew()
                 self._restore(plan, start)
             except (Disturbed, InterlockError) as error:
@@ -222,7 +222,7 @@ class ReplayEngine:
             if store is not None:
                 store.take_back(start)
             return start
-        raise InvalidState(f"the editor does not come back ({trouble})")
+        raise InvalidState(f"the editor has not come back ({trouble})")
 
     def _restore(self, plan: ReplayPlan, done: int) -> None:
         """Make every file that the session touches hold what it should by now, and the open one in the editor too."""
@@ -235,7 +235,7 @@ class ReplayEngine:
                 self._typist.rewind(path, text)
                 self._opened.add(path)
             elif found is None or text_hash(found) != text_hash(text):
-                log.warning("a file had changed and is put back", path=path)
+                log.warning("a file had changed and was restored", path=path)
                 target.write_bytes(text.encode("utf-8"))
 
     def _finished(self, path: str) -> None:
@@ -244,7 +244,7 @@ class ReplayEngine:
         self._run.checkpoint(f"{path} is typed")
 
     def _look(self, context: str) -> None:
-        """A routine check; it may go on beside the typing when it takes long."""
+        """A routine check; it may continue alongside the typing when it takes long."""
         watch = self.intervention_orchestrator
         if watch is None:
             return

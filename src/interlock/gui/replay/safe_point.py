@@ -23,7 +23,7 @@ class SafePoint:
         self._wanted = False
         self._parked = False
         self.recoveries = 0
-        """How often the keyboard has been somebody else's."""
+        """How often the keyboard has been someone else's."""
 
     def begin(self) -> None:
         """The calling thread types from now on; waits while a recovery has the keyboard."""
@@ -32,7 +32,7 @@ class SafePoint:
             self._typing_thread = threading.get_ident()
 
     def end(self) -> None:
-        """Nobody types any more."""
+        """No one types any more."""
         with self._changed:
             self._typing_thread = None
             self._changed.notify_all()

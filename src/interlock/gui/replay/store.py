@@ -1,4 +1,4 @@
-"""SessionStore: what a replay writes down so that it can go on after a crash, and what files were before it."""
+"""SessionStore: what a replay writes down so that it can continue after a crash, and what files were before it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import msgspec
 import platformdirs
 from msgspec import Struct
 
-from ...core import BadInput
-from ...core.decoding import from_json
+from ...core import BadInput, from_json
 from ...journal import write_durably
 from ..session import ReplaySession, inside
 from .plan import Chunk
@@ -59,7 +58,7 @@ class SessionStore:
         if msgspec.json.encode(beginning.session) != msgspec.json.encode(session):
             raise BadInput(
                 f"the session {session.session_id!r} has changed since the interrupted run",
-                todo="Start it anew, without --resume.",
+                todo="Start again without --resume.",
             )
         return beginning, self._done()
 
@@ -80,7 +79,7 @@ class SessionStore:
             os.fsync(file.fileno())
 
     def take_back(self, done: int) -> None:
-        """The replay goes on from an earlier chunk: forget those behind it."""
+        """The replay continues from an earlier chunk: forget those behind it."""
         lines = self._lines()[:done]
         write_durably(self._progress, b"".join(line + b"\n" for line in lines))
 

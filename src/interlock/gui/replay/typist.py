@@ -15,7 +15,7 @@ from .safe_point import Disturbed, SafePoint
 from .store import read_text
 
 SAVE_S = 10.0
-"""How long a saved chunk may take to reach the disk before somebody looks at the screen."""
+"""How long a saved chunk may take to reach the disk before someone looks at the screen."""
 
 CHARS_PER_SECOND = 60
 """What an editor on an overloaded machine still manages; typed keys wait in its queue before the save."""
@@ -87,7 +87,7 @@ class Typist:
         self.look_up()
         self._check_disk(chunk.path)
         if self._cursor is not None and self._cursor[0] == chunk.path:
-            # It was there a moment ago: if it is not now, somebody has to look at the screen.
+            # It was there a moment ago: if it is not now, someone has to look at the screen.
             self._guard(chunk.path)
         elif not self.editor.is_ready(chunk.path):
             self.open(chunk.path)
@@ -129,10 +129,10 @@ class Typist:
                 self._known[path] = text_hash(text)
                 return
             self._settle_s = min(SETTLE_S[1], self._settle_s * 2)
-        raise NotOnDisk(f"the editor does not take {path} back")
+        raise NotOnDisk(f"the editor cannot revert {path} back")
 
     def renew(self) -> None:
-        """Have the editor started anew: it shows nothing wrong, and yet neither saves nor reads."""
+        """Have the editor restarted: it shows nothing wrong, and yet neither saves nor reads."""
         with self._operation():
             self.editor.renew()
         self._cursor = None
@@ -166,11 +166,11 @@ class Typist:
         return found is not None and normalise(found) == text
 
     def _check_disk(self, path: str) -> None:
-        """What we type comes on top of what we know: a file that somebody else changed is trouble."""
+        """What we type comes on top of what we know: a file that someone else changed is trouble."""
         found = read_text(self.editor.folder / path)
         if path in self._known and (found is None or text_hash(found) != self._known[path]):
             del self._known[path]
-            raise NotOnDisk(f"{path} was changed by somebody else")
+            raise NotOnDisk(f"{path} was changed from outside")
 
     def _go(self, chunk: Chunk) -> None:
         with self._operation():

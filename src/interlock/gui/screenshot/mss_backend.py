@@ -64,7 +64,7 @@ class MSSBackend(ScreenshotBackend):
         return next((monitor for monitor in monitors if monitor.get("is_primary")), monitors[0])
 
     def _forget(self) -> None:
-        """Close what is open, so that the next capture connects anew."""
+        """Close what is open, so that the next capture connects again."""
         import mss
 
         kept, self._mss = self._mss, None

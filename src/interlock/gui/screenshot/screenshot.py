@@ -1,4 +1,4 @@
-"""Screenshot: a picture of the screen, encoded when somebody asks for it."""
+"""Screenshot: a picture of the screen, encoded when someone asks for it."""
 
 from __future__ import annotations
 

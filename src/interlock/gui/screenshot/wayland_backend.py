@@ -81,7 +81,7 @@ class WaylandBackend(ScreenshotBackend):
             with Image.open(io.BytesIO(data)) as image:
                 return Screenshot.of_image(image, self._clock.time())
         except OSError as error:
-            raise CaptureError(f"not a picture ({error})", where="wayland") from error
+            raise CaptureError(f"not an image ({error})", where="wayland") from error
 
 
 def _sway_geometry(window_id: int | str) -> str:
@@ -136,7 +136,7 @@ def take_screenshot(timeout_s: float) -> Path:
                 _raise_error(connection.send_and_get_reply(call, timeout=timeout_s))
                 response = connection.recv_until_filtered(answers, timeout=timeout_s)
         except (TimeoutError, OSError, DBusErrorResponse) as error:
-            raise CaptureError(f"the desktop portal did not answer ({error})", where="portal") from error
+            raise CaptureError(f"the desktop portal did not respond ({error})", where="portal") from error
     status, results = response.body
     if status != 0:
         raise CaptureError("the desktop portal refused the screenshot", where="portal")

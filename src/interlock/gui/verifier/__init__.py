@@ -1,7 +1,6 @@
 """Verification: are the files on disk what the script meant?"""
 
-from ...records.gui import FileComparison, MatchStatus, VerificationResult
-from .similarity import Similarity, similarity
-from .verifier import FileVerifier
+from ..._lazy import lazy
+from .similarity import similarity as similarity
 
-__all__ = ["FileComparison", "FileVerifier", "MatchStatus", "Similarity", "VerificationResult", "similarity"]
+__getattr__ = lazy(__name__, __file__)

@@ -41,7 +41,7 @@ def find_anchors(a: str, b: str) -> list[Match]:
 
 
 def _clip(match: Match, before: Match | None, after: list[Match]) -> Match | None:
-    """The part of a match that lies between its neighbours on both sides; None if it crosses them."""
+    """The part of a match that is between its neighbours on both sides; None if it crosses them."""
     i, j, size = match
     if before is not None:
         cut = max(before[0] + before[2] - i, before[1] + before[2] - j, 0)

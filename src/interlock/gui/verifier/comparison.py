@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...records.gui import FileComparison, MatchStatus, VerificationResult
+from ...records import FileComparison, MatchStatus, VerificationResult
 
 MATCH_STATUSES: tuple[MatchStatus, ...] = ("match", "partial", "mismatch", "missing")
 

@@ -47,7 +47,7 @@ def similarity(expected: str, actual: str) -> Similarity:
 
 
 def _matched(a: str, b: str) -> int:
-    """Characters in matching blocks: anchors first, then what lies between them."""
+    """Characters in matching blocks: anchors first, then what is between them."""
     total = 0
     waiting: list[Span] = [(0, len(a), 0, len(b))]
     while waiting:

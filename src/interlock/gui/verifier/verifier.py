@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...core import BadInput
-from ...records.gui import FileComparison, MatchStatus, VerificationResult
+from ...records import FileComparison, MatchStatus, VerificationResult
 from ..session import ReplaySession, inside
 from ..text import expected_content, normalise
 from .comparison import summarise

@@ -1,6 +1,5 @@
 """Tests kept honest: what changed about tests and the rules that code is checked by, told as facts."""
 
-from .comparison import compare_edits, compare_file, compare_tests
-from .files import is_checked_by
+from ..._lazy import lazy
 
-__all__ = ["compare_edits", "compare_file", "compare_tests", "is_checked_by"]
+__getattr__ = lazy(__name__, __file__)

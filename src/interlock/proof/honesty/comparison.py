@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...review.wordlist import name_set
+from ...review import name_set
 from ..model import TestFact
 from .elsewhere import compare_elsewhere
 from .files import is_rule, is_snapshot, is_source, is_test, language_of
@@ -28,8 +28,8 @@ ALIKE = 0.6
 
 GUARDED = {
     "it never runs": "never runs",
-    "its failure is caught": "can fail unseen: its failure is caught",
-    "an error passes as well": "can fail unseen: an error passes as well",
+    "its failure is caught": "can fail silently: its failure is caught",
+    "an error also passes": "can fail silently: an error also passes",
     "after an early return": "comes after a return",
 }
 

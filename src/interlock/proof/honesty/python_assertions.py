@@ -182,7 +182,7 @@ def guard_of(node: Node, body: Node) -> str:
                 if clause.type == "except_clause" and _swallows(clause):
                     return "its failure is caught"
                 if clause.type == "except_clause" and _passes(clause) and squeezed(text_of(node)) != "assertFalse":
-                    return "an error passes as well"
+                    return "an error also passes"
         elif at.type == "if_statement":
             condition = squeezed(text_of(at.child_by_field_name("condition")))
             if condition in ("False", "0", "None"):

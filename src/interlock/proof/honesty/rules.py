@@ -57,9 +57,9 @@ _LOOSENING: tuple[tuple[re.Pattern[str], str], ...] = (
         re.compile(
             r"--(?:ignore|deselect)[= ]\S+|--exclude[= ]\S+|--testPathIgnorePatterns"
         ),
-        "tests are left out by an option",
+        "tests are excluded by an option",
     ),
-    (re.compile(r"(?:-k|-m)\s*[\"']?not\s+\w+"), "tests are left out by an option"),
+    (re.compile(r"(?:-k|-m)\s*[\"']?not\s+\w+"), "tests are excluded by an option"),
     (
         re.compile(
             r"--reruns[= ]\d+|--retries[= ]\d+|retryTimes\(|[\"']?retries[\"']?\s*[:=]\s*[1-9]|--flaky"
@@ -102,7 +102,7 @@ _SUPPRESSIONS: tuple[tuple[re.Pattern[str], str], ...] = (
         ),
         "lint rules silenced",
     ),
-    (re.compile(r"pragma:\s*no cover|istanbul ignore|c8 ignore|v8 ignore"), "lines left out of coverage"),
+    (re.compile(r"pragma:\s*no cover|istanbul ignore|c8 ignore|v8 ignore"), "lines excluded from coverage"),
 )  # fmt: skip
 _UNDER_TEST = re.compile(
     r"(?:environ(?:\.get)?\s*[\[(]\s*|getenv\(\s*|process\.env\.|import\.meta\.env\.)[\"']?(?:PYTEST\w*|"
@@ -253,7 +253,7 @@ def _longer_lists(path: str, old: list[str], new: list[str]) -> list[TestFact]:
                 facts.append(TestFact(f"{key} no longer has {', '.join(fewer[:3])}", path, after[key][0], "rules"))
     if path.endswith((".eslintignore", ".gitattributes")):
         facts += [
-            TestFact(f"{text.strip()} is left out", path, at, "rules")
+            TestFact(f"{text.strip()} is excluded", path, at, "rules")
             for at, text in _difference(old, new)[1]
             if text.strip() and not text.startswith("#")
         ]

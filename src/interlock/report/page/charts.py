@@ -22,7 +22,7 @@ def line_chart(
     show: Callable[[float], str],
     marks: Sequence[Mark] = (),
     top: float | None = None,
-    empty: str = "Nothing was measured.",
+    empty: str = "No data.",
     step_like: bool = False,
 ) -> Html:
     """One chart; each line has a name, which is also its class. `top` fixes the upper end of the axis."""

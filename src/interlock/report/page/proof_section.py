@@ -25,9 +25,14 @@ def proof(found: ProofRecord) -> Html:
     ]
     head = el("tr", None, *(el("th", None, word) for word in ("Verdict", "Claim", "Evidence")))
     parts = [el("div", {"class": "scroll"}, el("table", {"class": "proof"}, head, *rows))] if rows else []
+    if found.contract:
+        parts.append(el("h3", None, "Contract"))
+        parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, line) for line in found.contract)))
     if found.tests:
         parts.append(el("h3", None, "Tests and checking rules, from the run's start to its end"))
         parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, fact_line(fact)) for fact in found.tests)))
+    if found.ending:
+        parts.append(el("p", {"class": "ending"}, f"{found.ending[:1].upper()}{found.ending[1:]}."))
     if found.tree:
         parts.append(el("p", {"class": "legend"}, f"Files as of checkpoint {found.tree}."))
     return join(parts)

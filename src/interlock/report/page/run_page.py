@@ -6,7 +6,7 @@ import shlex
 
 from ...core import ENDED
 from ...records import VerificationResult
-from ...runtime.incidents import StoredIncident
+from ...runtime import StoredIncident
 from ..document import Document
 from ..narrative import known_cost, length, many
 from ..timeline_entry import TimelineMoment
@@ -25,7 +25,7 @@ def render_run(document: Document) -> str:
 
 def _parts(document: Document) -> list[Html]:
     parts = [_head(document), _told(document)]
-    if document.proof.claims or document.proof.tests:
+    if document.proof.claims or document.proof.tests or document.proof.contract:
         parts.append(section("Is it really done?", proof(document.proof), note=PROOF_NOTE, name="proof"))
     parts.append(_tiles(document))
     parts += [_incident(stored) for stored in document.incidents]
@@ -34,10 +34,10 @@ def _parts(document: Document) -> list[Html]:
         parts.append(section("What it got stuck on", shown, note="what was tried, what it achieved, what it cost"))
     if not document.sums.looks or any(rung.made for rung in document.ladder):
         drawn = ladder(document.ladder, ended=document.run.status in ENDED)
-        parts.append(section("The ladder", drawn, note="from the strongest intervention to the mildest"))
-    parts.append(section("Over the steps", _charts(document), note="lines mark interventions", name="charts"))
+        parts.append(section("The ladder", drawn, note="strongest intervention first"))
+    parts.append(section("Over time", _charts(document), note="lines mark interventions", name="charts"))
     if document.chains:
-        parts.append(section("Why", chains(document.chains), note="what was found, and what was done about it"))
+        parts.append(section("Why", chains(document.chains), note="issues found and how Interlock responded"))
     if document.verifications or document.pictures:
         checks = [_verification(each) for each in document.verifications]
         if document.pictures:
@@ -111,17 +111,17 @@ def _charts(document: Document) -> Html:
     series, marks = document.series, document.marks
     steps = series.steps
     unpriced = document.run.unpriced_tokens
-    no_cost = "Its cost is not known: the model has no known price." if unpriced else "Nothing was spent."
+    no_cost = "Cost unknown: the model has no known price." if unpriced else "Nothing was spent."
     return el(
         "div",
         {"class": "charts"},
         line_chart("Progress", steps, [("progress", series.progress)], show=lambda value: f"{value:.0%}", marks=marks,
-                   top=1.0, empty="The run made no progress that could be measured."),
+                   top=1.0, empty="No measurable progress."),
         line_chart("Issues and interventions", steps,
                    [("issues", series.issues), ("interventions", series.interventions)], show=short, marks=marks,
-                   empty="No issue was found.", step_like=True),
+                   empty="No issues found.", step_like=True),
         line_chart("Tokens", steps, [("tokens", series.tokens)], show=short, marks=marks,
-                   empty="The agent reported no use of tokens."),
+                   empty="The agent did not report token usage."),
         line_chart("Cost", steps, [("cost", series.cost)], show=lambda value: f"${short(value)}" if value else "$0",
                    marks=marks, empty=no_cost),
     )  # fmt: skip
@@ -150,7 +150,7 @@ def _incident(stored: StoredIncident) -> Html:
         )
         if items
     ]
-    taken = f"Taken: {plain(stored.option)}." if stored.option else "Nobody has chosen a way on yet."
+    taken = f"Chosen: {plain(stored.option)}." if stored.option else "No option chosen yet."
     return el(
         "section",
         {"class": "incident", "id": "incident"},
@@ -161,7 +161,7 @@ def _incident(stored: StoredIncident) -> Html:
             el("div", None, el("h3", None, title), el("ul", None, *(el("li", None, item) for item in items)))
             for title, items in lists
         )),
-        el("h3", None, "Four ways on ", el("small", None, taken)),
+        el("h3", None, "Options ", el("small", None, taken)),
         el("ul", {"class": "options"}, *options),
     )  # fmt: skip
 
@@ -187,7 +187,7 @@ def _verification(found: VerificationResult) -> Html:
 def _timeline(document: Document) -> Html:
     rows = [_line(moment) for moment in document.timeline if moment.level != "quiet"]
     left = document.left_out + len(document.timeline) - len(rows)
-    note = many(len(rows), "line") + (f"; {left:,} of housekeeping left out" if left else "")
+    note = many(len(rows), "line") + (f"; {left:,} internal records omitted" if left else "")
     body = el("ol", {"class": "timeline"}, *rows) if rows else el("p", {"class": "empty"}, "Nothing has happened yet.")
     return section("Timeline", body, note=note)
 
@@ -214,4 +214,4 @@ def _line(moment: TimelineMoment) -> Html:
 
 def _foot(document: Document) -> Html:
     made = clock(document.made_at, "%Y-%m-%d %H:%M")
-    return el("footer", None, f"Made by {document.made_by} on {made} from the run's journal. Secrets are redacted.")
+    return el("footer", None, f"Written by {document.made_by} on {made} from the run's journal. Secrets are redacted.")

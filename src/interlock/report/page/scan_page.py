@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ..._version import __version__
-from ...adapters.traces.scan import Finding, Scanned
+from ...adapters.traces import Finding, Scanned
 from ...core import SEVERITIES
 from ...records import ProofRecord
 from ..narrative import many
@@ -66,17 +66,17 @@ class ScanPage:
         if self._types:
             parts.append(section("What was found", _bars(self._types)))
         if worst:
-            parts.append(section("Traces", _overview(worst), note="the worst first"))
+            parts.append(section("Traces", _overview(worst), note="worst first"))
             parts.append(
                 section("Findings", *(_trace(number, file, each) for number, (file, each) in enumerate(worst[:TRACES])))
             )
         else:
-            parts.append(el("section", None, el("p", {"class": "lead success"}, "Nothing was found.")))
+            parts.append(el("section", None, el("p", {"class": "lead success"}, "No findings.")))
         if self._bad:
             items = el("ul", None, *(el("li", None, line) for line in self._bad))
-            parts.append(section("Not read", items, note="lines that are no trace"))
+            parts.append(section("Not read", items, note="lines that are not traces"))
         made = clock(time.time() if now is None else now, "%Y-%m-%d %H:%M")
-        parts.append(el("footer", None, f"Made by Interlock {__version__} on {made}."))
+        parts.append(el("footer", None, f"Written by Interlock {__version__} on {made}."))
         return page("Interlock scan", el("main", None, *parts))
 
     def _tiles(self, wrong: int) -> Html:
@@ -86,7 +86,7 @@ class ScanPage:
             ("Went wrong", f"{wrong:,}", f"{wrong / self._traces:.0%} of all" if self._traces else ""),
             ("Steps", f"{self._steps:,}", ""),
             ("Issues", f"{self._types.total():,}", many(len(self._types), "type")),
-            ("Would have answered", f"{answers:,}×", ""),
+            ("Would have intervened", f"{answers:,}×", ""),
         ]
         return el(
             "section",
@@ -166,7 +166,7 @@ def _trace(number: int, file: str, result: Scanned) -> Html:
         for made in result.interventions
     ]  # fmt: skip
     lines.sort(key=lambda line: line[:2])
-    note = f"{result.assumed_times:,} steps had no time of their own" if result.assumed_times else ""
+    note = f"{result.assumed_times:,} steps had no timestamp" if result.assumed_times else ""
     return el(
         "details",
         {"class": "trace", "id": f"t{number}", "open": len(result.issues) <= 12},
@@ -178,7 +178,9 @@ def _trace(number: int, file: str, result: Scanned) -> Html:
         ),
         strip(result.steps, marks),
         el("ol", {"class": "timeline untimed"}, *(line for _, _, line in lines)),
-        proof(ProofRecord(result.claims, result.tests)) if result.claims or result.tests else None,
+        proof(ProofRecord(result.claims, result.tests, ending=result.ending))
+        if result.claims or result.tests or result.ending
+        else None,
         el("p", {"class": "empty"}, note) if note else None,
     )
 

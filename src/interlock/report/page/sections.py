@@ -15,18 +15,18 @@ from ..words import plain
 from .element import Html, el, join
 
 MEANING = {
-    "soft_correction": "one hint, fitted to the trouble",
+    "soft_correction": "one hint about the problem",
     "context_reinforcement": "the request, its goals and limits, repeated",
     "resource_throttling": "tighter limits, enforced",
-    "checkpoint_rollback": "files back to a safe checkpoint",
+    "checkpoint_rollback": "files restored to a safe checkpoint",
     "emergency_stop": "stop first, then report",
-    PAUSE: "the run waits for you",
+    PAUSE: "the run needs you",
 }
 
 OUTCOMES = {
     "success": ("worked", "it worked"),
     "failure": ("failed", "it did not work"),
-    "pending": ("open", "its effect is not known"),
+    "pending": ("open", "its effect is unknown"),
     "held_back": ("held", "it was held back"),
     "not_applied": ("held", "it could not be applied"),
 }
@@ -77,7 +77,7 @@ def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
                 el("span", {"class": "count"}, said),
             )
         )
-    unjudged = "not judged: the run ended first" if ended else "not known yet"
+    unjudged = "not judged: the run ended first" if ended else "unknown so far"
     legend = el(
         "p",
         {"class": "legend"},
@@ -173,7 +173,7 @@ def chains(found: Iterable[Chain]) -> Html:
                     el("small", None, f"{chain.count:,}×, {steps}"),
                 ),
                 el("p", None, chain.description),
-                el("ol", {"class": "chips"}, *chips) if chips else el("p", {"class": "empty"}, "It got no answer."),
+                el("ol", {"class": "chips"}, *chips) if chips else el("p", {"class": "empty"}, "No intervention."),
             )
         )
     return el("div", {"class": "chains"}, *cards)

@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ...core import BadInput
-from ...core.decoding import from_json, from_plain
+from ...core import BadInput, from_json, from_plain
 from ..paths import ZONES
 from ..sql import KINDS
 from .compiled import RuleSet
@@ -90,7 +89,7 @@ def as_family(raw: Any, where: str) -> RuleFamily:
     for index, entry in enumerate(raw.get("rules", [])):
         rule = as_rule(entry, where, index)
         if rule.id in seen:
-            raise BadInput(f"the rule {rule.id} is there twice", where=where, todo="Give every rule an id of its own.")
+            raise BadInput(f"the rule {rule.id} is defined twice", where=where, todo="Give every rule a unique id.")
         seen.add(rule.id)
         rules.append(rule)
     rest = {key: value for key, value in raw.items() if key != "rules"}
@@ -143,7 +142,7 @@ def check_match(match: Match, where: str) -> None:
     import re2
 
     if not match.program:
-        raise BadInput("match.program is empty", where=where, todo="Name at least one program.")
+        raise BadInput("match.program is empty", where=where, todo="List at least one program.")
     patterns = {
         "text": match.text,
         "http.url": match.http and match.http.url,
@@ -154,7 +153,7 @@ def check_match(match: Match, where: str) -> None:
             if pattern:
                 re2.compile(pattern)
         except re2.error as error:
-            raise BadInput(f"match.{key} is no RE2 expression: {first_line(error)}", where=where) from None
+            raise BadInput(f"match.{key} is not an RE2 expression: {first_line(error)}", where=where) from None
 
 
 def first_line(error: Exception) -> str:

@@ -30,11 +30,13 @@ class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
     without: Annotated[tuple[str, ...], Meta(description="None of these is given.")] = ()
     args: Annotated[tuple[str, ...], Meta(description="Some operand matches one of these wildcards.")] = ()
     unless_args: Annotated[
-        tuple[str, ...], Meta(description="Does not hold where every operand matches one of these wildcards.")
+        tuple[str, ...], Meta(description="Does not match if every operand matches one of these wildcards.")
     ] = ()
-    moved: Annotated[tuple[str, ...], Meta(description="Some folder before the last operand lies in these zones.")] = ()
-    paths: Annotated[tuple[str, ...], Meta(description="Some operand lies in one of these zones.")] = ()
-    target: Annotated[tuple[str, ...], Meta(description="The last operand lies in one of these zones.")] = ()
+    moved: Annotated[
+        tuple[str, ...], Meta(description="Some folder before the last operand is in one of these zones.")
+    ] = ()
+    paths: Annotated[tuple[str, ...], Meta(description="Some operand is in one of these zones.")] = ()
+    target: Annotated[tuple[str, ...], Meta(description="The last operand is in one of these zones.")] = ()
     text: Annotated[str | None, Meta(description="RE2 over the code or text that the program is given.")] = None
     sql: Annotated[tuple[str, ...], Meta(description="The statements given are of one of these kinds.")] = ()
     http: Annotated[HttpMatch | None, Meta(description="The request that is sent.")] = None
@@ -52,10 +54,10 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     verdict: Verdict
     match: tuple[Match, ...]
     risk: Annotated[float, Meta(ge=0, le=1)] | None = None
-    unless_named: Annotated[bool, Meta(description="Does not hold where the task names the very place.")] = False
-    ask: Annotated[bool, Meta(description="Waits for a person; the verdict holds where nobody can be asked.")] = False
-    undoable: Annotated[bool, Meta(description="Only warns where a checkpoint can undo it.")] = False
-    contained: Annotated[bool, Meta(description="Only warns in a container of the agent's own.")] = False
+    unless_named: Annotated[bool, Meta(description="Does not apply if the task names that very place.")] = False
+    ask: Annotated[bool, Meta(description="Needs approval; the verdict applies if no person can be reached.")] = False
+    undoable: Annotated[bool, Meta(description="Only warns if a checkpoint can undo it.")] = False
+    contained: Annotated[bool, Meta(description="Only warns if the agent has its own container.")] = False
     rewrite: dict[str, str] = {}
     matches: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()

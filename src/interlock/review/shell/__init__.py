@@ -1,6 +1,5 @@
 """Shell: what a script would run, read from its syntax tree."""
 
-from .model import Command, KnownFile, PipeContent, Redirect, Script
-from .reader import read_code, read_script
+from ..._lazy import lazy
 
-__all__ = ["Command", "KnownFile", "PipeContent", "Redirect", "Script", "read_code", "read_script"]
+__getattr__ = lazy(__name__, __file__)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from .model import MAX_TEXT, Command, KnownFile, PipeContent, Redirect
 from .scope import UNKNOWN, ShellScope
 from .secrets import MARKS, MAX_PATH, NAMING, SECRET, UNREVEALING, is_secret_file, secret_in, secret_of, secret_word
-from .transfers import INSTALLER, fetcher_of, program_at
+from .transfers import INSTALLER, fetcher_of, note_program, program_at
 from .words import ansi
 
 MAX_SOURCES = 8
@@ -21,13 +21,13 @@ MAX_ELEMENTS = 1_024
 """Elements of an array that are remembered."""
 
 
-def flow_of(command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent:
-    """The output of a program that has just run, and what it changed in the scope."""
+def flow_of(command: Command, scope: ShellScope, flow: PipeContent, *, heard: bool) -> PipeContent:
+    """The output of a program that has just run, and what it changed in the scope. `heard`: something reads it."""
     make = MAKERS.get(command.program)
     out = PipeContent(None, add_source(flow.sources, command.program))
     if make is not None:
         out = make(command, scope, flow, out)
-    if command.args and (secret := secret_shown(command, scope)):
+    if heard and command.args and (secret := secret_shown(command, scope)):
         out = replace(out, sources=add_source(out.sources, secret))
     if command.redirects:
         keep(command.redirects, scope, out)
@@ -49,6 +49,9 @@ def keep(redirects: tuple[Redirect, ...], scope: ShellScope, out: PipeContent) -
         if redirect.writes and redirect.target and redirect.target[0] not in "&0123456789":
             if fetcher:
                 scope.note(redirect.target, KnownFile(fetched=fetcher))
+                continue
+            if out.program:
+                scope.note(redirect.target, KnownFile(program=out.program))
                 continue
             if out.text is None and not secret and ">>" in redirect.op:
                 continue
@@ -112,6 +115,8 @@ def cat(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent
     names = [arg for arg in command.args if not arg.startswith("-")]
     if not names:
         return PipeContent(flow.text, out.sources if flow.text is None else flow.sources, flow.items)
+    if len(names) == 1 and (program := program_at(names[0])):
+        return PipeContent(None, out.sources, program=program)
     texts = [scope.recall(name) for name in names[:MAX_ITEMS]]
     known = [text for text in texts if text is not None]
     return PipeContent("\n".join(known)[:MAX_TEXT], out.sources) if len(known) == len(texts) else out
@@ -123,6 +128,7 @@ def copied(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCont
     for name in names[:-1][:MAX_ITEMS]:
         file = scope.file(name)
         if program := file.program or program_at(name):
+            note_program(names[-1], program, scope)
             file = KnownFile(program=program)
         elif secret := secret_in(name, file):
             file = KnownFile(file.text, secret=secret)
@@ -130,6 +136,26 @@ def copied(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCont
             for target in (names[-1], f"{names[-1]}/{name.rpartition('/')[2]}"):
                 scope.note(target, file)
     return out
+
+
+def split_file(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    """`split FILE PREFIX`: the pieces of a secret are secrets."""
+    names = operands_of(command.args, SPLIT_VALUED)
+    if names and (secret := secret_in(names[0], scope.file(names[0]))):
+        scope.note(f"{names[1] if len(names) > 1 else 'x'}*", KnownFile(secret=secret))
+    return out
+
+
+SPLIT_VALUED = frozenset(("-a", "-b", "-C", "-l", "-n", "--bytes", "--lines", "--number"))
+
+
+def processes(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    """The number of a process, by what it was asked for: rules know it by that."""
+    if command.program == "ps":
+        asks = "ppid" in " ".join(command.args) and any(arg in ("$$", "$BASHPID") for arg in command.args)
+        return PipeContent("$PPID", out.sources) if asks else out
+    names = [arg for arg in command.args if arg[:1] != "-"]
+    return PipeContent(f"pid-of-{names[-1]}", out.sources) if names else out
 
 
 def decode(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
@@ -279,6 +305,8 @@ def read_line(command: Command, scope: ShellScope, flow: PipeContent, out: PipeC
     if flow.text is None:
         for name in names:
             scope.variables.pop(name, None)
+        if flow.items and flow.items[0].endswith("/*"):
+            scope.variables[names[0]] = flow.items[0]
         return out
     line = flow.text.split("\n", 1)[0].strip()
     if any(arg[:1] == "-" and arg.endswith("a") for arg in command.args):
@@ -327,5 +355,6 @@ MAKERS: dict[str, Callable[[Command, ShellScope, PipeContent, PipeContent], Pipe
     **dict.fromkeys(("true", ":", "exit", "sleep"), silent),
     **dict.fromkeys(("zip", "tar", "7z", "gtar", "bsdtar", "rar", "gpg", "gzip"), archived),
     **dict.fromkeys(("curl", "wget", "aria2c", "axel", "fetch"), fetched),
+    "split": split_file, "pgrep": processes, "pidof": processes, "ps": processes,
     "read": read_line, "mapfile": read_lines, "readarray": read_lines,
 }  # fmt: skip

@@ -57,8 +57,8 @@ def operands_of(args: tuple[str, ...]) -> list[str]:
 def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
     """Carry out the calls of a piece of program text, as far as they can be read."""
     inner = below(scope, program)
-    if program == "python" and len(scope.via) < MAX_IMPORTS:
-        for name, file in imported(code, scope):
+    if program in IMPORTS and len(scope.via) < MAX_IMPORTS:
+        for name, file in imported(code, program, scope):
             with reader.quoting(f"{name}, written in step {file.step}" if file.step >= 0 else ""):
                 run_code(reader, file.text or "", program, inner)
     for call in read_calls(code):
@@ -84,17 +84,33 @@ MAX_MODULES = 16
 """Modules of one piece of code that are looked for."""
 
 IMPORT = re.compile(
-    r"^[ \t]{0,16}(?:import[ \t]{1,8}([\w.]{1,80})|from[ \t]{1,8}([\w.]{1,80})[ \t]{1,8}import)", re.MULTILINE
+    r"(?:^|;)[ \t]{0,16}(?:import[ \t]{1,8}([\w.]{1,80})|from[ \t]{1,8}([\w.]{1,80})[ \t]{1,8}import)", re.MULTILINE
 )
 
 
-def imported(code: str, scope: ShellScope) -> list[tuple[str, KnownFile]]:
-    """The modules of the project that a piece of Python imports, where a step has written them."""
+REQUIRE = re.compile(
+    r"(?:\brequire\(|\bimport\(|\bfrom|\bimport)\s{0,4}['\"](\.{1,2}/[\w./-]{1,200})['\"]|\brequire_relative\s{0,4}\(?['\"]([\w./-]{1,200})"
+)
+"""Modules of a project in JavaScript and Ruby."""
+
+IMPORTS = {
+    "python": (IMPORT, (".py", "/__init__.py")),
+    "node": (REQUIRE, ("", ".js", ".ts", ".mjs", ".cjs", "/index.js", "/index.ts")),
+    "ruby": (REQUIRE, ("", ".rb")),
+}
+"""How a language names the modules of a project, and what their files end in."""
+
+
+def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, KnownFile]]:
+    """The modules of the project that a piece of code imports, where a step has written them."""
     found: list[tuple[str, KnownFile]] = []
-    for match in islice(IMPORT.finditer(code), MAX_MODULES):
+    pattern, endings = IMPORTS[language]
+    for match in islice(pattern.finditer(code), MAX_MODULES):
         module = match[1] or match[2]
-        if module not in STANDARD:
-            name = f"{module.replace('.', '/')}.py"
+        if module in STANDARD:
+            continue
+        path = module.replace(".", "/") if language == "python" else module.removeprefix("./")
+        for name in (f"{path}{ending}" for ending in endings):
             file = scope.file(name)
             if file.text is not None:
                 found.append((name, file))
@@ -109,7 +125,7 @@ def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) 
     """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
     if not SENDS.Match(code.encode("utf-8", "replace")):
         return
-    mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) else ""
+    mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) or IN_ADDRESS.search(code) else ""
     if not mark and READS_FILES.search(code) is not None:
         literals = islice(LITERAL.finditer(code), MAX_LITERALS)
         paths = (found[1] for found in literals if "." in found[1] or "/" in found[1])
@@ -125,7 +141,7 @@ SENDS.Add(
     r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
     r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
     r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
-    r"|file_get_contents\(\s{0,4}['\"]http"
+    r"|file_get_contents\(\s{0,4}['\"]http|URI\.open|open-uri"
     r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
 )
 SENDS.Compile()
@@ -133,6 +149,11 @@ READS_ENVIRONMENT = re.compile(
     r"\bos\.environ(?!\s{0,4}[\[.])|os\.environ\.(?:copy|items)\(|dict\(os\.environ|\bprocess\.env(?!\s{0,4}[.\[])|\bENV\.to_h|%ENV|\bgetenv\(\)"
     r"|dotenv_values|environ\.items"
 )
+IN_ADDRESS = re.compile(
+    r"https?://[^\s'\"`]{0,200}(?:['\"]\s{0,4}[+.]\s{0,4}|\$?\{|#\{)"
+    r"(?:os\.(?:environ(?:\.get)?|getenv)|process\.env|ENV)[\[(.]{1,2}['\"]?\w{0,60}(?:KEY|TOKEN|SECRET|PASS|CRED)"
+)
+"""A secret of the environment as a part of an address: a service takes one in a header."""
 READS_FILES = re.compile(
     r"\bopen\(|read_text|read_bytes|readFile|File\.(?:read|open)|file_get_contents|IO\.read|slurp|\bopen\b|upload|files="
 )

@@ -75,13 +75,14 @@ class PipeContent(Struct, frozen=True, gc=False):
     """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists.
 
     `before` is text that may come before it: what is known of a text that is not known whole, or that `a || b` may
-    print instead.
+    print instead; `program` the program of the system whose file it is.
     """
 
     text: str | None = None
     sources: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
     before: str = ""
+    program: str = ""
 
     @property
     def all_text(self) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...core.decoding import from_json
+from ...core import from_json
 from .interpreters import run_code
 from .model import NOTHING, Command, PipeContent
 from .scope import ShellScope, below

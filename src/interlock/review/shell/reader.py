@@ -35,7 +35,7 @@ from .names import program_name
 from .rough import rough_commands
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
-from .sinks import find_leak, find_sent_away
+from .sinks import SENDING, find_leak, find_sent_away
 from .transfers import follow_links, is_fetched
 from .unwrap import unwrap
 from .walk import SyntaxWalk
@@ -182,7 +182,11 @@ class ScriptReader(SyntaxWalk):
         if scope.links:
             words = follow_links(words, scope)
         program = program_name(words[0])
-        own = scope.file(words[0]) if "/" in words[0] or program[-3:] == ".py" or scope.files.known else UNKNOWN
+        own = (
+            scope.file(words[0])
+            if "/" in words[0] or program[-3:] == ".py" or scope.files.known or scope.files.made
+            else UNKNOWN
+        )
         if own.program and own.program != program:
             with self.quoting(scope.evidence(words[0])):
                 return self.execute(
@@ -210,7 +214,8 @@ class ScriptReader(SyntaxWalk):
         if own.text is not None and ("/" in program or program[-3:] == ".py"):
             with self.quoting(scope.evidence(words[0])):
                 return run_written(self, command, words, scope, own.text)
-        find_leak(self, command, scope, flow)
+        if program in SENDING:
+            find_leak(self, command, scope, flow)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
             out = unwrap(self, command, scope, flow)
             if out is not None:
@@ -220,7 +225,7 @@ class ScriptReader(SyntaxWalk):
             self.complete = False
             command = innermost(command)
         self.add(command)
-        out = flow_of(command, scope, flow)
+        out = flow_of(command, scope, flow, heard=bool(redirects) or self._listeners > 0)
         if redirects:
             find_sent_away(self, command, scope, out)
         return out

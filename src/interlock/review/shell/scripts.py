@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from .reader import ScriptReader
 
 
-ENDINGS = {"py": "python", "js": "node", "pl": "perl", "rb": "ruby", "php": "php"}
+ENDINGS = {
+    "py": "python", "js": "node", "pl": "perl", "rb": "ruby", "php": "php", "ts": "node", "mjs": "node", "cjs": "node",
+    "tsx": "node",
+}  # fmt: skip
 
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 """Names for what a shell is fed."""

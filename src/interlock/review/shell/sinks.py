@@ -28,6 +28,8 @@ COPIES = name_set(
 )
 """Programs that copy files elsewhere."""
 
+SENDING = STREAMS | COPIES | {"tee"}
+
 FILED = name_set("gh glab mail mailx mutt s-nail swaks pastebinit transfer curl http xh https")
 """Programs that send files named by an operand or an option's value."""
 
@@ -38,6 +40,7 @@ LOCAL = re.compile(
 PUT = re.compile(r"(?:^|[;\n])\s{0,8}m?put\s{1,8}(\S{1,200})")
 NETWORK = ("/dev/tcp/", "/dev/udp/")
 AT_FILE = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
+FIELD_FILE = re.compile(r"[\w-]{1,64}@([^\s:;@]+)\Z")
 REMOTE = re.compile(
     r"[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?![\\/]{2}|\\)|(?:s3|gs|b2|ftp|sftp|rsync|https?|az)://|[\w-]+:[\w/.-]*\Z"
 )
@@ -130,7 +133,7 @@ def sent_file(program: str, option: str, arg: str, copies: bool) -> str:
         return found[1] if found is not None else arg[2:] if arg[1] == "T" else ""
     if program in ("gh", "glab", "pastebinit", "transfer") and arg[:1] != "-":
         return arg
-    if program in ("http", "xh", "https") and (found := AT_FILE.match(arg)) is not None:
+    if program in ("http", "xh", "https") and (found := AT_FILE.match(arg) or FIELD_FILE.match(arg)) is not None:
         return found[1]
     return ""
 

@@ -86,8 +86,16 @@ def run_link(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
     if len(operands) == 2 and any(arg[:1] == "-" and "s" in arg for arg in command.args):
         scope.links[_plain(operands[1])] = operands[0]
     if len(operands) == 2 and (program := program_at(operands[0])):
-        scope.note(operands[1], KnownFile(program=program))
+        note_program(operands[1], program, scope)
     return None
+
+
+def note_program(path: str, program: str, scope: ShellScope) -> None:
+    """A file is a program of the system under another name; found by that name where its folder is searched."""
+    scope.note(path, KnownFile(program=program))
+    folder, _, name = path.rpartition("/")
+    if folder and folder in (scope.value("PATH") or "").split(":"):
+        scope.note(name, KnownFile(program=program))
 
 
 def run_emptying(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:

@@ -10,6 +10,7 @@ import msgspec
 
 from .archives import run_tar, run_zip
 from .awk import run_awk
+from .build_files import TOOLS, run_build_file
 from .carriers import run_editor, run_evaluated, run_fd, run_git, run_make, run_sed
 from .interpreters import database, inline_code, run_interpreter
 from .languages import AWKS, CODE_OPTIONS, INTERPRETERS, SHELLS
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 def unwrap(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """Run what a wrapper wraps; None where the command is no wrapper and stands for itself."""
+    if command.program in TOOLS:
+        run_build_file(reader, command, scope)
     handler = HANDLERS.get(command.program)
     if handler is None:
         prefix = PREFIXES.get(command.program)

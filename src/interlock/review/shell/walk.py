@@ -309,10 +309,13 @@ class SyntaxWalk(ABC):
         mark = "<(" if node.type == "process_substitution" else "$("
         if mark == "$(" and out.text is not None:
             return out.text.rstrip("\n")
-        if out.text is not None:
+        # Of the files that a search lists only those that it does not choose among are known.
+        listed = [item for item in out.items if item.endswith("/*")] if out.text is None and mark == "<(" else []
+        printed = "\n".join(listed) or out.text
+        if printed:
             # What it prints can be read: then it is a file like one that the script has written.
             name = f"/dev/fd/{63 - len(scope.files.made)}"
-            scope.remember(name, out.text)
+            scope.remember(name, printed)
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
         # A secret is all that matters; one word, so that the shell's splitting leaves it whole.

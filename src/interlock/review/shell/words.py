@@ -72,11 +72,14 @@ def unquoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
     """The value of an expansion, or the expansion itself in short where the value is not known."""
     kind = node.type
     if kind == "simple_expansion":
-        name = source(node)[1:]
+        blank, _, name = source(node).partition("$")
+        # Between two expansions in quotes, the parser takes the blanks for a part of the second.
         known = scope.value(name)
-        return f"${name}" if known is None else known
+        return f"{blank}${name}" if known is None else f"{blank}{known}"
     if kind == "expansion":
-        return parameter(run_inner(node, scope, substitute), scope)
+        text = run_inner(node, scope, substitute)
+        plain = text.lstrip()
+        return f"{text[: len(text) - len(plain)]}{parameter(plain, scope)}"
     if kind == "command_substitution" or kind == "process_substitution":
         return substitute(node, scope)
     if kind == "arithmetic_expansion":

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ....core import Usage
-from ....core.decoding import from_json
+from ....core import Usage, from_json
 from .interface import Json, ModelCall, ReplyReader, StreamAction, ToolResult, WireFormat, arguments_of, event, text_of
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from ....core import Usage
-from ....core.decoding import from_json
+from ....core import Usage, from_json
 from ...image_digest import image_placeholder
 
 Json = dict[str, Any]

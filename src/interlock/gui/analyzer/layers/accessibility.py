@@ -42,11 +42,11 @@ class AccessibilityLayer:
         try:
             frames = self._accessibility.frames()
             if not frames:
-                return nothing(self.name, "no program describes itself")
+                return nothing(self.name, "no program is accessible")
             dialogs, focused = self._accessibility.look(frames)
         except NoAccessibility as error:
             if "no answer" in error.what:
-                return problem(self.name, ERROR, "stalled", "error", 0.6, f"a program does not answer ({error.what})")
+                return problem(self.name, ERROR, "stalled", "error", 0.6, f"a program does not respond ({error.what})")
             return nothing(self.name, error.what)
         found = [evidence for dialog in dialogs if (evidence := self._judge(dialog, focused))]
         if found:
@@ -74,7 +74,7 @@ class AccessibilityLayer:
         if names == ["Reload"] and not dialog.text:
             return problem(self.name, ERROR, "crashed", "error", 0.95, "the editor's page has crashed")
         if any("Close Modal Editor" in name for name in names):
-            return problem(self.name, DIALOG, "modal_editor", "dialog", 0.95, "an editor lies over the session's")
+            return problem(self.name, DIALOG, "modal_editor", "dialog", 0.95, "another editor covers the session's")
         if not names or (dialog.is_window and self._is_behind(dialog.text)):
             return None
         return problem(self.name, DIALOG, "dialog", "dialog", 0.95, f"dialog {words}")

@@ -40,11 +40,11 @@ class DebugPortLayer:
         try:
             found = self._port.evaluate(PROBE)
         except Blocked:
-            says = "the page does not answer: a native dialog blocks it, or it has crashed"
+            says = "the page does not respond: a native dialog blocks it, or it has crashed"
             return problem(self.name, DIALOG, "native_dialog", "dialog", 0.8, says)
         except NoAnswer as error:
             return nothing(self.name, str(error))
-        return self._judge(found) if isinstance(found, dict) else nothing(self.name, "the page says nothing")
+        return self._judge(found) if isinstance(found, dict) else nothing(self.name, "the page reports nothing")
 
     def _judge(self, found: dict[str, Any]) -> Evidence:
         if found.get("dialog"):
@@ -52,7 +52,7 @@ class DebugPortLayer:
         if found.get("error"):
             return problem(self.name, ERROR, "notification", "error", 0.95, f"notification {found['error']!r}")
         if found.get("modal"):
-            return problem(self.name, DIALOG, "modal_editor", "dialog", 0.9, "an editor lies over the session's")
+            return problem(self.name, DIALOG, "modal_editor", "dialog", 0.9, "another editor covers the session's")
         if found.get("box"):
             return problem(self.name, DIALOG, "input_box", "focus", 0.95, f"the {found['box']} has the keyboard")
         if found.get("terminal"):

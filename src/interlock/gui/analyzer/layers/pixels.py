@@ -35,7 +35,7 @@ STARK = 80
 """A border that differs this much from the background is a window manager's, not a theme's."""
 
 EMPTY_TILES = 0.08
-"""A page with less than this is empty but for a message; an editor with an empty file has twice as much."""
+"""A page with less than this is empty except for a message; an editor with an empty file has twice as much."""
 
 
 class PixelLayer:
@@ -48,10 +48,10 @@ class PixelLayer:
 
     def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if screenshot is None:
-            return nothing(self.name, "no picture")
+            return nothing(self.name, "no screenshot")
         frame = screenshot.frame or Frame.from_image(screenshot.to_image())
         if frame.width < 320 or frame.height < 200:
-            return nothing(self.name, "the picture is too small")
+            return nothing(self.name, "the screenshot is too small")
         ground = background(frame)
         boxes = find_boxes(frame)
         panels = [box for box in boxes if box.height >= PANEL_SHARE * frame.height and not box.is_vivid]
@@ -62,7 +62,7 @@ class PixelLayer:
             or self._empty_page(frame, ground, panels)
             or self._terminal(frame, panels)
             or self._wrong_file(frame, situation)
-            or ok(self.name, f"nothing lies over {self._over}", 0.6, "dialog")
+            or ok(self.name, f"nothing covers {self._over}", 0.6, "dialog")
         )
 
     def _modal(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
@@ -84,7 +84,7 @@ class PixelLayer:
             dimmed = around.is_grey and DIMMED[0] <= around.brightness <= DIMMED[1]
             if dimmed and within.brightness > around.brightness + 50:
                 return problem(
-                    self.name, DIALOG, "modal_editor", "dialog", 0.9, "a large dialog lies over a dimmed screen"
+                    self.name, DIALOG, "modal_editor", "dialog", 0.9, "a large dialog covers a dimmed screen"
                 )
         return None
 
@@ -112,7 +112,7 @@ class PixelLayer:
             if stark:
                 return self._told(frame, box, "foreign_dialog", "window", 0.88, "another window is in front")
             if has_filled_button(frame, box):
-                return self._told(frame, box, "dialog", "dialog", 0.88, "a box with buttons lies over the editor")
+                return self._told(frame, box, "dialog", "dialog", 0.88, "a box with buttons covers the editor")
         return None
 
     def _empty_page(self, frame: Frame, ground: ScreenBackground, panels: list[Box]) -> Evidence | None:
@@ -120,7 +120,7 @@ class PixelLayer:
             return None
         middle = Box(frame.width // 4, frame.height // 5, frame.width * 3 // 4, frame.height * 3 // 5, (0, 0, 0))
         words = read_text(frame, middle)
-        says = f"the page is empty but for a message {words[:100]!r}"
+        says = f"the page is empty except for a message {words[:100]!r}"
         return problem(self.name, ERROR, "crashed", "error", 0.88, says)
 
     def _terminal(self, frame: Frame, panels: list[Box]) -> Evidence | None:

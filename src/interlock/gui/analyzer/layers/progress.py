@@ -28,5 +28,5 @@ class ProgressLayer:
         age = self._clock.monotonic() - last
         if age <= STALLED_S:
             return ok(self.name, f"text reached the disk {age:.1f} s ago", 0.5, "progress")
-        says = f"text is typed, but for {age:.0f} s none has reached the disk"
+        says = f"text is being typed, but for {age:.0f} s none has reached the disk"
         return problem(self.name, ReplayStatus.ERROR_STATE, "stalled", "progress", 0.9, says)

@@ -24,8 +24,8 @@ class ServerLayer:
 
     def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if self._is_there():
-            return ok(self.name, "the server answers", 0.3, "server")
-        says = "the editor's server does not answer"
+            return ok(self.name, "the server responds", 0.3, "server")
+        says = "the editor's server does not respond"
         return problem(self.name, ReplayStatus.ERROR_STATE, "server_gone", "server", 0.95, says)
 
     def _is_there(self) -> bool:

@@ -50,7 +50,7 @@ class WindowLayer:
             return None
         if not above:
             return None
-        says = f"another window lies over the editor: {above[-1].title[:80]!r} ({above[-1].class_name})"
+        says = f"another window covers the editor: {above[-1].title[:80]!r} ({above[-1].class_name})"
         return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "foreign_dialog", "window", 0.9, says)
 
     def _foreign(self, active: Window) -> Evidence:

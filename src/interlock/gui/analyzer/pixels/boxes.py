@@ -21,7 +21,7 @@ CORNER = 8
 """Rounded corners shorten the sides by up to this much."""
 
 VIVID = 60
-"""From this difference between the channels on a colour is no grey."""
+"""From this difference between the channels on a colour is not a grey."""
 
 MAX_LINES = 1500
 """More horizontal lines than this are a picture, not a user interface."""

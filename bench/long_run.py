@@ -1,0 +1,93 @@
+"""`interlock show` of a run of a million steps: when the first lines come, how long all takes, and the memory of it.
+
+Example: python bench/long_run.py [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from interlock.journal import Store
+from story import write_run
+
+NOTES = (
+    "A run as supervision writes it: steps, checkpoints, an issue and an intervention every 50 steps. Each command in "
+    "a process of its own, its output read through a pipe. The first page (50 lines) is to come in less than 1 s, and "
+    "`show --json` to stay below 100 MB."
+)
+
+PAGE = 50
+FIRST_PAGE = ("show", "long")
+"""Ended as soon as its first page is there: nobody reads the rest of a million lines."""
+
+
+def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
+    """Title, header and rows for the table of results."""
+    steps = 20_000 if quick else 1_000_000
+    ways = (
+        FIRST_PAGE,
+        ("show", "long", "--after", str(steps), "--limit", "50"),
+        ("show", "long", "--kind", "issue", "--limit", "50"),
+        ("show", "long", "--json"),
+        ("verify", "long"),
+    )
+    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as place:
+        write_run(Store(Path(place) / "interlock" / "runs"), "long", steps)
+        rows = [[f"`{' '.join(way)}`", *took(place, way)] for way in ways]
+    return (
+        "A long run: showing it",
+        [f"{steps:,} steps", "first page s", "all of it s", "MB read", "most memory MB"],
+        rows,
+    )
+
+
+def took(place: str, way: tuple[str, ...]) -> list[str]:
+    """Run a command to its end."""
+    env = {**os.environ, "XDG_STATE_HOME": place, "XDG_CONFIG_HOME": place}
+    begin, lines, size = time.perf_counter(), 0, 0
+    first, peak = None, [0]
+    command = [sys.executable, "-m", "interlock", *way]
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        watch = threading.Thread(target=watch_memory, args=(process, peak))
+        watch.start()
+        while data := os.read(process.stdout.fileno(), 65536):
+            lines, size = lines + data.count(b"\n"), size + len(data)
+            if first is None and (lines >= PAGE or "--json" in way):
+                first = time.perf_counter() - begin
+                if way == FIRST_PAGE:
+                    process.terminate()
+    watch.join()
+    assert process.returncode == 0 or way == FIRST_PAGE, way
+    all_of_it = time.perf_counter() - begin
+    whole = f"{all_of_it:.1f}" if way != FIRST_PAGE else ""
+    return [f"{first or all_of_it:.2f}", whole, f"{size / 1e6:.1f}", f"{peak[0] / 1024:.0f}"]
+
+
+def watch_memory(process: subprocess.Popen[bytes], peak: list[int]) -> None:
+    """Note the most that a process has had in memory, in KB, until it ends."""
+    while process.returncode is None:
+        with contextlib.suppress(OSError, ValueError, StopIteration):
+            status = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+            peak[0] = max(peak[0], next(int(line.split()[1]) for line in status if line.startswith("VmHWM")))
+        time.sleep(0.02)
+
+
+def main() -> None:
+    from table import as_markdown
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    print(as_markdown(*measure(parser.parse_args().quick), NOTES))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,9 @@
+from .adapter import InProcessAdapter as InProcessAdapter
+from .call_decision import CallDecision as CallDecision
+from .call_decision import CallOutcome as CallOutcome
+from .call_decision import read_outcome as read_outcome
+from .edits import HistoryEdits as HistoryEdits
+from .model_turn import ModelTurn as ModelTurn
+from .session import RunStopped as RunStopped
+from .session import Session as Session
+from .supervision import Supervision as Supervision

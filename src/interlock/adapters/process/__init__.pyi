@@ -1,0 +1,12 @@
+from ..steps.adapter import SILENT as SILENT
+from ..steps.adapter import SPEAKING as SPEAKING
+from ..steps.adapter import ProcessAdapter as ProcessAdapter
+from ..steps.client import Steps as Steps
+from .adoption import adopt_orphan as adopt_orphan
+from .adoption import adopt_orphans as adopt_orphans
+from .front import run_command as run_command
+from .job_control import die_of as die_of
+from .launch import Launch as Launch
+from .owner_messages import Finished as Finished
+from .stored_launch import has_front as has_front
+from .stored_launch import read_launch as read_launch

@@ -1,0 +1,39 @@
+"""What a command leaves running when it ends: the run ends it too, unless it is to stay."""
+
+from __future__ import annotations
+
+import time
+
+from ...journal import PARKED, RunFolder
+from ...process import ProcessTree
+
+LINGER_S = 2.0
+"""How long processes may take to end by themselves: the end of a pipeline still writes down what it was given."""
+
+GRACE_S = 3.0
+"""How long after SIGTERM they may take; then they are killed."""
+
+LOOK_S = 0.1
+
+
+def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> str:
+    """Settle what the command left running, and give what was done about it, in words; empty where nothing was left.
+
+    Nothing is ended while a person has paused it: they may want to look at it. What is left of a client that dies while
+    its run is parked at a usage limit must not wait for the limit.
+    """
+    if tree.wait_gone(0):
+        return ""
+    if leave:
+        return f"still running, and no longer supervised: {tree.describe()}"
+    until = time.monotonic() + LINGER_S
+    while time.monotonic() < until:
+        if tree.wait_gone(LOOK_S):
+            return ""
+        if tree.frozen() and not (folder.path / PARKED).exists():
+            until = time.monotonic() + LINGER_S
+    left = tree.describe()
+    ended = tree.end(GRACE_S)
+    if ended.left:
+        return f"it left processes running that could not be ended: {tree.describe()}"
+    return f"ended what it left running: {left}"

@@ -1,0 +1,10 @@
+from .lines import LineError as LineError
+from .lines import read_lines as read_lines
+from .parallel import ParallelScanner as ParallelScanner
+from .scan import Finding as Finding
+from .scan import Scanned as Scanned
+from .scan import TraceScanner as TraceScanner
+from .trace_events import TraceBegin as TraceBegin
+from .trace_events import TraceEnd as TraceEnd
+from .trace_events import TraceEvent as TraceEvent
+from .trace_events import read_batches as read_batches

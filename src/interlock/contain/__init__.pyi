@@ -1,0 +1,14 @@
+from .bubblewrap import find_bubblewrap as find_bubblewrap
+from .bubblewrap import why_not as why_not
+from .fence import API_PORT as API_PORT
+from .fence import EGRESS_PORT as EGRESS_PORT
+from .fence import Fence as Fence
+from .fence import build_fence as build_fence
+from .guard import Kept as Kept
+from .guard import guard_words as guard_words
+from .insiders import Insiders as Insiders
+from .insiders import in_group as in_group
+from .insiders import refuse_inside as refuse_inside
+from .places import late_places as late_places
+from .places import own_places as own_places
+from .seccomp import open_filter as open_filter

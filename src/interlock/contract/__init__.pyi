@@ -1,0 +1,11 @@
+from .call_check import PREFIX as PREFIX
+from .call_check import ContractCheck as ContractCheck
+from .call_check import file_rule as file_rule
+from .file_rules import broken_by as broken_by
+from .progress import advance as advance
+from .progress import work_items as work_items
+from .sources import agree as agree
+from .sources import common_hosts as common_hosts
+from .sources import given as given
+from .sources import protect_itself as protect_itself
+from .task_words import clauses_in as clauses_in

@@ -1,0 +1,277 @@
+"""What differs between Linux and other systems, in one place. Linux is complete; macOS has what needs no Linux kernel.
+
+Modules that only make sense on Linux (`process`, `contain`) call `needs_linux` where they begin.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+from .errors import InterlockError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+LINUX = sys.platform == "linux"
+
+POLLRDHUP = 0x2000 if sys.platform == "linux" else select.POLLHUP
+"""The other end has stopped sending; elsewhere only that it has closed."""
+
+KEEP_SIZE, PUNCH_HOLE = 1, 2
+
+WITHOUT_LINUX = "Without it: interlock install (hooks), serve, web, review, scan, checkpoint, rollback, report."
+
+
+class NeedsLinux(InterlockError):
+    """Raised where something is asked for that only Linux can do."""
+
+    exit_status = 2
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} needs Linux", todo=WITHOUT_LINUX)
+
+
+def needs_linux(what: str) -> None:
+    """Raise NeedsLinux on any other system."""
+    if not LINUX:
+        raise NeedsLinux(what)
+
+
+class Poller(Protocol):
+    """What epoll offers, as far as we use it. Its events have the numbers of `select.POLLIN` and the like."""
+
+    def register(self, fd: int | socket.socket, eventmask: int) -> None: ...
+    def modify(self, fd: int | socket.socket, eventmask: int) -> None: ...
+    def unregister(self, fd: int | socket.socket) -> None: ...
+    def poll(self, timeout: float | None = None, maxevents: int = -1) -> list[tuple[int, int]]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Poller: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class _Poll:
+    """A Poller on poll(2), for one thread."""
+
+    def __init__(self) -> None:
+        self._poll = select.poll()
+        self.register, self.modify, self.unregister = self._poll.register, self._poll.modify, self._poll.unregister
+
+    def poll(self, timeout: float | None = None, maxevents: int = -1) -> list[tuple[int, int]]:
+        ready = self._poll.poll(None if timeout is None or timeout < 0 else timeout * 1000)
+        return ready[:maxevents] if maxevents > 0 else ready
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def __enter__(self) -> _Poll:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_poller() -> Poller:
+    if sys.platform == "linux":
+        return select.epoll()
+    else:
+        return _Poll()
+
+
+def register_exclusive(poller: Poller, listener: socket.socket) -> None:
+    """Wait for connections; where the kernel can, one of the threads that wait is woken for each, not all."""
+    if sys.platform == "linux":
+        poller.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
+    else:
+        poller.register(listener, select.POLLIN)
+
+
+def open_bell() -> tuple[int, int]:
+    """A pipe that wakes a poller: neither end blocks."""
+    ends = os.pipe()
+    for end in ends:
+        os.set_blocking(end, False)
+    return ends
+
+
+def widen_pipe(descriptor: int, size: int) -> None:
+    """Let a pipe hold more, where the system lets us; OSError where an ordinary user has too many of them."""
+    if sys.platform == "linux":
+        import fcntl
+
+        fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, size)
+
+
+def peer_credentials(sock: socket.socket) -> tuple[int, int, int]:
+    """The process, user and group at the other end of a unix socket, by the kernel's word."""
+    if sys.platform == "linux":
+        raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        pid, uid, gid = struct.unpack("3i", raw)
+    else:
+        local, peer_cred, peer_pid = 0, 1, 2  # SOL_LOCAL, LOCAL_PEERCRED, LOCAL_PEERPID of macOS
+        _, uid, _, gid = struct.unpack_from("=IIh2xI", sock.getsockopt(local, peer_cred, 76))
+        (pid,) = struct.unpack("i", sock.getsockopt(local, peer_pid, 4))
+    return pid, uid, gid
+
+
+def boot_clock() -> float:
+    """Seconds since this boot, suspended time included: a clock that never steps."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    else:
+        return time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
+@cache
+def boot_id() -> str:
+    """What tells this boot of the machine from the one before; empty where the system does not say."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def sync_data(descriptor: int) -> None:
+    """Return when the disk has the content of an open file."""
+    if sys.platform == "linux":
+        os.fdatasync(descriptor)
+    elif sys.platform == "darwin":
+        import fcntl
+
+        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)
+    else:
+        os.fsync(descriptor)
+
+
+def allocate(descriptor: int, size: int) -> None:
+    """Take room on the disk for an empty file; OSError where there is none."""
+    if sys.platform == "linux":
+        os.posix_fallocate(descriptor, 0, size)
+    else:
+        piece = bytes(1 << 20)
+        for at in range(0, size, len(piece)):
+            os.pwrite(descriptor, piece[: size - at], at)
+
+
+def punch_hole(descriptor: int, start: int, length: int) -> None:
+    """Give a stretch of an open file back to the disk, where the file system can do that."""
+    if sys.platform == "linux":
+        import ctypes
+
+        libc = ctypes.CDLL(None)
+        punch = getattr(libc, "fallocate64", None) or libc.fallocate
+        punch.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+        punch(descriptor, PUNCH_HOLE | KEEP_SIZE, start, length)
+
+
+def copy_range(source: int, out: int, length: int, at: int) -> int:
+    """Copy inside the kernel, from and to the same place; OSError with ENOSYS where it cannot."""
+    if sys.platform == "linux":
+        return os.copy_file_range(source, out, length, at, at)
+    else:
+        raise unsupported()
+
+
+def thread_seconds(ident: int) -> float:
+    """Processor time of a thread of ours; 0 where the system does not say."""
+    if sys.platform == "linux":
+        return time.clock_gettime(time.pthread_getcpuclockid(ident))
+    else:
+        return 0.0
+
+
+def usable_cores() -> int:
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    else:
+        return os.cpu_count() or 1
+
+
+def list_attributes(descriptor: int) -> list[tuple[str, bytes]]:
+    """The extended attributes of an open file; Python can read them on Linux only."""
+    if sys.platform == "linux":
+        return [(name, os.getxattr(descriptor, name)) for name in os.listxattr(descriptor)]
+    else:
+        return []
+
+
+def set_attribute(descriptor: int, name: bytes, value: bytes | None) -> None:
+    """Write an extended attribute of an open file, or remove it; OSError with ENOSYS where Python cannot."""
+    if sys.platform == "linux":
+        if value is None:
+            os.removexattr(descriptor, name)
+        else:
+            os.setxattr(descriptor, name, value)
+    else:
+        raise unsupported()
+
+
+def open_process(pid: int) -> int:
+    """A descriptor that stays with this very process; OSError where there is none to be had."""
+    if sys.platform == "linux":
+        return os.pidfd_open(pid)
+    else:
+        raise unsupported()
+
+
+def signal_process(handle: int, number: int) -> None:
+    """Signal the process of a descriptor."""
+    if sys.platform == "linux":
+        signal.pidfd_send_signal(handle, number)
+    else:
+        raise unsupported()
+
+
+def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
+    """The next of these signals, which are blocked, and its si_code; 0 where the system does not say."""
+    if sys.platform == "linux":
+        info = signal.sigwaitinfo(wanted)
+        return info.si_signo, info.si_code
+    else:
+        return signal.sigwait(wanted), 0
+
+
+def reports_stop(pid: int) -> bool:
+    """Whether a stop of this child was not yet reported; ChildProcessError if it is not ours."""
+    if sys.platform == "linux":
+        return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None
+    else:
+        return os.waitpid(pid, os.WUNTRACED | os.WNOHANG)[0] == pid
+
+
+def open_memory_file(name: str, flags: int = 1) -> int:
+    """A file without a name in memory; `flags` are those of memfd_create, by default MFD_CLOEXEC."""
+    if sys.platform == "linux":
+        return os.memfd_create(name, flags)
+    else:
+        raise unsupported()
+
+
+def open_notifications() -> int:
+    """A queue of inotify; OSError where there is none."""
+    if sys.platform == "linux":
+        import ctypes
+
+        queue: int = ctypes.CDLL(None, use_errno=True).inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if queue < 0:
+            raise OSError(ctypes.get_errno(), "the kernel provides no notification queue")
+        return queue
+    else:
+        raise unsupported()
+
+
+def unsupported() -> OSError:
+    return OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))

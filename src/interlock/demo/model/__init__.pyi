@@ -1,0 +1,12 @@
+from .request import ModelRequest as ModelRequest
+from .script import BUILT_IN as BUILT_IN
+from .script import Script as Script
+from .script import ScriptedCall as ScriptedCall
+from .script import ScriptedTurn as ScriptedTurn
+from .script import Scripts as Scripts
+from .script import Tokens as Tokens
+from .script import read as read
+from .script import run as run
+from .script import turns as turns
+from .script import write as write
+from .server import ScriptedModel as ScriptedModel

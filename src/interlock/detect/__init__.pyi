@@ -1,0 +1,14 @@
+from .agent_history import AgentHistory as AgentHistory
+from .detector import Asked as Asked
+from .detector import Detector as Detector
+from .detector import DetectorFailed as DetectorFailed
+from .detector import Factory as Factory
+from .detector import Setting as Setting
+from .detector import StatefulDetector as StatefulDetector
+from .detectors import Detectors as Detectors
+from .detectors import finding_key as finding_key
+from .registry import factories as factories
+from .registry import issue_types as issue_types
+from .registry import register as register
+from .registry import unregister as unregister
+from .tuning import Tuning as Tuning

@@ -1,0 +1,1 @@
+from .profile import write_profile as write_profile

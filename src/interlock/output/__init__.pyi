@@ -1,0 +1,15 @@
+from .copier import flags_of as flags_of
+from .kept import GAP as GAP
+from .kept import SCREEN as SCREEN
+from .kept import STDERR as STDERR
+from .kept import STDOUT as STDOUT
+from .kept import TERMINAL as TERMINAL
+from .kept import Latest as Latest
+from .kept import OutputReader as OutputReader
+from .kept import OutputWriter as OutputWriter
+from .kept import Printed as Printed
+from .last_lines import LastLines as LastLines
+from .last_lines import read_last_lines as read_last_lines
+from .readable_text import readable as readable
+from .windows import parse_since as parse_since
+from .windows import step_window as step_window

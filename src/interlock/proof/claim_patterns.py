@@ -1,0 +1,176 @@
+"""Claim patterns: what each kind of claim looks like in English; `claims` decides whether it is stated as a fact."""
+
+from __future__ import annotations
+
+import re
+
+from .model import ClaimKind
+
+_BE = (
+    r"(?:(?:are|is|now|have|has|been|all|were|was|still|also|currently|again|successfully|both|each|being"
+    r"|cleanly)\s+){0,4}"
+)
+_TESTS = r"(?:tests?(?: cases?| suites?| files?)?|specs?|test-suite|suite|checks|assertions|scenarios)"
+_PASSING = (
+    r"(?:pass(?:es|ed|ing)?\b(?!\s+(?:(?:an?|its|their|some|no)\s|the\s+(?!first|second|whole)|`[^`]*`\s+(?:as|to"
+    r"|into)\b))"
+    r"|green\b|succeed(?:s|ed)?\b|successful\b)"
+)
+"""The verb without an object: tests that pass an argument say nothing about how they went."""
+_CLEANLY = (
+    r"(?:(?:finish|complet|exit|run|ran)(?:s|es|ed)? (?:cleanly|successfully|without (?:any )?(?:errors?|failures?)"
+    r"|with (?:0|no) (?:errors?|failures?)))"
+)
+_BUILDER = (
+    r"(?:(?:npm|yarn|pnpm)(?: run)? build|cargo build|go build|make (?:all|build)|mvn (?:package|compile|install)"
+    r"|(?:\./gradlew|gradle) (?:build|assemble)|docker build|cmake --build)"
+)
+_RUNNER = (
+    r"(?:pytest|unittest|jest|vitest|mocha|tox|nox|cargo test|go test|npm (?:run )?test|yarn test|pnpm test"
+    r"|make test|make check|ctest|rspec|phpunit|mvn (?:test|verify)|gradle test|\./gradlew test)"
+)
+
+PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
+    (
+        "tests",
+        re.compile(
+            rf"\b(?:all|every|the|our|my|these|those|both|each|its|existing|new|unit|integration|e2e|regression"
+            rf"|full|\d+)\b"
+            rf"(?:(?!\b(?:that|which|if|whether|when|once|until|unless|should|will|would|so|before|shows?|prints?"
+            rf"|pass|fail"
+            rf"|to)\b)[^.;:,\n]){{0,60}}?\b{_TESTS}\b(?: \([^)\n]{{0,40}}\))?(?: in [\w./`-]+)?\s+{_BE}{_PASSING}",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b(?:ran|run|executed)\b[^.;]{0,40}\b(?:tests?|suite|pytest)\b[^.;]{0,20}(?:\band|,)\s*(?:they|"
+            r"everything|it)"
+            r"\s+(?:all |now )*pass(?:es|ed)?\b",
+            re.IGNORECASE,
+        ),
+    ),
+    ("tests", re.compile(rf"\A(?:and |so |now |ok[,:]? |great[,!:]? )?{_TESTS}:?\s+{_BE}{_PASSING}", re.IGNORECASE)),
+    (
+        "tests",
+        re.compile(
+            rf"(?<!\w)`?{_RUNNER}`?(?: [\w./`-]+)?\s+{_BE}(?:{_PASSING}|clean\b|is happy|{_CLEANLY})", re.IGNORECASE
+        ),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b(\d+)\s*/\s*\1 (?:\w+ )?(?:tests? )?(?:are |now )?pass(?:ed|ing|es)?\b|\b(\d+) of \2 tests? pass",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b\d+ (?:\w+ )?(?:tests? |specs? )?pass(?:ed|ing|es)?,? (?:and )?(?:0|no|zero) (?:fail|error)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b(?:0|no|zero) (?:test )?(?:failures|failing tests|failed tests)\b|\bno (?:more )?tests? (?:is "
+            r"|are )?fail(?:s|ing)?\b"
+            rf"|`test\w+(?:\(\))?`\s+{_BE}{_PASSING}",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "types",
+        re.compile(
+            r"(?<!\w)`?(?:mypy|tsc|pyright|type[- ]?check(?:s|ing|er)?|types|typescript)(?: --?[\w-]+)*`?\s+"
+            rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|{_CLEANLY}|without errors?|reports? (?:no|0|zero) (?:errors?"
+            rf"|issues?))"
+            r"|\b(?:there (?:are|were) )?(?:no|zero|0) (?:more )?type(?:script)? errors?\b|\btype-?checks? cleanly",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "lint",
+        re.compile(
+            r"(?<!\w)`?(?:ruff|eslint|lint(?:er|ing|s)?|flake8|pylint|clippy|prettier|black|"
+            r"biome)(?: check)?`?(?: check)?\s+"
+            rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|reports? (?:no|0|zero) (?:errors?|issues?|warnings?|problems?))"
+            r"|\b(?:no|zero|0) (?:more )?lint(?:ing|er)? (?:errors?|warnings?|issues?|problems?)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "build",
+        re.compile(
+            r"\b(?:build|compilation)\s+(?:(?:is|has|was|now|of [\w./`-]+)\s+){0,3}(?:pass(?:es|ed|ing)|green"
+            r"|succeed(?:s|ed)"
+            r"|successful|complet(?:es|ed) (?:successfully|without errors?))\b"
+            rf"|(?<!\w)`?{_BUILDER}(?: [\w./-]+)?`?\s+{_BE}(?:{_PASSING}|{_CLEANLY})"
+            r"|\b(?:it|everything|project|code|app|application|package|crate|binary|site|module|that"
+            r"|this)\s+(?:now |still |all )?"
+            r"(?:builds?|compiles?|built|compiled)\s+(?:(?:again|now)\s+)?(?:successfully|cleanly|fine"
+            r"|without (?:any )?(?:errors?|warnings?|issues?))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "endpoint",
+        re.compile(
+            r"(?:\b(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+(?=`?/))?(?:\b(?:endpoint|server|api|service|site|page|route"
+            r"|url|health ?check)\b|\bhttps?://[\w.:/-]+"
+            r"|(?:(?<=\s)|\A)`?/[\w/-]+`?)"
+            r"(?: at [\w.:/`-]+| on (?:port )?[\w.:/`-]+)?\s+(?:(?:now|is|also|correctly|successfully|are)\s+){0,3}"
+            r"(?:return(?:s|ed|ing)(?: an?)?(?: http| status)?(?: code)? 20\d|(?:respond|answer)(?:s|ed"
+            r"|ing)(?: with)?(?: an?)?(?: http| status)? (?:20\d|ok)\b"
+            r"|(?:up and running|reachable|healthy|responding|live|running (?:at|on) \S+))",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "push",
+        re.compile(
+            r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?pushed\b"
+            r"|\b(?:changes?|commits?|branch|code|everything|it|fix)\s+(?:(?:is|are|has|have|been|was|were|now|all"
+            r"|successfully)\s+){1,4}pushed\b"
+            r"|\A(?:Successfully )?[Pp]ushed (?:the|all|my|to|it|this|these|everything|both)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "commit",
+        re.compile(
+            r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?committed\b(?! to\b)"
+            r"|\b(?:changes?|code|everything|fix|files?|work)\s+(?:(?:is|are|has|have|been|was|were|now|all"
+            r"|successfully)\s+){1,4}committed\b(?! to\b)"
+            r"|\A(?:Successfully )?Committed (?:the|all|my|it|this|these|as|in|everything|both)\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "done",
+        re.compile(
+            r"\A(?:everything|all)(?: that)? you (?:asked|wanted)(?: for)? (?:is|has been|was) (?:now )?(?:done"
+            r"|implemented|complete"
+            r"|in place)\b|\bI(?:'ve| have) (?:now |successfully )*(?:finished|completed) (?:the|your|this) (?:task"
+            r"|work"
+            r"|implementation|feature|migration|refactoring|fix|job|changes)\b"
+            r"|\b(?:tasks?|everything|work|implementation|migration|deployment|backup|export|feature|fix|issues?|bugs?"
+            r"|problem|"
+            r"requirements?|changes?|solution|job|integration|setup|configuration|optimization|refactoring|upgrade"
+            r"|service|"
+            r"system|model|infrastructure|pipeline|update|updates|servers?|vulnerability|resources|replication"
+            r"|layer|data|checks)\b"
+            r"(?:(?!\b(?:that|which|to|when|if|not|for|must|should|will|would|can|could|cannot|needs?|before|"
+            r"may)\b)[^.;:\n]){0,60}?\b(?:(?:is|are|has|have|been|was|were|now"
+            r"|fully|all|"
+            r"successfully|meets?|met)\s+){0,4}(?:complete|completed|done|finished|resolved|fixed|working|deployed"
+            r"|implemented|"
+            r"provisioned|configured|stable|compliant|ready|verified|exported|in place|met|pass|requirements)\b"
+            r"|\b(?:successfully|correctly) (?:\w+ed|built|set up|wrote|written)\b|\bsuccessfully\.?\Z"
+            r"|\A(?:it|this|that|everything|all)\s+(?:now )?works?\b",
+            re.IGNORECASE,
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+from .scan_page import ScanPage as ScanPage

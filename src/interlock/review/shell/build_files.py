@@ -1,0 +1,172 @@
+"""Build files: tools that run what stands in a file of their own, where an earlier step has written that file."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+import re2
+
+from ...core import from_json
+from .interpreters import run_code
+from .model import NOTHING, Command
+from .projects import MAX_FILES, MAX_LINES, run_recipes
+from .scope import ShellScope, below
+
+if TYPE_CHECKING:
+    from .reader import ScriptReader
+
+TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
+    "task": (("Taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml"), "lines"),
+    "just": (("justfile", "Justfile", ".justfile"), "recipes"),
+    "tox": (("tox.ini",), "lines"),
+    "pre-commit": ((".pre-commit-config.yaml",), "lines"),
+    "act": ((".github/workflows/",), "lines"),
+    "ansible-playbook": (("",), "lines"),
+    "cmake": (("CMakeLists.txt",), "lines"),
+    "rake": (("Rakefile", "rakefile"), "ruby"),
+    "vagrant": (("Vagrantfile",), "ruby"),
+    "invoke": (("tasks.py",), "python"),
+    "inv": (("tasks.py",), "python"),
+    "nox": (("noxfile.py",), "python"),
+    "fab": (("fabfile.py",), "python"),
+    "scons": (("SConstruct",), "python"),
+    "gulp": (("gulpfile.js",), "node"),
+    "grunt": (("Gruntfile.js",), "node"),
+    "vite": (("vite.config.js", "vite.config.ts"), "node"),
+    "webpack": (("webpack.config.js",), "node"),
+    "jest": (("jest.config.js", "jest.setup.js"), "node"),
+    "terraform": (("",), "values"),
+    "tofu": (("",), "values"),
+    "gradle": (("build.gradle", "build.gradle.kts"), "groovy"),
+    "gradlew": (("build.gradle", "build.gradle.kts"), "groovy"),
+    "cargo": (("build.rs", "src/", "tests/"), "rust"),
+    "go": (("",), "go"),
+    "pip": (("setup.py",), "python"),
+    "pipx": (("setup.py",), "python"),
+    "composer": (("composer.json",), "composer"),
+    "docker": (("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"), "compose"),
+    "docker-compose": (("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"), "compose"),
+}
+"""The files that a tool reads (a folder: all below it; empty: those that it names, or all here), and how they read."""
+
+ENDINGS = {"go": (".go",), "rust": (".rs",), "values": (".tf",), "lines": (".yml", ".yaml")}
+ASKS = frozenset(("--version", "-V", "--help", "-h", "--list", "-l", "plan", "validate", "fmt", "ps", "logs", "config"))
+"""What only looks at the file."""
+
+
+def run_build_file(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
+    """What a tool would run of the files that an earlier step has written for it."""
+    names, how = TOOLS[command.program]
+    if names == ("setup.py",) and not any(
+        arg in (".", "./", "-e.", ".[dev]") or arg[:2] == "./" for arg in command.args
+    ):
+        return
+    if not ASKS.isdisjoint(command.args[:2]):
+        return
+    inner = below(scope, command.program)
+    for name, text, step in _files(command, names, how, scope):
+        with reader.quoting(f"{name}, written in step {step}" if step >= 0 else ""):
+            _run(reader, command, text, how, inner)
+
+
+def _files(command: Command, names: tuple[str, ...], how: str, scope: ShellScope) -> Iterator[tuple[str, str, int]]:
+    given = [arg for at, arg in enumerate(command.args) if at and command.args[at - 1] in ("-f", "--file", "-t")]
+    given += [arg for arg in command.args if arg.endswith(ENDINGS.get(how, ("\0",)))]
+    count = 0
+    for name in given or names:
+        if name and not name.endswith("/"):
+            file = scope.file(name)
+            if file.text is not None:
+                yield name, file.text, file.step
+            continue
+        for place, file in scope.below(name or "."):
+            if file.text is not None and place.endswith(ENDINGS.get(how, ("",))) and count < MAX_FILES:
+                count += 1
+                yield place.rpartition("/")[2], file.text, file.step
+
+
+def _run(reader: ScriptReader, command: Command, text: str, how: str, scope: ShellScope) -> None:
+    if how == "lines":
+        for line in text.split("\n")[:MAX_LINES]:
+            plain = KEY.sub("", line).strip().strip("\"'")
+            if plain and MAY_ACT.Match(plain.encode("utf-8", "replace")):
+                reader.nested(plain, scope.copy(), NOTHING)
+    elif how == "values":
+        for value in VALUE.findall(text)[:MAX_LINES]:
+            reader.nested(value.replace('\\"', '"'), scope.copy(), NOTHING)
+    elif how == "recipes":
+        wanted = [arg for arg in command.args if arg[:1] != "-" and "=" not in arg]
+        run_recipes(reader, INDENTED.sub("\t", text), wanted, scope)
+    elif how == "composer":
+        _run_composer(reader, command, text, scope)
+    elif how == "compose":
+        if any(arg in ("up", "run", "start", "create") for arg in command.args):
+            _run_services(reader, text, scope)
+    elif how == "go":
+        for line in GENERATE.findall(text)[:MAX_LINES] if "generate" in command.args[:1] else ():
+            reader.nested(line, scope.copy(), NOTHING)
+        if command.args[:1] in (("run",), ("test",)):
+            run_code(reader, text, how, scope)
+    else:
+        run_code(reader, text, how, scope)
+
+
+MAY_ACT = re2.Set.SearchSet()
+MAY_ACT.Add(
+    r"(?:^|[\s;&|(])(?:\S*/)?(?:rm|dd|mkfs\S*|shred|curl|wget|nc|ncat|socat|ssh|scp|rsync|sudo|chmod|chown|kill|git|docker"
+    r"|kubectl|aws|psql|mysql|unlink|truncate|mv|crontab|base64|bash|sh|python3?|node|perl|ruby|find|eval)\s"
+)
+MAY_ACT.Compile()
+"""Commands that act, in a line of a file that also says other things."""
+
+KEY = re.compile(r"^\s*(?:-\s+)*(?:[\w.-]+\s*[:=]\s*)?[|>]?-?")
+VALUE = re.compile(r'\bcommand\s{0,8}=\s{0,8}"((?:[^"\\\n]|\\.){1,2000})"')
+INDENTED = re.compile(r"^[ ]{2,8}(?=\S)", re.MULTILINE)
+GENERATE = re.compile(r"^//go:generate\s+(\S.*)$", re.MULTILINE)
+
+
+class _Composer(msgspec.Struct):
+    scripts: dict[str, str | list[str]] = {}
+
+
+def _run_composer(reader: ScriptReader, command: Command, text: str, scope: ShellScope) -> None:
+    """`composer install` runs what hangs on its events, `composer NAME` that script."""
+    try:
+        scripts = from_json(text.encode(), _Composer).scripts
+    except msgspec.DecodeError:
+        return
+    words = [arg for arg in command.args if arg[:1] != "-"]
+    name = words[1] if words[:1] in (["run"], ["run-script"]) and len(words) > 1 else words[0] if words else "install"
+    for event, value in scripts.items():
+        if event == name or (event.startswith(("pre-", "post-")) and name in ("install", "update", "require")):
+            for line in [value] if isinstance(value, str) else value:
+                reader.nested(line.removeprefix("@php "), scope.copy(), NOTHING)
+
+
+def _run_services(reader: ScriptReader, text: str, scope: ShellScope) -> None:
+    """Services of a compose file as the `docker run` that they amount to: what they mount and what they run."""
+    for part in re.split(r"^ {2}(?=[\w.-]+:\s*$)", text, flags=re.MULTILINE)[1 : MAX_FILES + 1]:
+        found = SERVICE.findall(part)
+        run = next((value for key, value in found if key in ("command", "entrypoint")), "")
+        mounts = MOUNT.findall(part)
+        if run and mounts:
+            words = _words(run.strip())
+            options = [word for mount in mounts for word in ("-v", mount)]
+            reader.execute(["docker", "run", *options, "image", *words], scope.copy(), NOTHING)
+
+
+SERVICE = re.compile(r"^\s+(command|entrypoint|image):[ \t]*(\S.*)$", re.MULTILINE)
+MOUNT = re.compile(r"^\s+-[ \t]*[\"']?((?:[./~$]|\.\.)[^\s:\"']*:/[^\s\"']*)", re.MULTILINE)
+
+
+def _words(run: str) -> list[str]:
+    if run.startswith("["):
+        return re.findall(r"[\"']([^\"']*)[\"']", run)
+    try:
+        return shlex.split(run)
+    except ValueError:
+        return run.split()

@@ -1,0 +1,214 @@
+"""The ways in which a run hangs, each injected into a real run: which word it gets, and what is done about it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .running import ON_TERMINAL, Place, fill
+
+TOLD_S = 90.0
+"""The promise is 60 s; a busy machine gets a margin."""
+
+START = """
+import http.client, json, os, signal, subprocess, sys, threading, time, urllib.parse
+from interlock.adapters.process import Steps
+steps = Steps()
+steps.say("at work")
+def ask(stream=False):
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 9, "stream": stream, "tools": [{"name": "Bash", "input_schema": {}}],
+            "messages": [{"role": "user", "content": "hi"}]}
+    where = urllib.parse.urlsplit(os.environ["ANTHROPIC_BASE_URL"])
+    connection = http.client.HTTPConnection(where.hostname, where.port)
+    connection.request("POST", where.path + "/v1/messages", json.dumps(body), {"content-type": "application/json"})
+    try:
+        connection.getresponse().read()
+    except Exception as error:
+        print("broke:", type(error).__name__, flush=True)
+def tool(*command):
+    steps.before("bash", {"command": " ".join(command)})
+    open("began", "w").close()
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    answer = steps.after("ended", exit_code=done.returncode)
+    open("heard", "w").write(json.dumps(answer))
+def began():
+    open("began", "w").close()
+"""
+
+AGENTS = {
+    "half-open stream": "began(); ask(stream=True)",
+    "only pings": "began(); ask(stream=True)",
+    "client spins": "began()\nwhile True: pass",
+    "client deadlocked": "began(); signal.pause()",
+    "tool reads the terminal": "tool(sys.executable, '-c', TERMINAL)",
+    "tool never ends": "tool('sleep', '1000'); time.sleep(1000)",
+    "pipe held by a child": "tool('sh', '-c', 'sleep 1000 & exit 0'); time.sleep(1000)",
+    "owner hung": "began(); time.sleep(1000)",
+    "disk full": "began(); time.sleep(1000)",
+    "network gone": "began()\nfor _ in range(4): ask()\ntime.sleep(1000)",
+    "empty answers": "began()\nfor _ in range(4): ask()\ntime.sleep(1000)",
+    "client prompt": "began(); open('/dev/tty').readline()",
+}
+TERMINAL = "import os, pty; pid, master = pty.fork(); pid or input('Password: '); os.waitpid(pid, 0) if pid else None"
+
+PAUSED = "paused for a person"
+ANSWERS = {
+    "half-open stream": ["said", "the connection to the model was closed"],
+    "only pings": ["said", "the connection to the model was closed"],
+    "client spins": ["said", PAUSED],
+    "client deadlocked": ["said", PAUSED],
+    "tool reads the terminal": ["said", "the agent was given a hint", "the tool was ended"],
+    "tool never ends": ["said", "the agent was given a hint", "the tool was ended"],
+    "pipe held by a child": ["said", "the agent was given a hint", "the tool was ended"],
+    "owner hung": ["the owner was replaced"],
+    "disk full": ["said", "the agent was given a hint", PAUSED],
+    "network gone": ["said", PAUSED],
+    "empty answers": ["said", "the agent was given a hint", PAUSED],
+    "client prompt": ["said", PAUSED],
+}
+EMPTY = {
+    "id": "m", "type": "message", "role": "assistant", "content": [], "model": "claude-sonnet-4-5",
+    "stop_reason": "end_turn", "usage": {"input_tokens": 1, "output_tokens": 0},
+}  # fmt: skip
+
+
+def serve(server: socket.socket, kind: str) -> None:
+    """A model's API that goes wrong in one way."""
+    while True:
+        try:
+            client, _ = server.accept()
+        except OSError:
+            return
+        threading.Thread(target=go_wrong, args=(client, kind), daemon=True).start()
+
+
+def go_wrong(client: socket.socket, kind: str) -> None:
+    try:
+        client.recv(65_536)
+        if kind == "empty answers":
+            body = json.dumps(EMPTY).encode()
+            client.sendall(
+                b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: "
+            )
+            client.sendall(b"%d\r\n\r\n%s" % (len(body), body))
+            client.close()
+            return
+        client.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+        while True:
+            time.sleep(2)
+            if kind == "only pings":
+                event = b'event: ping\ndata: {"type": "ping"}\n\n'
+                client.sendall(b"%x\r\n%s\r\n" % (len(event), event))
+    except OSError:
+        return
+
+
+class Hang:
+    """One run that hangs in one way."""
+
+    def __init__(self, root: Path, kind: str) -> None:
+        self.kind, self.root = kind, root
+        root.mkdir()
+        self._mounted = kind == "disk full" and self._mount()
+        self.place = Place(root, {"unattended": {"tool_minutes": 0.6}})
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._terminal: int | None = None
+
+    def _mount(self) -> bool:
+        workspace = self.root / "workspace"
+        workspace.mkdir()
+        words = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=0700", "tmpfs", str(workspace)]
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+    @property
+    def possible(self) -> bool:
+        return self._mounted or self.kind != "disk full"
+
+    def start(self) -> None:
+        """Begin the run, and its trouble."""
+        script = self.root / "agent.py"
+        script.write_text(f"{START}\nTERMINAL = {TERMINAL!r}\n{AGENTS[self.kind]}\n")
+        address = f"http://127.0.0.1:{self._server.getsockname()[1]}"
+        if self.kind == "network gone":
+            self._server.close()
+        else:
+            threading.Thread(target=serve, args=(self._server, self.kind), daemon=True).start()
+        more: dict[str, object] = {"env": {**self.place.environment, "ANTHROPIC_BASE_URL": address}}
+        if self.kind == "client prompt":
+            # The client has a terminal, as in a multiplexer that is left alone; what it says goes elsewhere.
+            self._terminal, slave = pty.openpty()
+            more |= {"stdin": slave}
+        words = self.place.command(sys.executable, str(script), options=("--proxy",))
+        self.place.begin([*ON_TERMINAL, *words] if self.kind == "client prompt" else words, **more)
+
+    def inject(self) -> None:
+        """What is done from outside, once the agent has begun."""
+        self.place.wait_for("began")
+        if self.kind == "owner hung":
+            os.kill(self.place.folder.owner().pid, signal.SIGSTOP)
+        if self.kind == "disk full":
+            fill(self.place.workspace)
+
+    def told(self) -> bool:
+        return self.kind in [each.get("wedged") for each in self.place.records("liveness")]
+
+    def answers(self) -> list[str]:
+        return [each["answer"] for each in self.place.records("unwedge") if each["wedged"] == self.kind]
+
+    def close(self) -> None:
+        self.place.close()
+        self._server.close()
+        if self._terminal is not None:
+            os.close(self._terminal)
+        if self._mounted:
+            subprocess.run(["umount", "--lazy", str(self.place.workspace)], check=False)
+
+
+@pytest.fixture
+def hangs(tmp_path: Path) -> Iterator[dict[str, Hang]]:
+    made = {kind: Hang(tmp_path / kind.replace(" ", "-"), kind) for kind in AGENTS}
+    yield made
+    for hang in made.values():
+        hang.close()
+
+
+@pytest.mark.torture
+def test_every_hang_is_told_with_its_kind_and_answered_in_order(hangs, record_property):
+    """All of them at once; each is told within a minute of its beginning."""
+    took, answered = {}, {}
+    for hang in hangs.values():
+        if hang.possible:
+            hang.start()
+    began = {}
+    for kind, hang in hangs.items():
+        if hang.possible:
+            hang.inject()
+            began[kind] = time.monotonic()
+    deadline = time.monotonic() + 420
+    while time.monotonic() < deadline and len(answered) < len(began):
+        for kind in began:
+            if kind not in took and hangs[kind].told():
+                took[kind] = time.monotonic() - began[kind]
+            if kind not in answered and len(given := hangs[kind].answers()) >= len(ANSWERS[kind]):
+                answered[kind] = given
+        time.sleep(0.5)
+    record_property("told after", took)
+    print({kind: round(seconds) for kind, seconds in took.items()})
+    late = {kind: took.get(kind) for kind in began if took.get(kind, TOLD_S) >= TOLD_S}
+    assert late == {}, {kind: hangs[kind].place.records("liveness") for kind in late}
+    assert {kind: answers[: len(ANSWERS[kind])] for kind, answers in answered.items()} == {k: ANSWERS[k] for k in began}
+    # An agent whose tool was ended hears it with the tool's result.
+    for kind in ("tool never ends", "pipe held by a child"):
+        hangs[kind].place.wait_for("heard")
+        assert "Interlock ended" in (hangs[kind].place.workspace / "heard").read_text()
