@@ -1,6 +1,6 @@
 // Small hooks: asked data with its three states, the time, keys, the theme.
 
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asError, get } from "./api";
 
 export interface Asked<T> {
@@ -53,7 +53,8 @@ export type Keys = Record<string, () => void>;
 export function useKeys(keys: Keys): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  // Before the page is painted: whoever sees a button can press its key.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
       const target = event.target as HTMLElement;

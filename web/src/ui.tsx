@@ -1,7 +1,7 @@
 // Parts that every page is made of.
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "./api";
 import { Icon } from "./icons";
 
@@ -176,7 +176,7 @@ export function sayError(error: ApiError): void {
 
 export function Toasts() {
   const [toasts, setToasts] = useState<Toast[]>([]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (toast: Toast) => {
       setToasts((before) => [...before.slice(-3), toast]);
       setTimeout(() => setToasts((before) => before.filter((t) => t.id !== toast.id)), toast.level === "error" ? 9_000 : 4_000);

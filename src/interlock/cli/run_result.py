@@ -125,7 +125,7 @@ def _lines(run: Finished) -> list[str]:
         lines.append(f"limit: {run.unpriced_tokens:,} tokens have no known price; the cost limit could not be enforced")
     lines += [f"contract: {words}" for words in run.contract]
     lines += [f"tampered with: {words}" for words in run.tampering]
-    if run.still_running and run.still_running not in run.message:
+    if run.still_running:
         lines.append(f"could not be ended: {run.still_running}")
     if run.incident_id:
         lines.append(f"what next: interlock incident show {run.incident_id}")

@@ -258,7 +258,7 @@ class Owner:
             self._egress.close()
         self._steps.close()
         self._keep_own_work()
-        finished = self._summarize(status, limits)
+        finished = self._summarize(status, limits, left)
         supervisor.close()
         if self.held.tree is not None:
             self.held.tree.close()
@@ -415,7 +415,7 @@ class Owner:
         if not self._steps.spoken or self._supervisor.run.gate.inside:
             self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
 
-    def _summarize(self, status: int | None, limits: tuple[str, ...]) -> Finished:
+    def _summarize(self, status: int | None, limits: tuple[str, ...], told: str) -> Finished:
         run, ledger = self._supervisor.run, self._supervisor.pipeline.ledger
         with contextlib.suppress(InterlockError):
             # On a full disk the summary says what is known.
@@ -452,7 +452,7 @@ class Owner:
             limits_reached=limits or self.limits_reached(),
             incident_id=from_json(incident.body)["id"] if incident is not None else None,
             processes_left=len(left),
-            still_running=tree.describe(left) if tree is not None else "",
+            still_running="" if tree is None or (told and told in run.why_ended) else tree.describe(left),
             tampering=self._guardian.noticed,
             contract=contract,
             folder=str(self._folder.path),
