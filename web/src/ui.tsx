@@ -1,7 +1,7 @@
 // Parts that every page is made of.
 
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "./api";
 import { Icon } from "./icons";
 
