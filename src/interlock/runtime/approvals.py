@@ -148,9 +148,8 @@ def describe(step: Step) -> str:
         return one_line(step.content, CONTENT_SHOWN)
     arguments = dict(step.tool.arguments)
     key = next((key for key in COMMANDS if isinstance(arguments.get(key), str | list | tuple) and arguments[key]), "")
-    command = arguments.pop(key) if key else ""
-    if not isinstance(command, str):
-        command = shlex.join(map(str, command))
+    said = arguments.pop(key) if key else ""
+    command = shlex.join(str(word) for word in said) if isinstance(said, list | tuple) else str(said)
     others = [f"{name}={_quote(value)}" for name, value in arguments.items()]
     if command:
         others = [f"({', '.join(others)})"] if others else []
