@@ -88,7 +88,7 @@ class Accessibility:
             return self._dialogs(*self._look(self.frames() if frames is None else frames, focus=False)[:2])
 
     def focused(self, frames: Sequence[Reference] | None = None) -> list[Node]:
-        """What has the keyboard, as each program says; more than one when programs disagree."""
+        """What has keyboard focus, as each program says; more than one when programs disagree."""
         with self._lock:
             return self._nodes(self._look(self.frames() if frames is None else frames, dialogs=False)[2])
 

@@ -195,11 +195,11 @@ class Typist:
             self.typing = False
 
     def _guard(self, path: str) -> None:
-        """Raise if the keyboard is not in this file, and stays away."""
+        """Raise if keyboard focus is not in this file, and stays away."""
         self.look_up()
         if not wait_until(lambda: self.editor.is_ready(path), AWAY_S, give_up=self.editor.give_up):
             self.look_up()
-            raise NotOnDisk(f"the keyboard is not in {path}")
+            raise NotOnDisk(f"keyboard focus is not in {path}")
 
     def _wait_for_disk(self, chunk: Chunk) -> None:
         """Wait until the file holds what it should; sooner if the keyboard is gone for good."""
