@@ -75,7 +75,7 @@ class HeldTree:
             return self.freeze()
 
     def release(self) -> str:
-        """The run goes on."""
+        """The run continues."""
         with self._lock:
             self._paused = False
             if self._tree is None or not self._frozen or self._held_by_person():

@@ -123,7 +123,7 @@ class LocalRuns(Runs):
         if choice.run is not None:
             return [self.find(choice.run)]
         conditions = [parse_condition(text) for text in choice.where]
-        # A journal that cannot be read says nothing of its run; an owner that lives can be asked all the same.
+        # A journal that cannot be read says nothing of its run; an owner that lives can be asked anyway.
         listed = [run for run in self.runs() if run.status != "unreadable" or run.owner_pid is not None]
         live = [run for run in listed if run.status not in ENDED]
         return [run for run in live if all(str(getattr(run, key)) == value for key, value in conditions)]

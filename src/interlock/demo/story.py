@@ -48,7 +48,7 @@ raise SystemExit(failed)
 
 
 def failing(flags: str, says: str = "") -> Act:
-    """The same failure once more, with other arguments."""
+    """The same failure again, with other arguments."""
     return Act(f"python3 -m unittest {flags} tests.test_orders", says=says, after=33.0)
 
 

@@ -1,4 +1,4 @@
-"""RunFolder: where everything of one run lies."""
+"""RunFolder: where everything of one run is."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents
 
 
 class RunFolder:
-    """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it lies."""
+    """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it is."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

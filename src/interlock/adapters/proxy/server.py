@@ -75,7 +75,7 @@ class ProxyServer:
                     idle = [each for each in self._wires if each.waiting_since and each is not wire]
                     crowded = len(self._wires) > MOST_CONNECTIONS
                 if crowded:
-                    # Whoever has kept us waiting longest goes; if all are at work, the newcomer does.
+                    # The connection that has kept us waiting longest goes; if all are at work, the newcomer does.
                     min(idle, key=lambda each: each.waiting_since, default=wire).hang_up()
                 threading.Thread(target=self._serve, args=(wire,), name="interlock-proxied", daemon=True).start()
 

@@ -55,9 +55,9 @@ class VSCodeController:
         self.give_up = give_up
         self.list_s, self.step_s = LIST_S, STEP_S
         self.revive: Callable[[], None] = lambda: None
-        """Starts the editor again if it has died; set by whoever started it."""
+        """Starts the editor again if it has died; set by its starter."""
         self.renew: Callable[[], None] = lambda: None
-        """Starts the editor again although it lives; set by whoever started it."""
+        """Starts the editor again although it lives; set by its starter."""
 
     def window(self) -> Window | None:
         """The editor's window, active or not."""
@@ -152,7 +152,7 @@ class VSCodeController:
         if state.view == TEXT_EDITOR:
             return
         self.run("focus_editor")
-        # Without an open file there is no text editor, and the title looks as if a box were open.
+        # Without an open file there is not text editor, and the title looks as if a box were open.
         if not self._wait(self.is_ready, self.step_s if state.is_file else 0.5) and state.is_file:
             raise EditorError("a dialog or an input box keeps the keyboard")
 

@@ -53,7 +53,7 @@ class SafePoint:
 
     @contextmanager
     def hold(self) -> Iterator[bool]:
-        """The keyboard for a recovery; False if the replay did not let go of it in time."""
+        """The keyboard for a recovery; False if the replay did not release it in time."""
         with self._changed:
             self._wanted = True
             free = self._changed.wait_for(lambda: self._parked or self._typing_thread is None, PARK_S)
