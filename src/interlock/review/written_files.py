@@ -8,9 +8,9 @@ import re2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .judgement import read_text
+from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
-from .shell.scope import BELOW, find
+from .shell.scope import BELOW, MAX_ASKED, find
 
 MAX_FILES = 128
 """Files that are remembered; the oldest goes first."""
@@ -43,8 +43,21 @@ class WrittenFiles(Struct):
 
     def read_text(self, text: str, cwd: str | None) -> Script:
         """The commands of a text, with the contents of files that it runs."""
-        script = read_text(text, cwd)
-        return read_text(text, cwd, self.files) if self._knows(script, text) else script
+        if not self.files:
+            return read_text(text, cwd)
+        known = _READINGS.get((text, cwd))
+        if known is not None and self._finds(known[0]) == known[1]:
+            return known[0]
+        if not any(name.rpartition("/")[2].partition(".")[0] in text for name in self.files):
+            script = read_text(text, cwd)
+            if not self._knows(script, text):
+                return script
+        script = read_text(text, cwd, self.files)
+        if len(text) <= SHORT:
+            if len(_READINGS) >= MAX_READINGS:
+                _READINGS.clear()
+            _READINGS[text, cwd] = (script, self._finds(script))
+        return script
 
     def read_code(self, code: str, language: str, cwd: str | None) -> Script:
         """The commands that a piece of program text amounts to, with the contents of files that it runs."""
@@ -97,6 +110,12 @@ class WrittenFiles(Struct):
             if known is not None and known.fetched and not known.read:
                 self.files[place] = replace(known, read=True)
 
+    def _finds(self, script: Script) -> list[object]:
+        """What the files that a script asks for are now: as long as they are the same, so is its reading."""
+        if len(script.asked) >= MAX_ASKED or any(place.endswith(BELOW) for place, _ in script.asked):
+            return [*self.files.items()]
+        return [find(self.files, place, path) for place, path in script.asked]
+
     def _knows(self, script: Script, text: str) -> bool:
         """Whether some file that the script asks for is known."""
         if not self.files or not (script.asked or self.secrets):
@@ -112,6 +131,10 @@ class WrittenFiles(Struct):
                 return True
         return False
 
+
+MAX_READINGS = 128
+_READINGS: dict[tuple[str, str | None], tuple[Script, list[object]]] = {}
+"""Readings of commands with the files that they ran: a run repeats its commands more often than it changes files."""
 
 _ACTS = re2.Set.SearchSet()
 _ACTS.Add(
