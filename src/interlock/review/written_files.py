@@ -93,7 +93,7 @@ class WrittenFiles(Struct):
             if len(text) > MAX_TEXT:
                 text = f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
             file = replace(file, text=text if may_matter(text) else None)
-        if file.text is None and not (file.fetched or file.program or file.secret):
+        if file.text is None and not (file.fetched or file.program or file.secret or file.link):
             return
         self.files[place] = file
         self.size += len(file.text or "")
@@ -132,6 +132,7 @@ class WrittenFiles(Struct):
         return False
 
 
+MAX_LIST = 512
 MAX_READINGS = 128
 _READINGS: dict[tuple[str, str | None], tuple[Script, list[object]]] = {}
 """Readings of commands with the files that they ran: a run repeats its commands more often than it changes files."""
@@ -141,11 +142,14 @@ _ACTS.Add(
     r"\brm\b|[rR]emove|unlink|delete|Delete|DELETE|system|exec|spawn|[pP]open|subprocess|drop|DROP|destroy|truncate|TRUNCATE"
     r"|UPDATE|\bdd\b|mkfs|shred|curl|wget|\bnc\b|socket|requests|urlopen|fetch|http|rmtree|rimraf|kill|git |sudo|chmod"
     r"|chown|\bmv\b|>|env|eval|base64|b64|/dev/|\bcp\b|find |ssh|scp|rsync|docker|kubectl|terraform|aws |psql|mysql"
-    r"|shutil|getattr|import|require|source|include|fork"
+    r"|shutil|getattr|import|require|source|include|fork|rm_|absent|\"scripts\"|backend|Path:"
+    r"|\b(?:node|python3?|bash|sh|ruby|perl|php|make|npm) "
 )
 _ACTS.Compile()
 
 
 def may_matter(text: str) -> bool:
     """Whether running a text can do anything that a rule is about: one quick look."""
+    if text[:1] in ("/", "~") and len(text) <= MAX_LIST:
+        return True  # a list of places
     return bool(_ACTS.Match(text.encode("utf-8", "replace")))
