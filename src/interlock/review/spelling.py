@@ -86,6 +86,8 @@ def plain_literals(code: str) -> str:
         code = EMPTY_JOIN.sub(r"\1", code)
     if "b64decode" in code or "fromhex" in code or "unhexlify" in code or "atob" in code or "'base64'" in code:
         code = ENCODED.sub(lambda found: decoded(found), code)
+    if "%x" in code:
+        code = RUBY_RUN.sub(r'system("\1")', code)
     if "pack(" in code:
         code = PACKED.sub(lambda found: decoded(found), code)
     if "reduce" in code:
@@ -145,6 +147,7 @@ ENCODED = re.compile(
     r"((?:[\w.]{0,64}(?:b64decode|urlsafe_b64decode|fromhex|unhexlify)|atob|Buffer\.from))\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
     r"(?:\s{0,4},\s{0,4}['\"]\w{1,16}['\"])?\s{0,4}\)(?:\.(?:decode|toString)\([^()]{0,16}\))?"
 )
+RUBY_RUN = re.compile(r"%x[({\[|!]([^)}\]|!\n]{1,400})[)}\]|!]")
 PACKED = re.compile(r"\b(unhex_?)?pack\(\s{0,4}['\"]H\*['\"]\s{0,4},\s{0,4}['\"]([0-9a-fA-F]{4,65536})['\"]\s{0,4}\)")
 BESIDE = re.compile(r"\(\s{0,4}([A-Za-z_][\w.]{1,80})\s{0,4},\s{0,4}\((?=\s{0,4}['\"\[])")
 """A function beside the arguments that it will be called with, as a pickle has them."""

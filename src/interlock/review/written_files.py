@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
+from .shell.build_files import may_be_loaded
 from .shell.scope import BELOW, MAX_ASKED, find
 
 MAX_FILES = 128
@@ -40,6 +41,7 @@ class WrittenFiles(Struct):
     files: dict[str, KnownFile] = {}
     size: int = 0
     secrets: list[str] = []
+    loaded: list[str] = []
 
     def read_text(self, text: str, cwd: str | None) -> Script:
         """The commands of a text, with the contents of files that it runs."""
@@ -48,7 +50,7 @@ class WrittenFiles(Struct):
         known = _READINGS.get((text, cwd))
         if known is not None and self._finds(known[0]) == known[1]:
             return known[0]
-        if not any(name.rpartition("/")[2].partition(".")[0] in text for name in self.files):
+        if not self.loaded and not any(name.rpartition("/")[2].partition(".")[0] in text for name in self.files):
             script = read_text(text, cwd)
             if not self._knows(script, text):
                 return script
@@ -86,8 +88,9 @@ class WrittenFiles(Struct):
         gone = self.files.pop(place, None)
         if gone is not None:
             self.size -= len(gone.text or "")
-        if place in self.secrets:
-            self.secrets.remove(place)
+        for names in (self.secrets, self.loaded):
+            if place in names:
+                names.remove(place)
         text = file.text
         if text is not None:
             if len(text) > MAX_TEXT:
@@ -97,6 +100,8 @@ class WrittenFiles(Struct):
             return
         self.files[place] = file
         self.size += len(file.text or "")
+        if file.text is not None and may_be_loaded(place):
+            self.loaded = [*self.loaded, place][-MAX_SECRETS:]
         if file.secret:
             self.secrets = [*self.secrets, place][-MAX_SECRETS:]
         while len(self.files) > MAX_FILES or self.size > MAX_TOTAL:
@@ -112,7 +117,7 @@ class WrittenFiles(Struct):
 
     def _finds(self, script: Script) -> list[object]:
         """What the files that a script asks for are now: as long as they are the same, so is its reading."""
-        if len(script.asked) >= MAX_ASKED or any(place.endswith(BELOW) for place, _ in script.asked):
+        if self.loaded or len(script.asked) >= MAX_ASKED or any(place.endswith(BELOW) for place, _ in script.asked):
             return [*self.files.items()]
         return [find(self.files, place, path) for place, path in script.asked]
 

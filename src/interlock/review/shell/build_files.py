@@ -11,6 +11,7 @@ import msgspec
 import re2
 
 from ...core import from_json
+from ..wordlist import name_set
 from .interpreters import run_code, run_payloads
 from .model import NOTHING, Command
 from .projects import MAX_FILES, MAX_LINES, run_recipes
@@ -82,15 +83,37 @@ def run_build_file(reader: ScriptReader, command: Command, scope: ShellScope) ->
                     reader.execute(["rm", "-rf", path], inner.copy(), NOTHING)
 
 
+def may_be_loaded(place: str) -> bool:
+    """Whether some tool may run a file of this name by itself: `Snakefile`, `.envrc`, `flake.nix`, but no module."""
+    name = place.rpartition("/")[2]
+    stem, _, ending = name.rpartition(".")
+    return ending not in CODE and not name.endswith(PROSE) and not name.startswith(ELSEWHERE) and bool(stem or ending)
+
+
+CODE = name_set(
+    """py pyi ipynb js jsx mjs cjs ts tsx vue svelte sh bash zsh rb pl pm php lua r jl c h cc cpp hpp cs java kt scala
+    go rs swift sql css scss less html xml json jsonl toml lock yml yaml cfg conf ini env svg png pdf tmpl j2 service"""
+)
+"""Endings of what is run by name, or is only data."""
+ELSEWHERE = ("Dockerfile", "Containerfile", "Jenkinsfile", "Makefile", "makefile", "GNUmakefile", "LICENSE", ".git")
+"""Files that run on another machine, or by a program that is known."""
+
+
 def run_given(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
     """Commands inside a written file that some program is given: a compiler, a macro processor, a service manager."""
     for arg in command.args[:MAX_GIVEN]:
         name = arg.rpartition("=")[2]
+        if name.isidentifier() and scope.recall(f"{name}.py") is not None:
+            name = f"{name}.py"
         if not name or name[:1] == "-" or name.endswith(PROSE) or len(name) > MAX_NAME:
             continue
         file = scope.file(name)
         if file.text is not None:
             with reader.quoting(scope.evidence(name)):
+                run_payloads(reader, file.text, below(scope, command.program))
+    for place, file in list(scope.files.known.items()):
+        if file.text is not None and may_be_loaded(place) and place == scope.place(place.rpartition("/")[2]):
+            with reader.quoting(f"{place.rpartition('/')[2]}, written in step {file.step}"):
                 run_payloads(reader, file.text, below(scope, command.program))
 
 
