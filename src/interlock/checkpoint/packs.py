@@ -152,7 +152,9 @@ class PackWriter:
         offered, self._offered, self._offered_bytes = self._offered, [], 0
         if offered:
             marks = ",".join("?" * len(offered))
-            rows = self._store.rows(f"SELECT digest FROM blob WHERE digest IN ({marks})", *(name for name, _ in offered))
+            rows = self._store.rows(
+                f"SELECT digest FROM blob WHERE digest IN ({marks})", *(name for name, _ in offered)
+            )
             known = {row[0] for row in rows}
             for digest, content in offered:
                 if digest not in known:
