@@ -32,16 +32,15 @@ class Enclosure(Struct, frozen=True, kw_only=True):
     """How the wall is built: the words before the command, descriptors that they name, and where events go.
 
     `events` gets a line whenever the terminal interrupts or stops the command, which becomes the foreground of
-    `terminal`. `on_known` hears of the tree before the command's first instruction runs. `bridges` lead from a port of
-    the command's own network namespace to a unix socket (PORT=PATH). With Landlock, the command writes below `write`
-    alone, where that is given, and reaches no abstract socket outside, where it is `scoped`.
+    `terminal`. `bridges` lead from a port of the command's own network namespace to a unix socket (PORT=PATH). With
+    Landlock, the command writes below `write` alone, where that is given, and reaches no abstract socket outside, where
+    it is `scoped`.
     """
 
     words: tuple[str, ...]
     fds: tuple[int, ...] = ()
     events: int = -1
     terminal: int = -1
-    on_known: Callable[[TreeHandle], None] = lambda handle: None
     bridges: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     scoped: bool = False
@@ -59,6 +58,7 @@ def start_enclosed(
     pass_fds: tuple[int, ...],
     new_session: bool,
     enclosure: Enclosure,
+    on_known: Callable[[TreeHandle], None],
 ) -> ProcessTree:
     """Start it, and learn which processes it became before the command's first instruction runs."""
     needs_linux("containment")
@@ -109,7 +109,7 @@ def start_enclosed(
         return msgspec.structs.replace(handle, root=root, keeper=first, enclosed=True)
 
     with here:
-        told, pids = _learn(here, lambda pids: enclosure.on_known(known(pids)))
+        told, pids = _learn(here, lambda pids: on_known(known(pids)))
     if not pids.keys() >= {"first", "root"} or told:
         popen.wait()
         os.close(status)
