@@ -20,7 +20,8 @@ MOST_S = 5.0
 """While the command does nothing, we look less and less often, up to this."""
 
 WATCH_S = 0.5
-"""How often we look whether anything was tampered with: what idles may have done that just before."""
+"""How often we look whether anything was tampered with, if a process of the run has run since: what idles may have done
+that just before. With the other looks in any case."""
 
 IDLE = 0.01
 """Of one core: a command that uses less, and starts and ends no process, does nothing."""
@@ -75,8 +76,10 @@ class Monitor:
     def _run(self) -> None:
         due = self._clock.monotonic() + self._pause()
         while not self._over.wait(max(0.0, min(WATCH_S, due - self._clock.monotonic()))):
-            self._attempt(self._watch)
-            if self._clock.monotonic() >= due:
+            tree, is_due = self._held.tree, self._clock.monotonic() >= due
+            if tree is None or tree.has_run() or is_due:
+                self._attempt(self._watch)
+            if is_due:
                 self._attempt(self._look)
                 due = self._clock.monotonic() + self._pause()
 
