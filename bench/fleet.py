@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-NOTES = """`interlock run -- sleep`, so many at once, after they have settled. Processor time of all their processes but the
-command's own; the goal is 10% of one core for 300 runs. Memory is what front and owner have together, shared pages
+NOTES = """`interlock run -- sleep`, so many at once, after they have settled. Processor time of all their processes but
+the command's own; the goal is 10% of one core for 300 runs. Memory is what front and owner have together, shared pages
 divided among their users (PSS); the goal is 35 MB. Foreign processes are sleeping ones outside of every run."""
 
 SETTLED_S = 20.0
@@ -81,7 +81,7 @@ def _name(pid: int) -> str:
 
 def _list(place: str) -> list[str]:
     try:
-        return os.listdir(place)
+        return [path.name for path in Path(place).iterdir()]
     except OSError:
         return []
 
