@@ -8,20 +8,18 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import msgspec
 
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
-from .enclosed import Enclosure, JoinFailed, start_enclosed
+from .enclosed import Enclosure, JoinFailed, Start, Stream, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
 from .tree import ProcessTree
-
-Stream = int | IO[bytes] | None
 
 NOBODY = ProcessId(-1, -1)
 LAUNCH = Path(__file__).with_name("launch.py")
@@ -56,22 +54,21 @@ def spawn(
     handle = _handle(marker, made, new_session)
     tree = ProcessTree(handle)
 
-    def start(handle: TreeHandle) -> ProcessTree:
-        streams = (stdin, stdout, stderr)
-        if enclosure is not None:
-            return start_enclosed(spec, handle, environment, streams, pass_fds, new_session, enclosure)
-        return _start(spec, handle, environment, streams, pass_fds, new_session)
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session)
+
+    def begin(handle: TreeHandle) -> ProcessTree:
+        return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
 
     try:
         if limits is not None and handle.group:
             tree.limit(limits)
-        tree = start(handle)
+        tree = begin(handle)
     except JoinFailed as failed:
         tree.close()
         if mechanism == "cgroup":
             raise InvalidState(f"no cgroup for {spec.argv[0]}: {failed}") from None
         handle = _handle(marker, "", new_session)
-        tree = start(handle)
+        tree = begin(handle)
     except BaseException:
         tree.close()
         raise
@@ -102,15 +99,9 @@ def _handle(marker: str, made: CgroupFolders | str, new_session: bool) -> TreeHa
     )
 
 
-def _start(
-    spec: RunSpec,
-    handle: TreeHandle,
-    environment: dict[str, str],
-    streams: tuple[Stream, Stream, Stream],
-    pass_fds: tuple[int, ...],
-    new_session: bool,
-) -> ProcessTree:
+def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     """Run the launcher and wait until it has become the command, or has started it as its keeper."""
+    spec, streams = start.spec, start.streams
     groups = [handle.group, *handle.controllers.values()] if handle.group else []
     report, report_end = os.pipe()
     status, status_end = (-1, -1) if groups else os.pipe()
@@ -120,12 +111,12 @@ def _start(
         popen = subprocess.Popen(
             [sys.executable or "python3", "-I", "-S", str(LAUNCH), *words],
             cwd=spec.cwd,
-            env=environment,
+            env=start.environment,
             stdin=streams[0],
             stdout=streams[1],
             stderr=streams[2],
-            pass_fds=(*pass_fds, *ends),
-            start_new_session=new_session,
+            pass_fds=(*start.pass_fds, *ends),
+            start_new_session=start.new_session,
         )
     except (OSError, ValueError) as error:
         for end in (report, status, *ends):
