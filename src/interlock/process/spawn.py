@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -37,11 +39,13 @@ def spawn(
     new_session: bool = False,
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
     enclosure: Enclosure | None = None,
+    on_known: Callable[[TreeHandle], None] = lambda handle: None,
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had. An `enclosure`
-    gives it a PID namespace of its own, and whatever else its words say.
+    gives it a PID namespace of its own, and whatever else its words say. `on_known` hears of the tree before the
+    command's first instruction runs; if we are ended before it has, the command never runs.
     """
     needs_linux("process control")
     if not spec.argv:
@@ -54,7 +58,10 @@ def spawn(
     handle = _handle(marker, made, new_session)
     tree = ProcessTree(handle)
 
-    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session)
+    def known(handle: TreeHandle) -> None:
+        on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
+
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session, known)
 
     def begin(handle: TreeHandle) -> ProcessTree:
         return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
@@ -103,10 +110,10 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     """Run the launcher and wait until it has become the command, or has started it as its keeper."""
     spec, streams = start.spec, start.streams
     groups = [handle.group, *handle.controllers.values()] if handle.group else []
-    report, report_end = os.pipe()
+    here, there = socket.socketpair()
     status, status_end = (-1, -1) if groups else os.pipe()
-    ends = [end for end in (report_end, status_end) if end >= 0]
-    words = [str(report_end), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
+    ends = [end for end in (there.fileno(), status_end) if end >= 0]
+    words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
     try:
         popen = subprocess.Popen(
             [sys.executable or "python3", "-I", "-S", str(LAUNCH), *words],
@@ -119,15 +126,25 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
             start_new_session=start.new_session,
         )
     except (OSError, ValueError) as error:
-        for end in (report, status, *ends):
-            if end >= 0:
-                os.close(end)
+        here.close()
+        if status >= 0:
+            os.close(status)
         raise cannot_start(spec, error) from None
-    for end in ends:
-        os.close(end)
-    with os.fdopen(report, "rb") as told:
-        answer = dict(line.split() for line in told.read().decode().splitlines())
-    if "join" in answer or "exec" in answer or (status >= 0 and "root" not in answer):
+    finally:
+        there.close()
+        if status_end >= 0:
+            os.close(status_end)
+    answer: dict[str, int] = {}
+    with here, here.makefile("r") as lines:
+        for word, number in (line.split() for line in lines):
+            answer[word] = int(number)
+            if word == "root":
+                keeper = ProcessId.of(popen.pid) if status >= 0 else None
+                handle = msgspec.structs.replace(handle, root=ProcessId.of(answer["root"]), keeper=keeper)
+                start.on_known(handle)
+                with contextlib.suppress(OSError):
+                    here.send(b"g")
+    if "join" in answer or "exec" in answer or "root" not in answer:
         popen.wait()
         for stream in (popen.stdin, popen.stdout, popen.stderr):
             if stream:
@@ -135,9 +152,7 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
         if status >= 0:
             os.close(status)
         if "join" in answer:
-            raise JoinFailed(f"it could not be entered ({os.strerror(int(answer['join']))})")
-        number = int(answer.get("exec", 0))
-        raise cannot_start(spec, OSError(number, os.strerror(number), spec.argv[0]))
-    root = ProcessId.of(int(answer.get("root", popen.pid)))
-    keeper = ProcessId.of(popen.pid) if status >= 0 else None
-    return ProcessTree(msgspec.structs.replace(handle, root=root, keeper=keeper), popen, status)
+            raise JoinFailed(f"it could not be entered ({os.strerror(answer['join'])})")
+        why = answer.get("exec", 0)
+        raise cannot_start(spec, OSError(why, os.strerror(why), spec.argv[0]))
+    return ProcessTree(handle, popen, status)
