@@ -50,7 +50,6 @@ class JoinFailed(Exception):
     """Raised when a cgroup can be made but not entered."""
 
 
-<<<<<<< HEAD
 class Start(NamedTuple):
     """What is started, and with what."""
 
@@ -63,17 +62,6 @@ class Start(NamedTuple):
 
 
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
-=======
-def start_enclosed(
-    spec: RunSpec,
-    handle: TreeHandle,
-    environment: dict[str, str],
-    streams: tuple[Stream, Stream, Stream],
-    pass_fds: tuple[int, ...],
-    new_session: bool,
-    enclosure: Enclosure,
-) -> ProcessTree:
->>>>>>> main
     """Start it, and learn which processes it became before the command's first instruction runs."""
     needs_linux("containment")
     spec, environment, streams, pass_fds, new_session, on_known = start
