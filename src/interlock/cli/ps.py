@@ -36,7 +36,8 @@ def ps(
     """
     from ..core import ENDED
     from ..journal import RunSummary
-    from .runs import runs_table, shown_run, the_store
+    from .runs import shown_run, the_store
+    from .runs_table import runs_table
 
     if hub is not None:
         list_hub(hub, every, watch, json)
@@ -59,7 +60,8 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
     """The runs of all machines; one whose host has gone quiet is unknown."""
     from ..core import ENDED
     from ..link import RemoteRun
-    from .runs import hub_table, open_hub, shown_run
+    from .runs import open_hub, shown_run
+    from .runs_table import hub_table
 
     with open_hub(url) as client:
 
