@@ -11,7 +11,7 @@ import pytest
 
 from interlock.contain import why_not
 
-from .running import Place, handle_of, owners, until
+from .running import Place, owners, until
 
 TICKS = "while :; do date +%s%N > tick; sleep 0.05; done"
 
@@ -27,8 +27,6 @@ def begin(place: Place, level: str) -> tuple[int, int]:
         pytest.skip(f"no guard here: {why_not()}")
     run = place.start("sh", "-c", TICKS, options=("--contain", level))
     place.wait_for("tick")
-    # At level off the processes are recorded as soon as they are there, not before.
-    until("its processes are recorded", lambda: handle_of(place.folder))
     (owner,) = owners(place)
     return run.pid, owner
 
@@ -68,6 +66,28 @@ def kill_both(place: Place, level: str, *, paused: bool) -> str:
     os.kill(front, signal.SIGKILL)
     os.kill(owner, signal.SIGKILL)
     return run
+
+
+KILL_FIRST = """
+front=$PPID
+until tr '\\0' ' ' < /proc/$front/cmdline | grep -q 'interlock run'; do
+    front=$(awk '/^PPid/ { print $2 }' /proc/$front/status)
+done
+others=$(cat /proc/$front/task/*/children)
+kill -9 $front
+for other in $others; do test $other = $$ -o $other = $PPID || kill -9 $other; done
+"""
+
+
+def test_a_command_that_kills_front_and_owner_before_all_else_is_known_and_can_be_cancelled(place: Place) -> None:
+    run = place.start("sh", "-c", KILL_FIRST + TICKS, options=("--contain", "off"))
+    assert run.wait(60) == -signal.SIGKILL
+    place.wait_for("tick")
+    assert owners(place) == []
+    status, out, err = place.interlock("cancel", place.folder.run_id)
+    assert status == 0 and b"is cancelled" in out, err
+    assert not ticks(place)
+    assert place.processes() == []
 
 
 @pytest.mark.parametrize(("level", "paused"), [("guard", True), ("off", False)])

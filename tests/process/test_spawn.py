@@ -41,6 +41,29 @@ def test_the_exit_status_is_the_commands_own(mechanism: str) -> None:
     assert run(mechanism, "sh", "-c", "kill -TERM $$")[1] == -signal.SIGTERM
 
 
+KILLED_AS_IT_STARTS = """
+import os, signal, sys
+from pathlib import Path
+from interlock.core import RunSpec
+from interlock.process import spawn
+
+def known(tree):
+    assert tree.root.there(), tree
+    os.kill(os.getpid(), signal.SIGKILL)
+
+spawn(RunSpec(run_id="test", argv=("touch", "it-ran"), cwd=os.getcwd()), mechanism=sys.argv[1], on_known=known)
+"""
+
+
+def test_a_command_whose_starter_is_killed_before_it_is_known_never_runs(mechanism: str, tmp_path: Path) -> None:
+    starter = subprocess.Popen([sys.executable, "-c", KILLED_AS_IT_STARTS, mechanism], cwd=tmp_path,
+                               stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
+    # Closed when everything has ended that it started.
+    said, _ = starter.communicate(timeout=60)
+    assert (said, starter.returncode) == (b"", -signal.SIGKILL)
+    assert not (tmp_path / "it-ran").exists()
+
+
 def test_the_environment_is_what_was_given_and_the_marker(mechanism: str) -> None:
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C", "odd-name%%": "a=b\nc", "EMPTY": ""}
     said, _ = run(mechanism, "cat", "/proc/self/environ", env=env)

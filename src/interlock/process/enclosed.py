@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -32,16 +32,15 @@ class Enclosure(Struct, frozen=True, kw_only=True):
     """How the wall is built: the words before the command, descriptors that they name, and where events go.
 
     `events` gets a line whenever the terminal interrupts or stops the command, which becomes the foreground of
-    `terminal`. `on_known` hears of the tree before the command's first instruction runs. `bridges` lead from a port of
-    the command's own network namespace to a unix socket (PORT=PATH). With Landlock, the command writes below `write`
-    alone, where that is given, and reaches no abstract socket outside, where it is `scoped`.
+    `terminal`. `bridges` lead from a port of the command's own network namespace to a unix socket (PORT=PATH). With
+    Landlock, the command writes below `write` alone, where that is given, and reaches no abstract socket outside, where
+    it is `scoped`.
     """
 
     words: tuple[str, ...]
     fds: tuple[int, ...] = ()
     events: int = -1
     terminal: int = -1
-    on_known: Callable[[TreeHandle], None] = lambda handle: None
     bridges: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     scoped: bool = False
@@ -51,17 +50,21 @@ class JoinFailed(Exception):
     """Raised when a cgroup can be made but not entered."""
 
 
-def start_enclosed(
-    spec: RunSpec,
-    handle: TreeHandle,
-    environment: dict[str, str],
-    streams: tuple[Stream, Stream, Stream],
-    pass_fds: tuple[int, ...],
-    new_session: bool,
-    enclosure: Enclosure,
-) -> ProcessTree:
+class Start(NamedTuple):
+    """What is started, and with what."""
+
+    spec: RunSpec
+    environment: dict[str, str]
+    streams: tuple[Stream, Stream, Stream]
+    pass_fds: tuple[int, ...]
+    new_session: bool
+    on_known: Callable[[TreeHandle], None]
+
+
+def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
     """Start it, and learn which processes it became before the command's first instruction runs."""
     needs_linux("containment")
+    spec, environment, streams, pass_fds, new_session, on_known = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()
@@ -109,7 +112,7 @@ def start_enclosed(
         return msgspec.structs.replace(handle, root=root, keeper=first, enclosed=True)
 
     with here:
-        told, pids = _learn(here, lambda pids: enclosure.on_known(known(pids)))
+        told, pids = _learn(here, lambda pids: on_known(known(pids)))
     if not pids.keys() >= {"first", "root"} or told:
         popen.wait()
         os.close(status)

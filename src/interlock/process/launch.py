@@ -1,8 +1,8 @@
 """Join the cgroups, then become the command. Run by `spawn` in a bare interpreter, so it imports next to nothing.
 
-Arguments: REPORT STATUS N GROUP*N COMMAND... where REPORT is a descriptor for what went wrong (it closes when the
-command runs), STATUS one for the exit status if this process is to stay as the keeper, else -1, and GROUP a cgroup
-folder.
+Arguments: REPORT STATUS N GROUP*N COMMAND... where REPORT is a socket to our starter (it is told the command's pid,
+lets the command run, and hears what went wrong; it closes when the command runs), STATUS a descriptor for the exit
+status if this process is to stay as the keeper, else -1, and GROUP a cgroup folder.
 """
 
 import os
@@ -23,6 +23,7 @@ def main() -> None:
         except OSError as error:
             give_up(report, "join", error)
     if status < 0:
+        os.write(report, b"root %d\n" % os.getpid())
         become(report, command)
     os.set_inheritable(status, False)
     adopt_orphans()
@@ -36,7 +37,10 @@ def main() -> None:
 
 
 def become(report: int, command: list[str]) -> None:
-    """Run the command in this process, with the signals and the environment that it would have had without us."""
+    """Wait until we are known, then run the command here, with signals and environment as if we had not been there."""
+    if not os.read(report, 1):
+        # Whoever would have supervised it is gone.
+        os._exit(127)
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -68,9 +72,8 @@ def keep(root: int, status: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-        if int(name) > 2 and int(name) != status:
-            close(int(name))
+    os.closerange(3, status)
+    os.closerange(status + 1, os.sysconf("SC_OPEN_MAX"))
     os.chdir("/")
     while True:
         try:
@@ -82,14 +85,6 @@ def keep(root: int, status: int) -> None:
                 os.write(status, b"%d\n" % os.waitstatus_to_exitcode(result))
             except BrokenPipeError:
                 continue
-
-
-def close(number: int) -> None:
-    try:
-        os.close(number)
-    except OSError:
-        # The descriptor that listed the others is gone already.
-        return
 
 
 def give_up(report: int, what: str, error: Exception) -> None:

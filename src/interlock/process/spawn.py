@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import msgspec
 
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
-from .enclosed import Enclosure, JoinFailed, start_enclosed
+from .enclosed import Enclosure, JoinFailed, Start, Stream, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
 from .tree import ProcessTree
-
-Stream = int | IO[bytes] | None
 
 NOBODY = ProcessId(-1, -1)
 LAUNCH = Path(__file__).with_name("launch.py")
@@ -39,11 +39,13 @@ def spawn(
     new_session: bool = False,
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
     enclosure: Enclosure | None = None,
+    on_known: Callable[[TreeHandle], None] = lambda handle: None,
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had. An `enclosure`
-    gives it a PID namespace of its own, and whatever else its words say.
+    gives it a PID namespace of its own, and whatever else its words say. `on_known` hears of the tree before the
+    command's first instruction runs; if we are ended before it has, the command never runs.
     """
     needs_linux("process control")
     if not spec.argv:
@@ -56,22 +58,24 @@ def spawn(
     handle = _handle(marker, made, new_session)
     tree = ProcessTree(handle)
 
-    def start(handle: TreeHandle) -> ProcessTree:
-        streams = (stdin, stdout, stderr)
-        if enclosure is not None:
-            return start_enclosed(spec, handle, environment, streams, pass_fds, new_session, enclosure)
-        return _start(spec, handle, environment, streams, pass_fds, new_session)
+    def known(handle: TreeHandle) -> None:
+        on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
+
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session, known)
+
+    def begin(handle: TreeHandle) -> ProcessTree:
+        return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
 
     try:
         if limits is not None and handle.group:
             tree.limit(limits)
-        tree = start(handle)
+        tree = begin(handle)
     except JoinFailed as failed:
         tree.close()
         if mechanism == "cgroup":
             raise InvalidState(f"no cgroup for {spec.argv[0]}: {failed}") from None
         handle = _handle(marker, "", new_session)
-        tree = start(handle)
+        tree = begin(handle)
     except BaseException:
         tree.close()
         raise
@@ -102,41 +106,45 @@ def _handle(marker: str, made: CgroupFolders | str, new_session: bool) -> TreeHa
     )
 
 
-def _start(
-    spec: RunSpec,
-    handle: TreeHandle,
-    environment: dict[str, str],
-    streams: tuple[Stream, Stream, Stream],
-    pass_fds: tuple[int, ...],
-    new_session: bool,
-) -> ProcessTree:
+def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     """Run the launcher and wait until it has become the command, or has started it as its keeper."""
+    spec, streams = start.spec, start.streams
     groups = [handle.group, *handle.controllers.values()] if handle.group else []
-    report, report_end = os.pipe()
+    here, there = socket.socketpair()
     status, status_end = (-1, -1) if groups else os.pipe()
-    ends = [end for end in (report_end, status_end) if end >= 0]
-    words = [str(report_end), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
+    ends = [end for end in (there.fileno(), status_end) if end >= 0]
+    words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
     try:
         popen = subprocess.Popen(
             [sys.executable or "python3", "-I", "-S", str(LAUNCH), *words],
             cwd=spec.cwd,
-            env=environment,
+            env=start.environment,
             stdin=streams[0],
             stdout=streams[1],
             stderr=streams[2],
-            pass_fds=(*pass_fds, *ends),
-            start_new_session=new_session,
+            pass_fds=(*start.pass_fds, *ends),
+            start_new_session=start.new_session,
         )
     except (OSError, ValueError) as error:
-        for end in (report, status, *ends):
-            if end >= 0:
-                os.close(end)
+        here.close()
+        if status >= 0:
+            os.close(status)
         raise cannot_start(spec, error) from None
-    for end in ends:
-        os.close(end)
-    with os.fdopen(report, "rb") as told:
-        answer = dict(line.split() for line in told.read().decode().splitlines())
-    if "join" in answer or "exec" in answer or (status >= 0 and "root" not in answer):
+    finally:
+        there.close()
+        if status_end >= 0:
+            os.close(status_end)
+    answer: dict[str, int] = {}
+    with here, here.makefile("r") as lines:
+        for word, number in (line.split() for line in lines):
+            answer[word] = int(number)
+            if word == "root":
+                keeper = ProcessId.of(popen.pid) if status >= 0 else None
+                handle = msgspec.structs.replace(handle, root=ProcessId.of(answer["root"]), keeper=keeper)
+                start.on_known(handle)
+                with contextlib.suppress(OSError):
+                    here.send(b"g")
+    if "join" in answer or "exec" in answer or "root" not in answer:
         popen.wait()
         for stream in (popen.stdin, popen.stdout, popen.stderr):
             if stream:
@@ -144,9 +152,7 @@ def _start(
         if status >= 0:
             os.close(status)
         if "join" in answer:
-            raise JoinFailed(f"it could not be entered ({os.strerror(int(answer['join']))})")
-        number = int(answer.get("exec", 0))
-        raise cannot_start(spec, OSError(number, os.strerror(number), spec.argv[0]))
-    root = ProcessId.of(int(answer.get("root", popen.pid)))
-    keeper = ProcessId.of(popen.pid) if status >= 0 else None
-    return ProcessTree(msgspec.structs.replace(handle, root=root, keeper=keeper), popen, status)
+            raise JoinFailed(f"it could not be entered ({os.strerror(answer['join'])})")
+        why = answer.get("exec", 0)
+        raise cannot_start(spec, OSError(why, os.strerror(why), spec.argv[0]))
+    return ProcessTree(handle, popen, status)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -25,7 +24,7 @@ from ...contain import (
 )
 from ...core import BadInput, create_key, write_trusted
 from ...link import runtime_dir
-from ...process import Enclosure, TreeHandle
+from ...process import Enclosure
 from .foreground import Foreground
 
 Level = Literal["off", "guard", "fence"]
@@ -89,17 +88,14 @@ class Places(Struct, frozen=True, kw_only=True):
     """Where the command only writes. A pager that finds it by name would read its keys there; they never arrive."""
 
 
-def build_enclosure(
-    places: Places, config: Config, foreground: Foreground, on_known: Callable[[TreeHandle], None]
-) -> Enclosure:
-    """Guard around a command, or a fence; `on_known` hears of its tree before it starts."""
+def build_enclosure(places: Places, config: Config, foreground: Foreground) -> Enclosure:
+    """Guard around a command, or a fence."""
     words, fds, fence = wall_around(places, config)
     return Enclosure(
         words=words,
         fds=fds,
         events=foreground.events,
         terminal=foreground.terminal,
-        on_known=on_known,
         bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in DOORS) if fence is not None else (),
         write=_landlocked(fence, places) if fence is not None else (),
         scoped="dbus" not in config.contain.allow,

@@ -216,7 +216,6 @@ class _Front:
         if self._foreground is not None:
             self._foreground.start(self._tree.pid)
         self._no_client, self._status = False, None
-        self._keep(self._tree.handle())
         self._ownership.tell(CommandStarted(self._tree.handle(), park))
         self._follow(self._tree)
 
@@ -345,6 +344,7 @@ class _Front:
                 stderr=self._output.stderr,
                 limits=config.limits,
                 enclosure=self._enclose(),
+                on_known=self._keep,
             )
         except BadInput as error:
             self._ownership.tell(Exited(error.exit_status))
@@ -365,7 +365,7 @@ class _Front:
             workspaces=tuple(Path(place) for place in (self._launch.context.workspace, spec.cwd) if place),
             temporary=self._temporary,
         )
-        return build_enclosure(places, self._launch.config, self._foreground, self._keep)
+        return build_enclosure(places, self._launch.config, self._foreground)
 
     def _keep(self, tree: TreeHandle) -> None:
         """Have the tree on record, for whoever steers the run without us."""
