@@ -11,8 +11,7 @@ import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
-from interlock.cli.output import money
-from interlock.cli.runs_table import matter, runs_table
+from interlock.cli.runs import matter, money, runs_table
 from interlock.config import Config
 from interlock.journal import RunSummary, Store
 from interlock.runtime import Supervisor

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from rich.cells import cell_len, set_cell_size
+from rich.table import Table
+from rich.text import Text
 
 from ..config import Config, load_anyway
+from ..core import printable
 from ..journal import RunSummary, Store
-from .output import say_error
+from .output import money, say_error
 
 if TYPE_CHECKING:
-    from ..link import HubClient
+    from ..link import HubClient, RemoteRun
 
 STATUS = {
     "running": "green",
@@ -29,6 +33,17 @@ STATUS = {
     "lost": "red",
     "unknown": "red",
 }
+
+NUMBERS = frozenset(("STEPS", "ISSUES", "INTERVENTIONS", "COST"))
+SPARED = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "DOING", "HOST")
+"""Columns that go, in this order, where there is no room for all of them."""
+
+GAP = 2
+MANY = 200
+"""Rows from which a table is set by hand."""
+
+LEAST_TASK = 16
+"""Characters of a task that are worth a column."""
 
 
 def the_store(config: Config | None = None) -> Store:
@@ -58,6 +73,107 @@ def shown_run(run: RunSummary) -> dict[str, object]:
     return {**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome}
 
 
+def runs_table(runs: list[RunSummary], width: int) -> Table | str:
+    """One line a run, in what width there is."""
+    return _fitting(
+        [
+            {
+                "RUN": run.run_id,
+                "NAME": run.name,
+                "STATUS": run.outcome,
+                "DOING": run.doing.words if run.doing is not None else "",
+                "STEPS": f"{run.steps:,}",
+                "ISSUES": f"{run.issues:,}",
+                "INTERVENTIONS": f"{run.interventions:,}",
+                "COST": money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
+                "STARTED": moment(run.started),
+                "TASK": matter(run),
+            }
+            for run in runs
+        ],
+        width,
+    )
+
+
+def hub_table(runs: list[RemoteRun], width: int) -> Table | str:
+    """One line a run, with its host."""
+    return _fitting(
+        [
+            {
+                "RUN": run.summary.run_id,
+                "HOST": run.host,
+                "NAME": run.summary.name,
+                "STATUS": run.outcome,
+                "STEPS": f"{run.summary.steps:,}",
+                "COST": money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens),
+                "STARTED": moment(run.summary.started),
+                "TASK": matter(run.summary),
+            }
+            for run in runs
+        ],
+        width,
+    )
+
+
+def _fitting(rows: list[dict[str, str]], width: int) -> Table | str:
+    """The columns that have room; what other commands ask for, and how it is, stay in any case."""
+    columns = list(rows[0])
+    wide = {name: GAP + max(len(name), *(_cells(row[name]) for row in rows)) for name in columns}
+    task, wide["TASK"] = wide["TASK"], min(wide["TASK"], LEAST_TASK)
+    for name in SPARED:
+        if sum(wide[column] for column in columns) <= width:
+            break
+        if name in columns:
+            columns.remove(name)
+    wide["TASK"] = min(task, width - sum(wide[column] for column in columns if column != "TASK"))
+    if len(rows) > MANY:
+        return _plain(rows, columns, wide)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, GAP, 0, 0))
+    for name in columns:
+        side: Literal["left", "right"] = "right" if name in NUMBERS else "left"
+        table.add_column(name, justify=side, width=wide[name] - GAP, overflow="ellipsis", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(row[name], style=STYLES.get(name, _no_style)(row[name])) for name in columns))
+    return table
+
+
+def _plain(rows: list[dict[str, str]], columns: list[str], wide: dict[str, int]) -> str:
+    """A long table, set by hand: it is read by programs, and rich takes half a millisecond for each line."""
+
+    def set_cell(name: str, text: str) -> str:
+        text, width = printable(text), wide[name] - GAP
+        cells = _cells(text)
+        if cells > width:
+            text, cells = set_cell_size(text, width - 1) + "…", width
+        fill = " " * (width - cells)
+        return fill + text if name in NUMBERS else text + fill
+
+    gap = " " * GAP
+    head = dict(zip(columns, columns, strict=True))
+    return "".join(gap.join(set_cell(name, row[name]) for name in columns).rstrip() + "\n" for row in (head, *rows))
+
+
+def _cells(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)
+
+
+def matter(run: RunSummary) -> str:
+    """What must be known of a run, else what it is for."""
+    stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
+    asked = run.doing.question if run.doing is not None and run.doing.question else ""
+    words = run.problem or run.waiting or asked or stuck or run.task
+    words = f"tampered with: {run.tampering}; {words}" if run.tampering else words
+    return " ".join(words.split())
+
+
+def _style_of_doing(words: str) -> str:
+    return "red" if words.startswith("wedged") else "yellow" if "person" in words or "needs you" in words else ""
+
+
+def _no_style(_: str) -> str:
+    return ""
+
+
 def style_of(status: str) -> str:
     """The colour of a status or of an outcome."""
     return STATUS.get(status) or STATUS.get(status.partition(" ")[0], "yellow")
@@ -66,3 +182,7 @@ def style_of(status: str) -> str:
 def moment(time: float) -> str:
     """A time for people."""
     return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M") if time else ""
+
+
+STYLES = {"STATUS": style_of, "DOING": _style_of_doing}
+"""The columns with colours."""
