@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -97,6 +98,36 @@ def test_an_unattended_run_that_is_tampered_with_is_stopped_and_says_so(place: P
     _, err = run.communicate(timeout=60)
     assert run.returncode == 125, err
     assert b"tampered with: a file that starts programs outside" in err
+
+
+TRAPPED_REPOSITORY = """
+printf '#!/bin/sh\\ntouch "%s/escaped"\\n' "$PWD" > trap; chmod +x trap
+for name in core.fsmonitor core.pager core.sshCommand core.alternateRefsCommand gpg.program diff.external; do
+    git config $name "$PWD/trap"
+done
+git config log.showSignature true
+git commit -q --no-verify --allow-empty -m signed
+git cat-file commit HEAD | sed '0,/^$/s/^$/gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----\\n/' > commit
+made=$(git hash-object -t commit -w commit)
+git update-ref -m push --create-reflog refs/remotes/origin/main $made
+git update-ref refs/heads/other $made
+rm -f escaped
+"""
+
+
+@needs_guard
+def test_a_repository_whose_settings_start_programs_starts_none_outside(place: Place) -> None:
+    """What the contract says about commits is read from the repository by the run's owner, outside."""
+    shell = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "one"]
+    subprocess.run(["git", "init", "-q", "."], cwd=place.workspace, check=True)
+    subprocess.run(shell, cwd=place.workspace, check=True)
+    named = "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@y\n"
+    contract = place.root / "contract.yaml"
+    contract.write_text("contract: {may_not: [push]}\n")
+    words = ("--contain", "guard", "--contract", str(contract))
+    _, _, err = place.run("sh", "-ec", named + TRAPPED_REPOSITORY, options=words)
+    assert b"pushed to origin/main" in err, err
+    assert not (place.workspace / "escaped").exists()
 
 
 def test_the_table_of_the_documentation_has_every_attack() -> None:
