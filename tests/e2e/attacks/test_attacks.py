@@ -100,6 +100,22 @@ def test_an_unattended_run_that_is_tampered_with_is_stopped_and_says_so(place: P
     assert b"tampered with: a file that starts programs outside" in err
 
 
+@needs_guard
+def test_a_false_interlock_in_front_of_the_real_one_is_noticed(place: Place) -> None:
+    """It would tell a person that the run is paused."""
+    front, real = place.root / "front", place.root / "real"
+    for folder in (front, real):
+        folder.mkdir()
+    (real / "interlock").symlink_to("/bin/true")
+    path = f"{front}:{real}:{os.environ['PATH']}"
+    for script in (f"echo '#!/bin/sh' > {front}/interlock", f"ln -sf /bin/false {real}/interlock"):
+        words = place.command("sh", "-c", f"{script}; sleep 100", options=("--contain", "guard"))
+        run = place.begin(words, env={**place.environment, "PATH": path})
+        _, err = run.communicate(timeout=90)
+        assert run.returncode == 125, err
+        assert b"tampered with: what your shell runs as interlock was replaced" in err
+
+
 TRAPPED_REPOSITORY = """
 printf '#!/bin/sh\\ntouch "%s/escaped"\\n' "$PWD" > trap; chmod +x trap
 for name in core.fsmonitor core.pager core.sshCommand core.alternateRefsCommand gpg.program diff.external; do
