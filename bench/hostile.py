@@ -5,7 +5,6 @@ Example: python bench/hostile.py [--quick]
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import gzip
 import os
@@ -197,13 +196,7 @@ def wait_for(what: Callable[[], bool], seconds: float = 300) -> None:
         time.sleep(0.05)
 
 
-def main() -> None:
-    from table import as_markdown
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    print(as_markdown(*measure(parser.parse_args().quick), NOTES))
-
-
 if __name__ == "__main__":
-    main()
+    from table import print_measured
+
+    print_measured(measure, __doc__, NOTES)

@@ -28,8 +28,9 @@ from interlock.link.hub_link import HubLink
 from interlock.link.outbox import RemoteRun
 
 NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.
-`ps --hub` is a whole process: its processor time, user and system. "left behind" is how many consumers the stream has
-after so many sessions of owners came and went."""
+`ps --hub` is a whole process: its processor time, user and system, and how long it took by the clock; the goal is 1 s
+at 5,000 runs. REQUEST to RESULT is to take at most 1.5 times what it takes at 10 runs. "left behind" is how many
+consumers the stream has after so many sessions of owners came and went; the goal is 0."""
 
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
@@ -44,13 +45,21 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             for runs in (10, 100) if quick else (10, 1000, 5000):
                 asyncio.run(_publish(settings, known, runs))
                 known = runs
-                listed = _spent(broker.url, place)
+                listed, took = min(_spent(broker.url, place) for _ in range(3))
                 asked = sorted(_ask(client, f"{runs}-{number}", number) for number in range(40))[20]
                 first = first or asked
-                left = asyncio.run(_left_behind(settings, 20 if quick else runs))
-                rows.append([f"{runs:,}", f"{listed:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)])
+                left = asyncio.run(_left_behind(settings, 20 if quick else 2 * runs))
+                figures = [f"{listed:.2f}", f"{took:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)]
+                rows.append([f"{runs:,}", *figures])
             link.close()
-    columns = ["live runs", "ps --hub, s of processor", "REQUEST to RESULT, ms", "of 10 runs", "left behind"]
+    columns = [
+        "live runs",
+        "ps --hub, s of processor",
+        "s by the clock",
+        "REQUEST to RESULT, ms",
+        "of 10 runs",
+        "left behind",
+    ]
     return "Hub with many runs", columns, rows
 
 
@@ -65,13 +74,15 @@ async def _publish(settings: Hub, first: int, last: int) -> None:
     await session.close()
 
 
-def _spent(url: str, place: Path) -> float:
+def _spent(url: str, place: Path) -> tuple[float, float]:
     env = {**os.environ, "XDG_CONFIG_HOME": str(place), "XDG_STATE_HOME": str(place / "state")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "interlock", "ps", "--hub", url]
+    begin = time.perf_counter()
     subprocess.run(command, env=env, check=True, stdout=subprocess.DEVNULL)
+    took = time.perf_counter() - begin
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, took
 
 
 def _ask(client: HubClient, name: str, number: int) -> float:
@@ -81,7 +92,7 @@ def _ask(client: HubClient, name: str, number: int) -> float:
 
 
 async def _left_behind(settings: Hub, sessions: int) -> int:
-    for _ in range(min(sessions, 500)):
+    for _ in range(sessions):
         await (await open_session(settings, "bench", owner=True)).close()
     session = await open_session(settings, "bench")
     info = await session.api(f"STREAM.INFO.{STREAM}", {})

@@ -5,7 +5,6 @@ Example: python bench/long_run.py [--quick]
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import subprocess
@@ -81,13 +80,7 @@ def watch_memory(process: subprocess.Popen[bytes], peak: list[int]) -> None:
         time.sleep(0.02)
 
 
-def main() -> None:
-    from table import as_markdown
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    print(as_markdown(*measure(parser.parse_args().quick), NOTES))
-
-
 if __name__ == "__main__":
-    main()
+    from table import print_measured
+
+    print_measured(measure, __doc__, NOTES)

@@ -5,7 +5,6 @@ Usage: python bench/scan.py [--quick]
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import os
 import shutil
@@ -104,13 +103,7 @@ def _row(name: str, times: list[float], steps: int, floor: float) -> list[str]:
     return [name, *seconds, f"{steps / median:,.0f}", f"{median / floor:.1f}"]
 
 
-def main() -> None:
-    from table import print_table
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    print_table(*measure(parser.parse_args().quick), NOTES)
-
-
 if __name__ == "__main__":
-    main()
+    from table import print_measured
+
+    print_measured(measure, __doc__, NOTES)

@@ -5,7 +5,6 @@ Example: python bench/story.py [--quick]
 
 from __future__ import annotations
 
-import argparse
 import resource
 import tempfile
 import time
@@ -111,13 +110,7 @@ def at_step(run_id: str, index: int) -> list[JournalEntry]:
     return entries
 
 
-def main() -> None:
-    from table import as_markdown
-
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    print(as_markdown(*measure(parser.parse_args().quick), NOTES))
-
-
 if __name__ == "__main__":
-    main()
+    from table import print_measured
+
+    print_measured(measure, __doc__, NOTES)

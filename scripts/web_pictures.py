@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,7 +23,8 @@ from interlock.report import Story, gather, read_changes, render
 from interlock.runtime import Supervisor
 from interlock.web.background import BackgroundServer
 
-IMAGES = Path(__file__).parents[1] / "docs" / "images"
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
 WIDE: ViewportSize = {"width": 1360, "height": 860}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 LOOKS = {"": (WIDE, "light"), "-dark": (WIDE, "dark"), "-phone": (PHONE, "light")}
@@ -47,8 +49,12 @@ def main() -> None:
                         draw(browser, served, path, press, look, target / f"web-{name}{look}.png")
         page = Path(folder) / "report.html"
         page.write_text(write_report(Path(folder)))
+        traces = write_scan(Path(folder))
+        unproven = write_proof(Path(folder))
         for look in LOOKS if target != IMAGES else ("",):
             shoot(browser, page.as_uri(), "", look, target / f"report{look}.png", 1180)
+            shoot(browser, traces.as_uri(), "", look, target / f"scan{look}.png", 1180)
+            shoot(browser, unproven.as_uri(), "", look, target / f"proof{look}.png", 1180, part="#proof")
         browser.close()
         stage.close()
 
@@ -60,6 +66,66 @@ def write_report(folder: Path) -> str:
     story = Story.open(store.find("demo"))
     with story:
         return render(gather(story, read_changes(story.checkpoints, story.spec.workspace, Config())), "html")
+
+
+def write_scan(folder: Path) -> Path:
+    """The page of the traces that are in this repository, as the documentation makes it."""
+    page = folder / "scan.html"
+    interlock("scan", "tests/data/traces/extract.jsonl", "--html", str(page), cwd=ROOT)
+    return page
+
+
+AGENT = """
+import pathlib, subprocess
+from interlock.adapters.process import Steps
+
+steps = Steps()
+
+def bash(command):
+    steps.before("bash", {"command": command})
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    steps.after(done.stdout + done.stderr, exit_code=done.returncode)
+
+def edit(name, old, new):
+    path = pathlib.Path(name)
+    steps.before("edit", {"path": name, "old": old, "new": new})
+    path.write_text(path.read_text().replace(old, new))
+    steps.after("ok")
+
+bash("python3 -m unittest discover -s tests -t .")
+edit("pricing.py", "return total", "return round(total, 2)")
+edit("tests/test_pricing.py", "assertEqual(price(10), 90)", "assertEqual(price(10), price(10))")
+edit("tests/test_pricing.py", "        self.assertEqual(price(2), 20)\\n", "")
+steps.say("All tests pass. There are no type errors. I wrote `docs/pricing.md`.")
+"""
+PROJECT = {
+    "pricing.py": "def price(count):\n    total = count * 10\n    return total * 0.9 if count >= 10 else total\n",
+    "tests/__init__.py": "",
+    "tests/test_pricing.py": (
+        "import unittest\nfrom pricing import price\n\n\nclass Tests(unittest.TestCase):\n"
+        "    def test_discount_for_bulk(self):\n        self.assertEqual(price(10), 90)\n\n"
+        "    def test_total(self):\n        self.assertEqual(price(1), 10)\n        self.assertEqual(price(2), 20)\n"
+    ),
+    "agent.py": AGENT,
+}
+"""An agent that claims more than it did."""
+
+
+def write_proof(folder: Path) -> Path:
+    """The report of a run whose claims are not proven."""
+    workspace, page = folder / "pricing", folder / "proof.html"
+    for name, text in PROJECT.items():
+        (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+        (workspace / name).write_text(text)
+    contract = ("--may-change", "pricing.py", "--may-change", "tests/**", "--done-when", "test -s docs/pricing.md")
+    interlock("run", "--name", "pricing", *contract, "--", sys.executable, "agent.py", cwd=workspace)
+    interlock("report", "pricing", "--output", str(page), cwd=workspace)
+    return page
+
+
+def interlock(*arguments: str, cwd: Path) -> None:
+    """One command; what it finds may give it a status of its own."""
+    subprocess.run([sys.executable, "-m", "interlock", *arguments], cwd=cwd, check=False, capture_output=True)
 
 
 def pages(stage: StageOfRuns) -> list[tuple[str, str, str]]:
@@ -89,8 +155,8 @@ def draw(browser: Browser, served: BackgroundServer, path: str, press: str, look
     shoot(browser, f"{served.address}{path}?token={served.token}", press, look, target)
 
 
-def shoot(browser: Browser, address: str, press: str, look: str, target: Path, width: int = 0) -> None:
-    """One picture, with few colours so that it is small."""
+def shoot(browser: Browser, address: str, press: str, look: str, target: Path, width: int = 0, part: str = "") -> None:
+    """One picture of a page or a part of it, with few colours so that it is small."""
     viewport, scheme = LOOKS[look]
     if width and viewport is WIDE:
         viewport = {"width": width, "height": WIDE["height"]}
@@ -104,7 +170,7 @@ def shoot(browser: Browser, address: str, press: str, look: str, target: Path, w
     if press:
         page.get_by_role("button", name=press).click()
         page.wait_for_timeout(SETTLE_MS)
-    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    picture = Image.open(io.BytesIO(page.locator(part).screenshot() if part else page.screenshot())).convert("RGB")
     picture.quantize(COLOURS, dither=Image.Dither.NONE).save(target, optimize=True)
     context.close()
 

@@ -126,7 +126,7 @@ def test_a_paused_run_holds_calls_and_turns_until_it_is_resumed(session: Session
     assert done == []
     assert session.supervisor.resume()
     for thread in waiting:
-        thread.join(10)
+        thread.join(60)
     assert sorted(done) == ["None", "a.txt"]
 
 
@@ -197,7 +197,7 @@ def test_a_stop_ends_the_processes_that_a_tool_left_behind_and_nobody_elses(sess
     assert MARKER not in os.environ or session.children.marker not in os.environ[MARKER]
     assert session.children.pids() == (started[0].pid,)
     session.supervisor.executor.carry_out(Stop("enough"))
-    assert started[0].wait(10) != 0
+    assert started[0].wait(60) != 0
     assert mine.poll() is None
     mine.kill()
     mine.wait()

@@ -137,7 +137,7 @@ def interrupt(child: subprocess.Popen[bytes]) -> int:
     while True:
         child.send_signal(signal.SIGINT)
         try:
-            return child.wait(10)
+            return child.wait(60)
         except subprocess.TimeoutExpired:
             continue
 

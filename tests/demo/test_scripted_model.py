@@ -58,7 +58,7 @@ def post(model: ScriptedModel, path: str, body: dict[str, Any]) -> bytes:
     request = urllib.request.Request(
         model.url + path, json.dumps(body).encode(), {"content-type": "application/json", "x-api-key": "sk-secret"}
     )
-    with urllib.request.urlopen(request, timeout=20) as answer:
+    with urllib.request.urlopen(request, timeout=60) as answer:
         data: bytes = answer.read()
         return data
 

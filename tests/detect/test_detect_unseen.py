@@ -91,7 +91,7 @@ def test_a_missing_program_or_module_is_no_invented_file(command: str) -> None:
     ],
 )
 def test_a_garbled_command_is_known_by_its_shape(command: str, garble: str) -> None:
-    assert read_garble(Tool("Bash", {"command": command})) == garble
+    assert read_garble(Tool("Bash", {"command": command}), command) == garble
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_garbled_command_is_known_by_its_shape(command: str, garble: str) -> N
     ],
 )
 def test_an_idiom_of_the_shell_is_not_garbled(command: str) -> None:
-    assert read_garble(Tool("Bash", {"command": command})) == ""
+    assert read_garble(Tool("Bash", {"command": command}), command) == ""
 
 
 def test_garbled_calls_are_told_with_what_is_wrong_with_them() -> None:

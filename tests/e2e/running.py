@@ -172,9 +172,9 @@ def owners(place: Place, module: bytes = b"interlock.adapters.process.owner") ->
     return found
 
 
-def until(what: str, is_so: Callable[[], object]) -> None:
+def until(what: str, is_so: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
     """Wait for something that another process does."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not is_so():
         assert time.monotonic() < deadline, f"never: {what}"
         time.sleep(0.01)

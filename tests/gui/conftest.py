@@ -61,7 +61,7 @@ def launch(desktop: VirtualDisplay, windows: WindowSystem) -> Iterator[Launch]:
             active = windows.active()
             return active is not None and title in active.title and windows.has_focus(active.id)
 
-        assert wait_until(there, 20), f"no window {title!r} came up"
+        assert wait_until(there, 60), f"no window {title!r} came up"
         found = windows.active()
         assert found is not None
         return found
@@ -70,7 +70,7 @@ def launch(desktop: VirtualDisplay, windows: WindowSystem) -> Iterator[Launch]:
     for process in started:
         process.kill()
         process.wait()
-    assert wait_until(lambda: not windows.listed(), 10)
+    assert wait_until(lambda: not windows.listed(), 60)
 
 
 def terminal(launch: Launch, title: str, *command: str) -> Window:
@@ -92,5 +92,5 @@ def recorder(launch: Launch, title: str, file: Path) -> Window:
         "    os.write(out, data)\n"
     )
     window = terminal(launch, title, sys.executable, "-c", program)
-    assert wait_until(file.exists, 10)
+    assert wait_until(file.exists, 60)
     return window

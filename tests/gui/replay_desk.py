@@ -78,13 +78,13 @@ class Desk:
         self.control = str(control)
         argv = [sys.executable, str(Path(__file__).with_name("tiny_editor.py")), self.workspace, control, self.log]
         self.process = subprocess.Popen([str(each) for each in argv], env=self.display.environment)
-        assert wait_until(lambda: self._is_up(), 20)
+        assert wait_until(lambda: self._is_up(), 60)
 
     def restart(self) -> None:
         """End the editor and start it again."""
         self.process.kill()
         self.process.wait()
-        assert wait_until(lambda: not self.windows.listed(), 10)
+        assert wait_until(lambda: not self.windows.listed(), 60)
         self.start()
 
     def order(self, words: str) -> None:
@@ -120,7 +120,7 @@ class Desk:
         self.process.kill()
         self.process.wait()
         self.keyboard.close()
-        assert wait_until(lambda: not self.windows.listed(), 10)
+        assert wait_until(lambda: not self.windows.listed(), 60)
         self.windows.close()
 
     def _is_up(self) -> bool:

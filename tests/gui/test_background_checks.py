@@ -44,7 +44,7 @@ def test_checks_run_in_the_background_at_the_interval(tmp_path: Path) -> None:
     pace, asked, over = paced(3)
     watch = orchestrator(tmp_path, NORMAL, pace=pace, interval_seconds=600)
     watch.start()
-    assert over.wait(10)
+    assert over.wait(60)
     watch.stop()
     assert asked == [600] * 4
     assert len(watch.get_events()) == 3
@@ -90,7 +90,7 @@ def test_stop_returns_within_five_seconds_though_the_analyzer_hangs(tmp_path: Pa
     config = InterventionConfig(screenshot_dir=str(tmp_path), interval_seconds=0.01)
     watch = InterventionOrchestrator(config, Screen(), Hanging(DIALOG), steps)
     watch.start()
-    assert entered.wait(10)
+    assert entered.wait(60)
     started = time.monotonic()
     watch.stop()
     took = time.monotonic() - started

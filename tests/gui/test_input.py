@@ -85,7 +85,7 @@ def test_keys_and_combinations_arrive(keyboard: InputBackend, launch: Launch, tm
     keyboard.key_combo("ctrl", "p")
     keyboard.key_combo("ctrl", "shift", "a")
     keyboard.key_press("plus")
-    assert wait_until(lambda: len(file.read_bytes()) >= 4, 10)
+    assert wait_until(lambda: len(file.read_bytes()) >= 4, 60)
     assert file.read_bytes() == b"\x1b\x10\x01+"
 
 
@@ -97,7 +97,7 @@ def test_a_click_gives_the_keyboard_to_what_is_there(
     place = windows.place(first.id)
     assert place is not None
     keyboard.mouse_move_click(*place.centre)
-    assert wait_until(lambda: (windows.active() or first).id == first.id, 10)
+    assert wait_until(lambda: (windows.active() or first).id == first.id, 60)
 
 
 def test_a_window_is_found_by_its_title_and_activated(
@@ -108,7 +108,7 @@ def test_a_window_is_found_by_its_title_and_activated(
     assert keyboard.search_window("visual studio code") == wanted.id
     assert keyboard.search_window("no such title") is None
     keyboard.activate_window(wanted.id)
-    assert wait_until(lambda: (windows.active() or wanted).id == wanted.id, 10)
+    assert wait_until(lambda: (windows.active() or wanted).id == wanted.id, 60)
 
 
 def test_a_window_that_is_gone_cannot_be_activated(keyboard: InputBackend) -> None:

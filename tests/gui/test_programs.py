@@ -16,7 +16,7 @@ SLOW_TO_END = ["sh", "-c", "trap 'sleep 0.5; exit 0' TERM; echo ready; while :; 
 def test_a_program_that_is_started_while_its_namesake_ends_is_ended_too(tmp_path: Path) -> None:
     programs = Programs(tmp_path)
     first = programs.start("server", SLOW_TO_END, plain_environment())
-    assert wait_until(lambda: "ready" in programs.log("server"), 10)
+    assert wait_until(lambda: "ready" in programs.log("server"), 60)
     ending = threading.Thread(target=programs.end, args=("server",))
     ending.start()
     second = programs.start("server", ["sleep", "100"], plain_environment())

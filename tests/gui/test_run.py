@@ -68,7 +68,7 @@ def test_a_paused_run_lets_no_chunk_through_until_it_is_resumed(run: SupervisedR
     assert run.gate() == "proceed"
     pausing = threading.Thread(target=order, args=(run, "pause"), daemon=True)
     pausing.start()
-    assert wait_until(run.is_paused, 30)
+    assert wait_until(run.is_paused, 60)
     waiting, passed = pass_in_thread(run)
     pausing.join(30)
     assert not pausing.is_alive()
@@ -86,7 +86,7 @@ def test_a_cancelled_run_stops_the_typing_and_what_waits_at_the_gate(run: Superv
     assert order(run, "cancel") == "success"
     waiting.join(30)
     assert passed == ["stop"]
-    assert wait_until(lambda: reasons == ["cancelled"], 10)
+    assert wait_until(lambda: reasons == ["cancelled"], 60)
     run.end(False, "cancelled")
     assert run.run.summary.status == "aborted"
 

@@ -45,7 +45,7 @@ def sway(tmp_path: Path) -> Iterator[dict[str, str]]:
         found[:] = [file for file in runtime.glob("wayland-*") if file.suffix != ".lock"]
         return bool(found)
 
-    assert wait_until(socket, 20), programs.log("sway")
+    assert wait_until(socket, 60), programs.log("sway")
     yield {"XDG_RUNTIME_DIR": str(runtime), "WAYLAND_DISPLAY": found[0].name}
     programs.end()
     shutil.rmtree(runtime, ignore_errors=True)
@@ -78,7 +78,7 @@ def serve_portal(address: str, answer: tuple[int, dict[str, tuple[str, object]]]
     connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.portal.Desktop"))
     ready.set()
     while True:
-        call = connection.receive(timeout=20)
+        call = connection.receive(timeout=60)
         if call.header.fields.get(3) == "Screenshot":
             break
     sender = call.header.fields[7].lstrip(":").replace(".", "_")
@@ -102,7 +102,7 @@ def test_the_portal_is_asked_over_the_bus(
     answer: tuple[int, dict[str, tuple[str, object]]] = (status, {"uri": ("s", file.as_uri())})
     portal = threading.Thread(target=serve_portal, args=(address, answer, ready))
     portal.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     backend = WaylandBackend()
     backend.tool = "portal"
     if status == 0:
@@ -112,4 +112,4 @@ def test_the_portal_is_asked_over_the_bus(
     else:
         with pytest.raises(CaptureError, match="refused"):
             backend.capture_screen()
-    portal.join(10)
+    portal.join(60)

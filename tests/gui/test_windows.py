@@ -54,13 +54,13 @@ def dialog(desk: Desk) -> Iterator[Window]:
     def there() -> Window | None:
         return next((window for window in desk.windows.listed() if window.class_name == "Asker"), None)
 
-    assert wait_until(there, 20)
+    assert wait_until(there, 60)
     found = there()
     assert found is not None
     yield found
     process.kill()
     process.wait()
-    assert wait_until(lambda: there() is None, 10)
+    assert wait_until(lambda: there() is None, 60)
 
 
 def look(desk: Desk) -> ReplayStatus | str:
@@ -70,7 +70,7 @@ def look(desk: Desk) -> ReplayStatus | str:
 
 def front(desk: Desk, window_id: int) -> None:
     desk.windows.activate(window_id)
-    assert wait_until(lambda: (a := desk.windows.active()) is not None and a.id == window_id, 10)
+    assert wait_until(lambda: (a := desk.windows.active()) is not None and a.id == window_id, 60)
 
 
 def test_a_dialog_that_has_the_keyboard_is_a_trouble(desk: Desk, dialog: Window) -> None:
@@ -83,7 +83,7 @@ def test_a_dialog_behind_the_editor_takes_nothing_from_the_session(desk: Desk, d
     editor = desk.controller.window()
     assert editor is not None
     front(desk, editor.id)
-    assert wait_until(lambda: desk.controller.is_behind(dialog.title), 10)
+    assert wait_until(lambda: desk.controller.is_behind(dialog.title), 60)
     assert look(desk) != ReplayStatus.DIALOG_BLOCKING
 
 
@@ -92,7 +92,7 @@ def test_an_editor_whose_title_told_its_state_and_no_longer_does_has_lost_its_se
 ) -> None:
     editor = launch("code-server", sys.executable, "-c", EDITOR, "notes.md - work - code-server")
     windows.activate(editor.id)
-    assert wait_until(lambda: (a := windows.active()) is not None and a.id == editor.id, 10)
+    assert wait_until(lambda: (a := windows.active()) is not None and a.id == editor.id, 60)
     situation = ScreenSituation("notes.md")
     lost = WindowLayer(windows, "/work", tells=True).look(None, situation)
     assert (lost.verdict, lost.kind, lost.status) == ("problem", "settings_lost", ReplayStatus.ERROR_STATE)

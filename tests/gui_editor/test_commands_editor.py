@@ -104,7 +104,7 @@ def test_a_replay_is_paused_resumed_and_cancelled_from_another_terminal(terminal
     [run] = terminal.call("ps")["runs"]  # type: ignore[misc]
     terminal.call("pause", run["run_id"])
     # The chunk that is under way is typed to its end first.
-    assert wait_until(lambda: terminal.call("ps")["runs"][0]["status"] == "paused", 30.0)  # type: ignore[index]
+    assert wait_until(lambda: terminal.call("ps")["runs"][0]["status"] == "paused", 60)  # type: ignore[index]
     standing = terminal.chunks()
     time.sleep(2)
     assert terminal.chunks() == standing

@@ -168,6 +168,9 @@ def drive(root: Path, kills: int, seed: int) -> dict[str, object]:
         if dice.random() < 0.75:
             # Mostly when there is something to lose; sometimes while it comes up.
             wait_for_owner(folder)
+        if dice.random() < 0.5:
+            # On a busy machine too, some commands are answered between two kills.
+            wait_for_answer(told)
         time.sleep(dice.uniform(0, 0.12))
         victims = dice.choice(("owner", "owner", "controller", "both"))
         if victims != "controller":
@@ -192,6 +195,14 @@ def wait_for_owner(folder: RunFolder) -> None:
     for _ in range(2_000):
         with socket.socket(socket.AF_UNIX) as sock, contextlib.suppress(OSError):
             sock.connect(str(noted_socket(folder.path)))
+            return
+        time.sleep(0.005)
+
+
+def wait_for_answer(told: Path) -> None:
+    before = told.stat().st_size if told.exists() else 0
+    for _ in range(1_000):
+        if told.exists() and told.stat().st_size > before:
             return
         time.sleep(0.005)
 

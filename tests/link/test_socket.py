@@ -321,6 +321,6 @@ def test_a_mistake_over_one_message_does_not_end_control_of_the_run(
         first.sock.sendall(b"stumble\n")
         assert first.lines.readline() == b""
         assert second.say(make("pause", id="p"), 3)
-        assert ask(owned, "resume", timeout=20).outcome == "success"  # type: ignore[attr-defined]
+        assert ask(owned, "resume", timeout=60).outcome == "success"  # type: ignore[attr-defined]
         first.close()
         second.close()

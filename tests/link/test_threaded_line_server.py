@@ -65,7 +65,7 @@ def test_lines_of_a_connection_are_answered_in_order_and_empty_ones_are_not(hous
 def test_more_connections_than_threads_are_held_without_holding_up_the_next(house: House) -> None:
     held = [house.call(b"hold\n") for _ in range(2 * SPARE + KEPT)]
     for _ in held:
-        house.held.get(timeout=20)
+        house.held.get(timeout=60)
     with house.call(b"quick\n") as sock, sock.makefile("rb") as answers:
         assert answers.readline() == b"QUICK\n"
     house.open.set()
@@ -80,7 +80,7 @@ def test_a_crowd_that_never_asks_is_cut_off_for_somebody_who_does(
     monkeypatch.setattr(accept_threads, "MOST", 6)
     with house.call(b"first\n") as served, house.call(b"hold\n"):
         assert served.recv(100) == b"FIRST\n"
-        house.held.get(timeout=20)
+        house.held.get(timeout=60)
         slow = [house.call(b"half a li") for _ in range(12)]
         with house.call(b"last\n") as late:
             assert late.recv(100) == b"LAST\n"
@@ -88,7 +88,7 @@ def test_a_crowd_that_never_asks_is_cut_off_for_somebody_who_does(
         served.sendall(b"again\n")
         assert served.recv(100) == b"AGAIN\n"
         house.open.set()
-        assert house.left.get(timeout=20), "whoever is being answered stays"
+        assert house.left.get(timeout=60), "whoever is being answered stays"
         for each in slow:
             each.close()
 
@@ -105,14 +105,14 @@ def test_a_line_as_long_as_may_be_is_answered(house: House) -> None:
 
 def test_whoever_hangs_up_waits_no_more(house: House) -> None:
     house.call(b"hold\n").close()
-    house.held.get(timeout=20)
+    house.held.get(timeout=60)
     house.open.set()
-    assert house.left.get(timeout=20) is False
+    assert house.left.get(timeout=60) is False
 
 
 def test_what_is_being_answered_is_answered_before_the_end(house: House) -> None:
     with house.call(b"hold\n") as sock, house.call(b"hello\n") as idle:
-        house.held.get(timeout=20)
+        house.held.get(timeout=60)
         assert idle.recv(100) == b"HELLO\n", "it is accepted, and has nothing more to say"
         closing = threading.Thread(target=house.counter.close, args=(20.0,))
         closing.start()
@@ -126,10 +126,10 @@ def test_what_is_being_answered_is_answered_before_the_end(house: House) -> None
 
 def test_connections_that_are_cut_wait_no_more(house: House) -> None:
     with house.call(b"hold\n"):
-        house.held.get(timeout=20)
+        house.held.get(timeout=60)
         house.counter.hang_up()
         house.open.set()
-        assert house.left.get(timeout=20) is False
+        assert house.left.get(timeout=60) is False
 
 
 def test_a_mistake_over_one_connection_costs_the_others_nothing(house: House) -> None:

@@ -22,7 +22,7 @@ NEST = (
 
 
 def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < deadline, "in vain"
         time.sleep(0.01)

@@ -9,6 +9,8 @@ import pytest
 from interlock.config.model import Review as ReviewConfig
 from interlock.core import Context, Step, Tool
 from interlock.review import Reviewer, review_command
+from interlock.review.rules.load import FAMILIES as RULES
+from interlock.review.rules.load import read_family
 
 SMALL, LARGE = 3_000, 9_000
 """Characters, below every bound: what is cut does not grow."""
@@ -67,6 +69,17 @@ def test_work_grows_no_faster_than_the_input(parts: tuple[str, str, str]) -> Non
     calls(of_length(parts, SMALL + 64))  # what is made once is made
     ratio = calls(of_length(parts, LARGE)) / calls(of_length(parts, SMALL))
     assert ratio < 1.6 * LARGE / SMALL
+
+
+@pytest.mark.parametrize("family", sorted(path.stem for path in RULES.glob("*.yaml")))
+def test_no_family_of_rules_is_worse_than_linear(family: str) -> None:
+    rules = read_family(RULES / f"{family}.yaml").rules
+    for case in {rule.matches[0]: None for rule in rules[:2] if rule.matches}:
+        head, _, last = case.rpartition(" ")
+        for parts in (("", f"{case}\n", ""), (f"{head} ", f"{last} ", "")):
+            calls(of_length(parts, SMALL + 64))
+            small, large = (calls(of_length(parts, length)) for length in (SMALL, LARGE))
+            assert large < 1.6 * LARGE / SMALL * small, parts
 
 
 def test_many_edits_and_many_keys_are_bounded() -> None:

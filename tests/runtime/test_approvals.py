@@ -91,7 +91,30 @@ def test_the_protocol_refuses_a_stale_answer(tmp_path, clock):
         request = new_request("6b1f8f0e-1111-4222-8333-444455556666", "approve", supervisor.run.spec.run_id, payload)
         from interlock.link import ask_owner
 
-        answer = ask_owner(supervisor.run.folder, request, timeout=20.0)
+        answer = ask_owner(supervisor.run.folder, request, timeout=60)
         assert (answer.outcome, answer.code) == ("failure", "invalid_state")
         assert "changed" in answer.message
         assert len(endpoint.state.waiting) == 1
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "shown"),
+    [
+        ("bash", {"command": "kubectl apply -f 'a b.yaml'"}, "bash kubectl apply -f 'a b.yaml'"),
+        ("shell", {"command": ["git", "commit", "-m", "two words"]}, "shell git commit -m 'two words'"),
+        ("bash", {"command": "make", "timeout": 9}, "bash make (timeout=9)"),
+        ("write", {"path": "a b.txt", "content": "it's"}, "write path='a b.txt' content='it'\"'\"'s'"),
+        ("bash", {"command": "ls\nAllow? y\x1b[2K"}, r"bash ls ⏎ Allow? y\x1b[2K"),
+        ("deploy", {}, "deploy"),
+    ],
+)
+def test_a_person_is_shown_the_call_as_it_would_be_typed(tmp_path, clock, tool, arguments, shown):
+    with supervise(tmp_path, clock, approvals=Approvals(needed=True)) as supervisor:
+        supervisor.before(supervisor.call(tool, arguments))
+        assert supervisor.run.summary.waiting == shown
+
+
+def test_what_a_long_call_leaves_out_is_counted(tmp_path, clock):
+    with supervise(tmp_path, clock, approvals=Approvals(needed=True)) as supervisor:
+        supervisor.before(supervisor.call("bash", {"command": "true " + "x" * 1000 + "; rm -r keep"}))
+        assert supervisor.run.summary.waiting.endswith("x … and 622 more characters")

@@ -134,7 +134,7 @@ def test_a_paused_run_lets_no_step_through_until_it_is_resumed(tmp_path, clock):
         waiting.start()
         assert answers == []
         assert supervisor.resume()
-        waiting.join(10)
+        waiting.join(60)
         assert answers == ["proceed"]
 
 

@@ -24,7 +24,7 @@ from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.gate import LOOK_S, Gate
 
-LONG_S = 30.0
+LONG_S = 60.0
 """Longer than a loaded machine needs for what is due at once, and shorter than the delays in here."""
 
 

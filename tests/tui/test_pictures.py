@@ -172,7 +172,7 @@ def test_without_colour_signs_tell_what_colours_told(
     monkeypatch.setenv("NO_COLOR", "1")
 
     async def act(seat: Seat) -> None:
-        await seat.sees("6 runs", "● running", "‖ paused", "✗ stopped by", "✓ done", "▌")
+        await seat.sees("6 runs", "● running", "‖ paused", "✗ stopped", "✓ done", "▌")
         await settled(seat)
         svg = drawn(seat)
         assert all(red == green == blue for red, green, blue in _colours(svg))

@@ -242,7 +242,7 @@ def test_a_and_x_answer_the_step_that_waits(stage: Stage, key: str, verb: str, d
     run.run.journal.flush()
 
     async def act(seat: Seat) -> None:
-        await seat.sees("1 needs you", "needs you: bash(command='git commit -am wip')")
+        await seat.sees("1 needs you", "needs you: bash git commit -am wip")
         await seat.press(key)
         await seat.sees(f"{verb} step 0?", "git commit -am wip")
         await seat.press("enter")

@@ -96,7 +96,7 @@ def open_page(browser: Browser, dashboard: BackgroundServer, complaints: list[st
 
     def make(path: str = "/", **options: Any) -> Page:
         context = browser.new_context(**{"reduced_motion": "reduce", **options})
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

@@ -40,7 +40,7 @@ class Web:
 
     def ask(self, method: str, path: str, **headers: str) -> tuple[int, bytes]:
         """Ask with a path exactly as it is."""
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             line.putrequest(method, path, skip_accept_encoding=True)
             for name, value in headers.items():
@@ -54,7 +54,7 @@ class Web:
     def end(self) -> tuple[int, str, str]:
         """End it; gives its status and the rest of what it said."""
         self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=60)
         return self.process.returncode, out, err
 
 

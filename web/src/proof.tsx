@@ -24,7 +24,7 @@ export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
         <ul class="test-facts">
           {contract.map((line) => (
             <li key={line}>
-              <span class="dim">contract</span> <span>{line}</span>
+              <span class="dim">contract</span> <span>{prose(line)}</span>
             </li>
           ))}
         </ul>
@@ -36,7 +36,7 @@ export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
               <span class={`pill verdict-${safe(each.verdict)}`} title={MEANS[each.verdict]}>{each.verdict}</span>
               <div>
                 <q>{each.claim.text}</q> <span class="dim">step {each.claim.step}</span>
-                <p>{each.why}</p>
+                <p>{prose(each.why)}</p>
               </div>
             </li>
           ))}
@@ -48,9 +48,15 @@ export function Proof({ proof }: { proof: ProofRecord | null | undefined }) {
           <ul class="test-facts">{facts.map(drawFact)}</ul>
         </>
       )}
-      {proof?.ending && <p class="claims-note">The run ended with {proof.ending}.</p>}
+      {proof?.ending && <p class="claims-note">The run ended with {prose(proof.ending)}.</p>}
     </Card>
   );
+}
+
+/** A sentence; what it has between backticks is code. */
+function prose(text: string) {
+  const parts = text.split("`");
+  return parts.length % 2 ? parts.map((part, number) => (number % 2 ? <code key={number}>{part}</code> : part)) : text;
 }
 
 function drawFact(fact: TestFact) {

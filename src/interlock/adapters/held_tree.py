@@ -45,7 +45,10 @@ class HeldTree:
     @property
     def client(self) -> int:
         """The agent client's process: the command's own, or the first one behind a wall; -1 where there is none."""
-        pids = self._tree.pids() if self._tree is not None else ()
+        return self.client_among(self._tree.pids() if self._tree is not None else ())
+
+    def client_among(self, pids: tuple[int, ...]) -> int:
+        """The same among processes that were just listed."""
         return self._tree.pid if self._tree is not None and self._tree.pid in pids else pids[0] if pids else -1
 
     def know(self, tree: ProcessTree) -> None:

@@ -51,7 +51,7 @@ def patterns() -> tuple[Pattern, ...]:
 
     return tuple(
         Pattern(one["client"], re.compile(one["pattern"], re.I), one.get("passes", True), tuple(one["says"]))
-        for one in yaml.safe_load(PATTERNS.read_text(encoding="utf-8"))
+        for one in yaml.load(PATTERNS.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     )
 
 

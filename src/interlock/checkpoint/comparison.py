@@ -28,8 +28,9 @@ class Comparison:
         """The workspace at a checkpoint; None: now."""
         if wanted is None:
             return self._snapshots.look()
-        seq = self._history.find(wanted)
-        return KnownTree(self._history.tree(seq), self._history.uncovered(seq))
+        found = self._snapshots.moment(self._history.find(wanted))
+        # The newest tree is shared, and moves on with the next checkpoint.
+        return KnownTree(found.tree.copy(), found.uncovered)
 
     def changes(self, a: str, b: str | None) -> list[Change]:
         return [difference.to_change() for difference in self._between(a, b)]

@@ -38,13 +38,20 @@ class ContentIntake:
 
     def run(self, budget: ScanBudget, clock: Clock, progress: Callable[[int, int], None] | None = None) -> None:
         """Read everything pending; the scan's delta is complete afterwards."""
-        deadline = clock.monotonic() + budget.seconds
         total = len(self._scan.pending)
+        if not total:
+            return
+        deadline = clock.monotonic() + budget.seconds
         if self._writer is not None:
             self._writer.expect(total)
         with Descent(self._root) as descent:
             for done, pending in enumerate(self._scan.pending):
-                self._read_pending(pending, descent)
+                try:
+                    folder = descent.folder(pending.folder)
+                except OSError as error:
+                    self._fail(pending, error)
+                else:
+                    self.take(pending, folder)
                 if done % 256 == 0:
                     if progress is not None:
                         progress(done, total)
@@ -52,22 +59,28 @@ class ContentIntake:
                         raise over_budget(f"{budget.seconds * 1000:.0f} ms", pending.folder)
         self._scan.pending.clear()
 
-    def _read_pending(self, pending: PendingRead, descent: Descent) -> None:
-        entry: TreeEntry | None = None
+    def take(self, pending: PendingRead, folder: int) -> None:
+        """Read one file or link of an open folder."""
         try:
-            folder = descent.folder(pending.folder)
             if stat.S_ISLNK(pending.found.st_mode):
                 entry = self._read_link(folder, pending)
             else:
                 entry = self._read_file(folder, pending)
-            if entry is None:
-                self._scan.uncovered[pending.path] = CHANGED
-        except FileNotFoundError:
-            pass
         except OSError as error:
+            self._fail(pending, error)
+            return
+        if entry is None:
+            self._scan.uncovered[pending.path] = CHANGED
+        self._put(pending, entry)
+
+    def _fail(self, pending: PendingRead, error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
             if error.errno not in _UNREADABLE and not isinstance(error, PermissionError):
-                raise
+                raise error
             self._scan.uncovered[pending.path] = why_unreadable(error)
+        self._put(pending, None)
+
+    def _put(self, pending: PendingRead, entry: TreeEntry | None) -> None:
         if entry is not None or self._known.get(pending.path) is not None:
             self._scan.delta.put(pending.folder, pending.name, entry)
 
@@ -104,8 +117,8 @@ class ContentIntake:
         if not content:
             return EMPTY
         digest = hashlib.sha256(content).digest()
-        if self._writer is not None and not self._writer.has(digest):
-            self._writer.add(digest, content)
+        if self._writer is not None:
+            self._writer.offer(digest, content)
         return digest
 
     def _digest_large(self, fd: int, found: os.stat_result) -> bytes | None:

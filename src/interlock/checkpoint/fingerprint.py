@@ -1,6 +1,7 @@
 """Fingerprint: whether a workspace is still the very one of a tree, without loading the tree.
 
-Over name, inode, mode, size and both times of everything. It costs one look at every file, and nothing is read.
+Over path, type, inode, mode, size and both times of everything. It costs one look at every file, and nothing is read.
+Where nothing is left out, several `find` look at once: they take half of what a walk here does.
 """
 
 from __future__ import annotations
@@ -8,15 +9,27 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from array import array
-from collections.abc import Collection, Sequence
+import subprocess
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Thread
 
+from .entry import TreeEntry
 from .folder_descent import Descent
 from .policy import ExclusionPolicy
 from .scan import without_gc
-from .tree import WorkspaceTree
+from .tree import WorkspaceTree, join
 
-_COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
+FIND = Path("/usr/bin/find")
+
+FORM = "%y %i %m %s %T@ %C@ %p\\0"
+"""How `find` writes what `_record` does."""
+
+SHARES, DEALT = 2, 16
+"""How many look at once, and the folders that are there to be shared out before they do."""
+
+_TYPES = {stat.S_IFREG: "f", stat.S_IFDIR: "d", stat.S_IFLNK: "l"}
 
 
 def of_tree(tree: WorkspaceTree) -> str | None:
@@ -24,61 +37,113 @@ def of_tree(tree: WorkspaceTree) -> str | None:
     root = tree.root
     if root is None:
         return None
-    parts = [_part("", [""], array("q", (root.mode, 0, root.mtime_ns, root.ctime_ns, root.ino)))]
+    records = [_record("", root.mode, root.ino, 0, root.mtime_ns, root.ctime_ns)]
     for folder, listing in tree.folders.items():
-        names = sorted(listing)
-        figures = array("q")
-        for name in names:
-            entry = listing[name]
+        for name, entry in listing.items():
             if not entry.ctime_ns:
                 return None
-            figures.extend((entry.mode, entry.size, entry.mtime_ns, entry.ctime_ns, entry.ino))
-        parts.append(_part(f"/{folder}", names, figures))
-    return _whole(parts)
+            records.append(record_of(join(folder, name), entry))
+    return _whole(records)
 
 
 def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> str | None:
     """The fingerprint of a folder as it is now, without what is not covered; None where it cannot be looked through."""
+    top = os.fstat(root)
+    record = _record("", top.st_mode, top.st_ino, 0, top.st_mtime_ns, top.st_ctime_ns)
     try:
-        with without_gc(), Descent(root) as descent:
-            return _of_disk(root, descent, policy, uncovered)
+        with without_gc():
+            if not uncovered and not policy.patterns and (listed := list_all(root)) is not None:
+                return _whole([record, *listed])
+            with Descent(root) as descent:
+                return _whole([record, *_Walk(descent, policy, uncovered).look()])
     except OSError:
         return None
 
 
-def _of_disk(root: int, descent: Descent, policy: ExclusionPolicy, uncovered: Collection[str]) -> str:
-    top = os.fstat(root)
-    parts = [_part("", [""], array("q", (top.st_mode, 0, top.st_mtime_ns, top.st_ctime_ns, top.st_ino)))]
-    waiting = [""]
-    choosy = bool(uncovered) or bool(policy.patterns)
-    while waiting:
-        folder = waiting.pop()
-        prefix = f"{folder}/" if folder else ""
-        found: dict[str, tuple[int, int, int, int, int]] = {}
-        with os.scandir(descent.folder(folder)) as listing:
-            for item in listing:
-                name = item.name
-                seen = item.stat(follow_symlinks=False)
-                mode = seen.st_mode
-                if stat.S_IFMT(mode) not in _COVERED or (
-                    choosy and (prefix + name in uncovered or policy.excludes(prefix + name))
-                ):
-                    continue
-                found[name] = (mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino)
-                if stat.S_ISDIR(mode):
-                    waiting.append(prefix + name)
-        names = sorted(found)
-        figures = array("q")
-        for name in names:
-            figures.extend(found[name])
-        parts.append(_part(f"/{folder}", names, figures))
-    return _whole(parts)
+def list_all(root: int) -> list[bytes] | None:
+    """A record of everything in a folder, by `find`; None where there is none that can say them."""
+    with Descent(root) as descent:
+        walk = _Walk(descent, ExclusionPolicy(), ())
+        records = list(walk.look(until=DEALT))
+        listed = _list_below(root, walk.waiting)
+        return None if listed is None else records + listed
 
 
-def _part(folder: str, names: Sequence[str], figures: array[int]) -> bytes:
-    text = "\0".join((folder, *names)).encode("utf-8", "surrogateescape")
-    return hashlib.blake2b(text + b"\0" + figures.tobytes(), digest_size=32).digest()
+def record_of(path: str, entry: TreeEntry) -> bytes:
+    """What `list_all` says of a path that is unchanged."""
+    return _record(path, entry.mode, entry.ino, entry.size, entry.mtime_ns, entry.ctime_ns)
 
 
-def _whole(parts: list[bytes]) -> str:
-    return hashlib.blake2b(b"".join(sorted(parts)), digest_size=32).hexdigest()
+def path_of(record: bytes) -> str:
+    return os.fsdecode(record.split(b" ", 6)[6][2:])
+
+
+class _Walk:
+    """Looks at a folder after the other."""
+
+    def __init__(self, descent: Descent, policy: ExclusionPolicy, uncovered: Collection[str]) -> None:
+        self._descent, self._policy, self._uncovered = descent, policy, uncovered
+        self.waiting = [""]
+
+    def look(self, until: int = 0) -> Iterator[bytes]:
+        """The records of what is in the folders, until none are left or so many wait."""
+        waiting = self.waiting
+        while waiting and not 0 < until <= len(waiting):
+            folder = waiting.pop(0) if until else waiting.pop()
+            with os.scandir(self._descent.folder(folder)) as listing:
+                for item in listing:
+                    path, seen = join(folder, item.name), item.stat(follow_symlinks=False)
+                    mode = seen.st_mode
+                    kind = stat.S_IFMT(mode)
+                    if kind not in _TYPES or path in self._uncovered or self._policy.excludes(path):
+                        continue
+                    yield _record(path, mode, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns)
+                    if stat.S_ISDIR(mode):
+                        waiting.append(path)
+
+
+def _list_below(root: int, folders: list[str]) -> list[bytes] | None:
+    """The records of everything below some folders; None where there is no `find` that can say them."""
+    if not folders:
+        return []
+    if not FIND.exists():
+        return None
+    outputs: list[bytes] = []
+    with ExitStack() as stack:
+        running = []
+        for share in filter(None, (folders[at::SHARES] for at in range(SHARES))):
+            command = [str(FIND), *(f"./{folder}" for folder in share), "-mindepth", "1", "-printf", FORM]
+            try:
+                process = stack.enter_context(
+                    subprocess.Popen(
+                        command,
+                        cwd=f"/proc/self/fd/{root}",
+                        env={"LC_ALL": "C"},
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL,
+                    )
+                )
+            except OSError:
+                return None
+            reader = Thread(target=lambda each=process: outputs.append(each.stdout.read()), daemon=True)
+            reader.start()
+            running.append((process, reader))
+        for _, reader in running:
+            reader.join()
+    # One that met something it could not read says so by its status.
+    if any(process.returncode for process, _ in running):
+        return None
+    return [record for output in outputs for record in output.split(b"\0") if record]
+
+
+def _record(path: str, mode: int, ino: int, size: int, mtime_ns: int, ctime_ns: int) -> bytes:
+    kind = _TYPES.get(stat.S_IFMT(mode), "?")
+    return os.fsencode(
+        f"{kind} {ino} {stat.S_IMODE(mode):o} {size} {mtime_ns // 10**9}.{mtime_ns % 10**9:09}0"
+        f" {ctime_ns // 10**9}.{ctime_ns % 10**9:09}0 ./{path}"
+    )
+
+
+def _whole(records: Iterable[bytes]) -> str:
+    return hashlib.blake2b(b"\0".join(sorted(records)), digest_size=32).hexdigest()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from types import TracebackType
+
+from ..core import open_below
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -11,6 +14,9 @@ READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 HELD = 64
 """Folders of one path that stay open at once; a deeper one is reached again from the root."""
+
+_ONE_BY_ONE = (errno.ENOSYS, errno.EPERM, errno.EAGAIN, errno.ENAMETOOLONG)
+"""Where the kernel cannot open a whole path safely, its folders are opened one by one."""
 
 
 def open_root(path: str | os.PathLike[str]) -> int:
@@ -21,8 +27,9 @@ def open_root(path: str | os.PathLike[str]) -> int:
 class Descent:
     """Keeps the folders of the last path open, so that neighbours cost one open each."""
 
-    def __init__(self, root: int) -> None:
-        self._root = root
+    def __init__(self, root: int, *, apart: bool = False) -> None:
+        """`apart`: the folders lie far from each other, so that each is opened by its whole path, in one call."""
+        self._root, self._apart, self._at = root, apart, ""
         self._paths: list[str] = [""]
         self._held: list[int] = [root]
         self._far = -1
@@ -30,6 +37,15 @@ class Descent:
     def folder(self, path: str) -> int:
         """The descriptor of a folder, valid until the next call; OSError if it is none or a link is in the way."""
         paths, held = self._paths, self._held
+        if self._apart and path:
+            if path == self._at and self._far >= 0:
+                return self._far
+            try:
+                return self._jump(path)
+            except OSError as error:
+                if error.errno not in _ONE_BY_ONE:
+                    raise
+                self._apart = False
         if path == paths[-1]:
             return held[-1]
         while not path.startswith(last := f"{paths[-1]}/" if paths[-1] else ""):
@@ -56,6 +72,13 @@ class Descent:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
+
+    def _jump(self, path: str) -> int:
+        """A folder by its whole path."""
+        self._leave()
+        self._far = open_below(self._root, path, FOLDER_FLAGS)
+        self._at = path
+        return self._far
 
     def _reach(self, names: list[str]) -> int:
         """A folder too deep to hold its whole path: from the last one held, keeping only the end."""

@@ -19,7 +19,11 @@ def folders_to_finish(
     wanted = {""}
     for path in made.steps:
         wanted |= {path, path.rpartition("/")[0]}
-    wanted.update(path for path in now.folders.keys() & then.folders.keys() if within(path, scope))
+    wanted.update(
+        path
+        for path in now.folders.keys() & then.folders.keys()
+        if _time(now.get(path)) != _time(then.get(path)) and within(path, scope)
+    )
     wanted.update(also)
     found: dict[str, TreeEntry] = {}
     for path in wanted:
@@ -46,6 +50,10 @@ def _settled(
     if mtime == current.mtime_ns and path not in names and path:
         return None
     return msgspec.structs.replace(current, mtime_ns=mtime)
+
+
+def _time(entry: TreeEntry | None) -> int:
+    return entry.mtime_ns if entry is not None else -1
 
 
 def _names_afterwards(made: Draft, now: WorkspaceTree) -> dict[str, set[str]]:

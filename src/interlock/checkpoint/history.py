@@ -30,6 +30,8 @@ class CheckpointHistory:
 
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store
+        self._chain: tuple[int, int, int] | None = None
+        """The newest checkpoint, the bytes of the last whole tree, and of the deltas since; None: not known."""
         if store.get_meta("owned") is None:
             self._upgrade()
 
@@ -113,7 +115,11 @@ class CheckpointHistory:
         """
         seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
         info = msgspec.structs.replace(info, id=f"c{seq}-{secrets.token_hex(3)}")
-        due = tree is not None and (whole or self._is_due())
+        due = tree is not None and (whole or self._is_due(seq - 1))
+        data = encode_delta(tree.whole() if tree is not None and due else delta)
+        if self._chain is not None:
+            _, last, since = self._chain
+            self._chain = (seq, len(data), 0) if due else (seq, last, since + len(data))
         self._store.db.execute(
             "INSERT INTO checkpoint(seq, id, whole, own, info, uncovered, delta) VALUES(?,?,?,?,?,?,?)",
             (
@@ -123,7 +129,7 @@ class CheckpointHistory:
                 0,
                 msgspec.json.encode(info),
                 msgspec.msgpack.encode({os.fsencode(path): why for path, why in uncovered.items()}),
-                encode_delta(tree.whole() if tree is not None and due else delta),
+                data,
             ),
         )
         if info.run_id is not None:
@@ -133,6 +139,7 @@ class CheckpointHistory:
 
     def remove(self, gone: set[int]) -> None:
         """Drop checkpoints inside the caller's transaction; what they changed goes into the next one that stays."""
+        self._chain = None
         pending: Delta | None = None
         from_nothing = False
         for seq, name, whole in self._store.rows("SELECT seq, id, whole FROM checkpoint ORDER BY seq"):
@@ -187,14 +194,16 @@ class CheckpointHistory:
                     self._note_own(info.run_id, seq, changes)
             self._store.set_meta("owned", "1")
 
-    def _is_due(self) -> bool:
+    def _is_due(self, head: int) -> bool:
         """Whether the deltas since the last whole tree have become as large as it is: flat in files, for each pays
         for its own part."""
-        row = self._store.row("SELECT seq, length(delta) FROM checkpoint WHERE whole ORDER BY seq DESC LIMIT 1")
-        if row is None:
-            return True
-        since = self._store.number("SELECT sum(length(delta)) FROM checkpoint WHERE seq>?", row[0])
-        return since > max(int(row[1]), LEAST_CHAIN)
+        if self._chain is None or self._chain[0] != head:
+            row = self._store.row("SELECT seq, length(delta) FROM checkpoint WHERE whole ORDER BY seq DESC LIMIT 1")
+            if row is None:
+                return True
+            since = self._store.number("SELECT sum(length(delta)) FROM checkpoint WHERE seq>?", row[0])
+            self._chain = (head, int(row[1]), since)
+        return self._chain[2] > max(self._chain[1], LEAST_CHAIN)
 
     def _decode(self, seq: int, data: bytes) -> Delta:
         try:

@@ -96,9 +96,9 @@ def operation(store: Path, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
     try:
         _acquire(fd, store, what, wait_s)
         # Who holds it is only told to those who wait; a full disk is no reason to fail.
+        # Written over, not cut first: ext4 would wait for the disk then.
         with suppress(OSError):
-            os.ftruncate(fd, 0)
-            os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)), 0)
+            os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)).ljust(os.fstat(fd).st_size), 0)
         yield
     finally:
         os.close(fd)

@@ -28,6 +28,9 @@ CHECK_EVERY = 2 * 1024 * 1024
 WAITING = 8
 """Frames that may wait for the disk before the reader waits for them."""
 
+OFFERED = 256
+"""Contents that wait until the store is asked for all of them."""
+
 LEVEL = 1
 RAW, ZSTD = 0, 1
 
@@ -50,6 +53,8 @@ class PackWriter:
         self._blobs: Blobs = []
         self._known: set[bytes] | None = None
         self._mine: set[bytes] = set()
+        self._offered: list[tuple[bytes, bytes]] = []
+        self._offered_bytes = 0
         self._frames: list[PackFrame] = []
         self._rows: list[tuple[bytes, int, int, int]] = []
         self._next_frame = store.number("SELECT max(id) FROM frame") + 1
@@ -71,6 +76,19 @@ class PackWriter:
         if digest in self._mine:
             return True
         return self._store.has(digest) if self._known is None else digest in self._known
+
+    def offer(self, digest: bytes, content: bytes) -> None:
+        """Store a small content unless it is known; what is known is asked for many at once."""
+        if digest in self._mine or (self._known is not None and digest in self._known):
+            return
+        if self._known is not None:
+            self.add(digest, content)
+            return
+        self._mine.add(digest)
+        self._offered.append((digest, content))
+        self._offered_bytes += len(content)
+        if self._offered_bytes >= FRAME_BYTES or len(self._offered) >= OFFERED:
+            self._take_offered()
 
     def add(self, digest: bytes, content: bytes) -> None:
         """Store a small content that `has` did not know."""
@@ -96,6 +114,7 @@ class PackWriter:
 
     def finish(self) -> None:
         """Write out everything that was added."""
+        self._take_offered()
         while self._working:
             self._working.popleft().result()
         if self._parts:
@@ -128,6 +147,18 @@ class PackWriter:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+    def _take_offered(self) -> None:
+        offered, self._offered, self._offered_bytes = self._offered, [], 0
+        if offered:
+            marks = ",".join("?" * len(offered))
+            rows = self._store.rows(
+                f"SELECT digest FROM blob WHERE digest IN ({marks})", *(name for name, _ in offered)
+            )
+            known = {row[0] for row in rows}
+            for digest, content in offered:
+                if digest not in known:
+                    self.add(digest, content)
 
     def _take_number(self) -> int:
         self._next_frame += 1

@@ -7,7 +7,7 @@ import gc
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -43,6 +43,10 @@ class PendingRead(Struct):
     @property
     def path(self) -> str:
         return join(self.folder, self.name)
+
+
+Reader = Callable[[PendingRead, int], None]
+"""Takes a file in by the descriptor of its folder."""
 
 
 class ScanBudget(Struct, frozen=True):
@@ -103,7 +107,13 @@ class WorkspaceScanner:
         self._mounts = mounts
         self._followed: set[int] = set()
         self._met: set[str] = set()
+        self._read: Reader | None = None
         self._scan = Scan(fresh_ns=time.time_ns() - FRESH_NS)
+
+    @property
+    def scan(self) -> Scan:
+        """What was found so far."""
+        return self._scan
 
     def walk(self) -> Scan:
         """Look at the whole workspace."""
@@ -112,8 +122,12 @@ class WorkspaceScanner:
         self._look([Visit("", deep=True)])
         return self._scan
 
-    def scan_changed(self, hints: Hints, more: Iterable[str] = ()) -> Scan:
-        """Look only where the hints point, at `more` known folders, and at whatever is new there."""
+    def scan_changed(self, hints: Hints, more: Iterable[str] = (), read: Reader | None = None) -> Scan:
+        """Look only where the hints point, at `more` known folders, and at whatever is new there.
+
+        With `read`, what the hints name is read while its folder is open; the rest is pending.
+        """
+        self._read = read
         self._files = self._known.files + len(self._known.folders)
         self._scan.folders = set()
         known = self._known.folders
@@ -125,7 +139,7 @@ class WorkspaceScanner:
         return self._scan
 
     def _look(self, waiting: list[Visit]) -> None:
-        with Descent(self._root) as descent, without_gc():
+        with Descent(self._root, apart=self._scan.folders is not None) as descent, without_gc():
             found = os.fstat(self._root)
             old = self._known.root
             if old is None or not old.matches(found) or old.ctime_ns != found.st_ctime_ns:
@@ -134,7 +148,7 @@ class WorkspaceScanner:
                     waiting.append(Visit(""))
             while waiting:
                 visit = waiting.pop()
-                folder = visit.folder
+                folder, pending = visit.folder, len(self._scan.pending)
                 if folder in self._mounts:
                     self._miss(folder, MOUNTED)
                     continue
@@ -154,6 +168,11 @@ class WorkspaceScanner:
                         waiting.append(Visit(above, {name}))
                     else:
                         self._miss(folder, why_unreadable(error))
+                else:
+                    if self._read is not None and visit.names is not None:
+                        for one in self._scan.pending[pending:]:
+                            self._read(one, fd)
+                        del self._scan.pending[pending:]
                 if self._clock.monotonic() > self._deadline:
                     raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 
@@ -317,8 +336,10 @@ class WorkspaceScanner:
                     self._wipe(join(folder, name))
 
     def _wipe(self, path: str) -> None:
-        self._scan.delta.wiped.add(path)
-        self._scan.delta.wiped.update(child for child, entry in self._known.below(path) if entry.is_folder)
+        gone = {path, *(child for child, entry in self._known.below(path) if entry.is_folder)}
+        self._scan.delta.wiped |= gone
+        for folder in gone & self._scan.delta.changed.keys():
+            del self._scan.delta.changed[folder]
 
 
 def nothing_left(known: WorkspaceTree) -> Scan:

@@ -28,8 +28,11 @@ from .tree import Delta, WorkspaceTree, printable
 
 Progress = Callable[[int, int], None]
 
-PATROL = 64
+PATROL = 32
 """Entries that are looked at without a hint with each checkpoint, in turn: a walk over everything, bit by bit."""
+
+FEW = 1000
+"""Names that are read as they are met; where there are more, what the store has is fetched at once first."""
 
 
 class Snapshots:
@@ -287,9 +290,14 @@ class Snapshots:
         if hints is None:
             self._mounts = mounts_inside(self._workspace)
         scanner = self._scanner(root, self._watch if writer is not None else None)
-        scan = scanner.walk() if hints is None else scanner.scan_changed(hints, self._others())
-        ContentIntake(root, self._tree, scan, self._store, writer).run(self._budget, self._clock, progress)
-        return scan
+        intake = ContentIntake(root, self._tree, scanner.scan, self._store, writer)
+        if hints is None:
+            scanner.walk()
+        else:
+            few = sum(map(len, hints.names.values())) <= FEW
+            scanner.scan_changed(hints, self._others(), intake.take if few else None)
+        intake.run(self._budget, self._clock, progress)
+        return scanner.scan
 
     def _scanner(self, root: int, watch: ChangeWatcher | None) -> WorkspaceScanner:
         return WorkspaceScanner(

@@ -222,7 +222,9 @@ class CheckpointStore:
             self.db = apsw.Connection(str(self.path / "store.db"))
             self.db.set_busy_timeout(10_000)
             try:
-                self.db.execute(f"{first}PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL").fetchall()
+                self.db.execute(
+                    f"{first}PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-16384"
+                ).fetchall()
                 self._prepare()
             except BaseException:
                 self.db.close()

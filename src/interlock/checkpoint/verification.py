@@ -1,6 +1,7 @@
 """RestoreVerification: after a restore, an independent walk says whether the workspace is what it should be.
 
 Shares nothing with the walk that found the changes but the way to open a folder; what was written is read again.
+Where nothing is left out, `find` looks at everything, and only what it says otherwise is looked at here.
 """
 
 from __future__ import annotations
@@ -8,10 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Set
+from concurrent.futures import ThreadPoolExecutor
 
 from .attributes import read_attributes
 from .entry import TreeEntry
+from .fingerprint import list_all, path_of, record_of
 from .folder_descent import READ_FLAGS, Descent
 from .large_files import digest_of
 from .policy import ExclusionPolicy
@@ -24,7 +27,7 @@ class RestoreVerification:
     def __init__(
         self,
         expected: WorkspaceTree,
-        written: Collection[str],
+        written: Set[str],
         uncovered: Collection[str],
         policy: ExclusionPolicy,
         *,
@@ -36,6 +39,45 @@ class RestoreVerification:
 
     def run(self, root: int) -> dict[str, str]:
         """Every path that is not as it should be, with the reason."""
+        odd = None if self._uncovered or self._policy.patterns else self._list_odd(root)
+        if odd is None:
+            self._walk(root)
+        else:
+            self._look(root, odd | self._written)
+        return self._wrong
+
+    def _list_odd(self, root: int) -> set[str] | None:
+        """The paths that are missing, or are not the very things that the safety checkpoint saw."""
+        with ThreadPoolExecutor(1) as beside:
+            listing = beside.submit(list_all, root)
+            expected = {
+                record_of(join(folder, name), entry)
+                for folder, held in self._expected.folders.items()
+                for name, entry in held.items()
+            }
+            try:
+                listed = listing.result()
+            except OSError:
+                return None
+        return None if listed is None else {path_of(record) for record in expected.symmetric_difference(listed)}
+
+    def _look(self, root: int, paths: Iterable[str]) -> None:
+        with Descent(root, apart=True) as descent:
+            for path in sorted(paths):
+                folder, _, name = path.rpartition("/")
+                if folder not in self._expected.folders:
+                    continue
+                entry = self._expected.get(path)
+                try:
+                    fd = descent.folder(folder)
+                    self._check(path, entry, name, fd, os.stat(name, dir_fd=fd, follow_symlinks=False))
+                except FileNotFoundError:
+                    if entry is not None:
+                        self._wrong[path] = "is missing"
+                except OSError as error:
+                    self._wrong[path] = f"cannot be read: {error.strerror}"
+
+    def _walk(self, root: int) -> None:
         expected, written = self._expected.folders, self._written
         touched = {path.rpartition("/")[0] for path in written}
         waiting = [""]
@@ -66,7 +108,6 @@ class RestoreVerification:
                 for name in wanted.keys() - found.keys():
                     self._wrong[join(here, name)] = "is missing"
                 waiting += [join(here, name) for name, entry in wanted.items() if entry.is_folder and name in found]
-        return self._wrong
 
     def _check(self, path: str, wanted: TreeEntry | None, name: str, fd: int, found: os.stat_result) -> None:
         """One path that was written, or is not the very thing that the safety checkpoint saw."""

@@ -60,15 +60,15 @@ EXIT = {"bad_request": 2, "not_found": 3, "invalid_state": 4, "failed": 4}
 
 
 class RunChoice(Struct, frozen=True, kw_only=True):
-    """Which runs are meant, and how they are reached."""
+    """Which runs are meant, and how they are reached: the options that all these commands share."""
 
-    run: str | None = None
-    every: bool = False
-    where: tuple[str, ...] = ()
-    hub: str | None = None
-    timeout: float = TIMEOUT_S
-    json: bool = False
-    verbose: bool = False
+    run: RunArgument = None
+    every: AllOption = False
+    where: WhereOption = None
+    timeout: TimeoutOption = TIMEOUT_S
+    hub: HubOption = None
+    json: JsonOption = False
+    verbose: VerboseOption = False
 
 
 Payload = Callable[["LocalRuns", str], dict[str, object]]
@@ -122,7 +122,7 @@ class LocalRuns(Runs):
         """The runs that are meant: one by its name, or all live ones that fit."""
         if choice.run is not None:
             return [self.find(choice.run)]
-        conditions = [parse_condition(text) for text in choice.where]
+        conditions = [parse_condition(text) for text in choice.where or ()]
         # A journal that cannot be read says nothing of its run; an owner that lives can be asked all the same.
         listed = [run for run in self.runs() if run.status != "unreadable" or run.owner_pid is not None]
         live = [run for run in listed if run.status not in ENDED]

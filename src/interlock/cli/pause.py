@@ -6,37 +6,18 @@ from typing import Annotated
 
 import typer
 
-from .app import new_app
-from .control_requests import (
-    TIMEOUT_S,
-    AllOption,
-    HubOption,
-    JsonOption,
-    LocalRuns,
-    ReasonOption,
-    RunArgument,
-    RunChoice,
-    TimeoutOption,
-    VerboseOption,
-    WhereOption,
-    control_run,
-)
-
-app = new_app()
+from .control_command import command_to_runs
+from .control_requests import Payload
 
 
-@app.command("pause")
-def pause(
-    run: RunArgument = None,
-    every: AllOption = False,
-    where: WhereOption = None,
+def _carries(
     now: Annotated[bool, typer.Option("--now", help="Stop at once, even in the middle of a step.")] = False,
-    reason: ReasonOption = None,
-    timeout: TimeoutOption = TIMEOUT_S,
-    hub: HubOption = None,
-    json: JsonOption = False,
-    verbose: VerboseOption = False,
-) -> None:
+) -> Payload:
+    return lambda place, run_id: {"now": True} if now else {}
+
+
+app = command_to_runs(
+    "pause",
     """Let the current step finish, then stop all processes of the run. No further step starts.
 
     Also works without the run's owner. An agent whose processes Interlock did not start is not stopped: its next step
@@ -45,12 +26,6 @@ def pause(
     Exit status: 0 done, 3 no such live run, 4 not possible in this state, 5 outcome unknown.
 
     Example: interlock pause fix-tests --now
-    """
-
-    def payload(place: LocalRuns, run_id: str) -> dict[str, object]:
-        return {"now": True} if now else {}
-
-    choice = RunChoice(
-        run=run, every=every, where=tuple(where or ()), hub=hub, timeout=timeout, json=json, verbose=verbose
-    )
-    control_run("pause", choice, payload, reason=reason)
+    """,
+    _carries,
+)

@@ -15,7 +15,6 @@ from .output import many, print_json, rendered, say_error, table_console
 
 if TYPE_CHECKING:
     from rich.table import Table
-    from rich.text import Text
 
 app = new_app()
 
@@ -93,25 +92,30 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
         time.sleep(LOOK_S)
 
 
-def say_table(table: Callable[[int], Table | Text | None], every: bool, watch: bool) -> None:
+def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bool) -> None:
     """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
-    from rich.live import Live
-    from rich.text import Text
-
     console = table_console()
     nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
 
-    def made() -> Table | Text:
-        return table(console.width) or Text(nothing)
+    def made() -> Table | str:
+        return table(console.width) or f"{nothing}\n"
 
     if watch and console.is_terminal:
-        with Live(made(), console=console, auto_refresh=False) as live:
+        from rich.live import Live
+        from rich.text import Text
+
+        def shown() -> Table | Text:
+            now = made()
+            return Text(now.removesuffix("\n"), no_wrap=True, overflow="ignore") if isinstance(now, str) else now
+
+        with Live(shown(), console=console, auto_refresh=False) as live:
             while True:
                 time.sleep(LOOK_S)
-                live.update(made(), refresh=True)
+                live.update(shown(), refresh=True)
     last = ""
     while True:
-        now = rendered(console, made())
+        now = made()
+        now = now if isinstance(now, str) else rendered(console, now)
         if now != last:
             last = now
             sys.stdout.write(last)

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..config import Config, load_anyway
+from ..core import printable
 from ..journal import RunSummary, Store
 from .output import money, say_error
 
@@ -72,21 +73,21 @@ def shown_run(run: RunSummary) -> dict[str, object]:
     return {**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome}
 
 
-def runs_table(runs: list[RunSummary], width: int) -> Table | Text:
+def runs_table(runs: list[RunSummary], width: int) -> Table | str:
     """One line a run, in what width there is."""
     return _fitting(
         [
             {
-                "RUN": Text(run.run_id),
-                "NAME": Text(run.name),
-                "STATUS": _status(shown_status(run)),
-                "DOING": _doing(run),
-                "STEPS": Text(f"{run.steps:,}"),
-                "ISSUES": Text(f"{run.issues:,}"),
-                "INTERVENTIONS": Text(f"{run.interventions:,}"),
-                "COST": Text(money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens)),
-                "STARTED": Text(moment(run.started)),
-                "TASK": Text(matter(run)),
+                "RUN": run.run_id,
+                "NAME": run.name,
+                "STATUS": run.outcome,
+                "DOING": run.doing.words if run.doing is not None else "",
+                "STEPS": f"{run.steps:,}",
+                "ISSUES": f"{run.issues:,}",
+                "INTERVENTIONS": f"{run.interventions:,}",
+                "COST": money(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
+                "STARTED": moment(run.started),
+                "TASK": matter(run),
             }
             for run in runs
         ],
@@ -94,19 +95,19 @@ def runs_table(runs: list[RunSummary], width: int) -> Table | Text:
     )
 
 
-def hub_table(runs: list[RemoteRun], width: int) -> Table | Text:
+def hub_table(runs: list[RemoteRun], width: int) -> Table | str:
     """One line a run, with its host."""
     return _fitting(
         [
             {
-                "RUN": Text(run.summary.run_id),
-                "HOST": Text(run.host),
-                "NAME": Text(run.summary.name),
-                "STATUS": _status(run.outcome),
-                "STEPS": Text(f"{run.summary.steps:,}"),
-                "COST": Text(money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens)),
-                "STARTED": Text(moment(run.summary.started)),
-                "TASK": Text(matter(run.summary)),
+                "RUN": run.summary.run_id,
+                "HOST": run.host,
+                "NAME": run.summary.name,
+                "STATUS": run.outcome,
+                "STEPS": f"{run.summary.steps:,}",
+                "COST": money(run.summary.cost_usd, run.summary.max_cost_usd, run.summary.unpriced_tokens),
+                "STARTED": moment(run.summary.started),
+                "TASK": matter(run.summary),
             }
             for run in runs
         ],
@@ -114,10 +115,10 @@ def hub_table(runs: list[RemoteRun], width: int) -> Table | Text:
     )
 
 
-def _fitting(rows: list[dict[str, Text]], width: int) -> Table | Text:
+def _fitting(rows: list[dict[str, str]], width: int) -> Table | str:
     """The columns that have room; what other commands ask for, and how it is, stay in any case."""
     columns = list(rows[0])
-    wide = {name: GAP + max(cell_len(name), *(row[name].cell_len for row in rows)) for name in columns}
+    wide = {name: GAP + max(len(name), *(_cells(row[name]) for row in rows)) for name in columns}
     task, wide["TASK"] = wide["TASK"], min(wide["TASK"], LEAST_TASK)
     for name in SPARED:
         if sum(wide[column] for column in columns) <= width:
@@ -132,23 +133,28 @@ def _fitting(rows: list[dict[str, Text]], width: int) -> Table | Text:
         side: Literal["left", "right"] = "right" if name in NUMBERS else "left"
         table.add_column(name, justify=side, width=wide[name] - GAP, overflow="ellipsis", no_wrap=True)
     for row in rows:
-        table.add_row(*(row[name] for name in columns))
+        table.add_row(*(Text(row[name], style=STYLES.get(name, _no_style)(row[name])) for name in columns))
     return table
 
 
-def _plain(rows: list[dict[str, Text]], columns: list[str], wide: dict[str, int]) -> Text:
+def _plain(rows: list[dict[str, str]], columns: list[str], wide: dict[str, int]) -> str:
     """A long table, set by hand: it is read by programs, and rich takes half a millisecond for each line."""
 
     def set_cell(name: str, text: str) -> str:
-        width = wide[name] - GAP
-        if cell_len(text) > width:
-            text = set_cell_size(text, width - 1) + "…"
-        fill = " " * (width - cell_len(text))
-        return (fill + text if name in NUMBERS else text + fill) + " " * GAP
+        text, width = printable(text), wide[name] - GAP
+        cells = _cells(text)
+        if cells > width:
+            text, cells = set_cell_size(text, width - 1) + "…", width
+        fill = " " * (width - cells)
+        return fill + text if name in NUMBERS else text + fill
 
-    lines = ["".join(set_cell(name, name) for name in columns)]
-    lines += ["".join(set_cell(name, row[name].plain) for name in columns) for row in rows]
-    return Text("\n".join(line.rstrip() for line in lines), no_wrap=True, overflow="ignore")
+    gap = " " * GAP
+    head = dict(zip(columns, columns, strict=True))
+    return "".join(gap.join(set_cell(name, row[name]) for name in columns).rstrip() + "\n" for row in (head, *rows))
+
+
+def _cells(text: str) -> int:
+    return len(text) if text.isascii() else cell_len(text)
 
 
 def matter(run: RunSummary) -> str:
@@ -160,16 +166,12 @@ def matter(run: RunSummary) -> str:
     return " ".join(words.split())
 
 
-def _doing(run: RunSummary) -> Text:
-    words = run.doing.words if run.doing is not None else ""
-    return Text(
-        words,
-        style="red" if words.startswith("wedged") else "yellow" if "person" in words or "needs you" in words else "",
-    )
+def _style_of_doing(words: str) -> str:
+    return "red" if words.startswith("wedged") else "yellow" if "person" in words or "needs you" in words else ""
 
 
-def _status(status: str) -> Text:
-    return Text(status, style=style_of(status))
+def _no_style(_: str) -> str:
+    return ""
 
 
 def style_of(status: str) -> str:
@@ -180,3 +182,7 @@ def style_of(status: str) -> str:
 def moment(time: float) -> str:
     """A time for people."""
     return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M") if time else ""
+
+
+STYLES = {"STATUS": style_of, "DOING": _style_of_doing}
+"""The columns with colours."""

@@ -148,6 +148,11 @@ def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = 
 
 def read_values(file: Path) -> dict[str, object]:
     """The values that a file sets, as they are in it. Raises BadInput with the first thing that is wrong."""
+    return _read_document(file)[0]
+
+
+def _read_document(file: Path) -> tuple[dict[str, object], Mapping[str, int]]:
+    """The values and the line of each key."""
     from .document import UnreadableDocument, read
     from .document_check import DocumentCheck
     from .key_types import root
@@ -159,7 +164,7 @@ def read_values(file: Path) -> dict[str, object]:
         raise unreadable.problem.error() from None
     for problem in walk.problems:
         raise problem.error()
-    return values
+    return values, walk.lines
 
 
 def _rest(values: dict[str, object]) -> Config:
@@ -182,24 +187,14 @@ def _place(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
 
 def read_contract_file(file: Path) -> tuple[Clause, ...]:
     """The clauses of a file, each with its line. Raises BadInput, naming key and line."""
-    from .document import UnreadableDocument, read
-    from .document_check import DocumentCheck
-    from .key_types import root
-
-    walk = DocumentCheck(str(file))
-    try:
-        values = walk.section(read(file), root(), "")
-    except UnreadableDocument as unreadable:
-        raise unreadable.problem.error() from None
-    for problem in walk.problems:
-        raise problem.error()
+    values, lines = _read_document(file)
     for name in values:
         if name != "contract":
             raise BadInput(f"{name}: a contract file has only the section contract", where=str(file))
     section = values.get("contract")
     found = []
     for name, value in section.items() if isinstance(section, dict) else ():
-        line = walk.lines.get(f"contract.{name}")
+        line = lines.get(f"contract.{name}")
         where = f"{file}:{line}" if line else str(file)
         key = next((key for key in CLAUSE_KEYS if key == name), None)
         if key is None or not isinstance(value, list):

@@ -122,7 +122,7 @@ def ship() -> Models:
     import yaml
 
     text = resources.files(__package__).joinpath("models.yaml").read_text("utf-8")
-    data = from_plain(yaml.safe_load(text), Shipped)
+    data = from_plain(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), Shipped)
     infos: dict[str, ModelInfo] = {}
     aliases: dict[str, str] = {}
     for family in ("anthropic", "openai", "google"):

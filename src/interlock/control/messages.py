@@ -195,30 +195,28 @@ class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ev
     revision: int | None = None
 
 
-class Abort(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="ABORT"):
-    """The run ended before its work did. Older writers leave run_id and updated_at out."""
+class Ended(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What each end says of its run. Older writers leave run_id and updated_at out."""
 
     schema: Literal[0, 1]
+    stack: tuple[Frame, ...]
+    run_id: str | None = None
+    updated_at: str | None = None
+    seq: int | None = None
+    request_id: str | None = None
+    revision: int | None = None
+
+
+class Abort(Ended, frozen=True, kw_only=True, tag_field="event", tag="ABORT"):
+    """The run ended before its work did."""
+
     reason: AbortReason
-    stack: tuple[Frame, ...]
-    run_id: str | None = None
-    updated_at: str | None = None
-    seq: int | None = None
-    request_id: str | None = None
-    revision: int | None = None
 
 
-class Done(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="DONE"):
-    """The run ended. Older writers leave run_id and updated_at out."""
+class Done(Ended, frozen=True, kw_only=True, tag_field="event", tag="DONE"):
+    """The run ended."""
 
-    schema: Literal[0, 1]
     reason: DoneReason
-    stack: tuple[Frame, ...]
-    run_id: str | None = None
-    updated_at: str | None = None
-    seq: int | None = None
-    request_id: str | None = None
-    revision: int | None = None
 
 
 CurrentMessage = State | Abort | Done

@@ -112,6 +112,7 @@ from .platform import copy_range as copy_range
 from .platform import list_attributes as list_attributes
 from .platform import needs_linux as needs_linux
 from .platform import open_bell as open_bell
+from .platform import open_below as open_below
 from .platform import open_memory_file as open_memory_file
 from .platform import open_notifications as open_notifications
 from .platform import open_poller as open_poller

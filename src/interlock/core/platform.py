@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 from .errors import InterlockError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 LINUX = sys.platform == "linux"
@@ -27,6 +28,8 @@ POLLRDHUP = 0x2000 if sys.platform == "linux" else select.POLLHUP
 """The other end has stopped sending; elsewhere only that it has closed."""
 
 KEEP_SIZE, PUNCH_HOLE = 1, 2
+
+OPENAT2, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 437, 0x04, 0x08
 
 WITHOUT_LINUX = "Without it: interlock install (hooks), serve, web, review, scan, checkpoint, rollback, report."
 
@@ -271,6 +274,34 @@ def open_notifications() -> int:
         return queue
     else:
         raise unsupported()
+
+
+def open_below(folder: int, path: str, flags: int) -> int:
+    """Open a path below an open folder in one call, never through a link on the way; OSError with ENOSYS where the
+    kernel cannot."""
+    if sys.platform == "linux":
+        import ctypes
+
+        call = _system_call()
+        # struct open_how: flags, mode, resolve.
+        how = struct.pack("QQQ", flags, 0, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH)
+        found: int = call(OPENAT2, folder, os.fsencode(path), how, len(how))
+        if found < 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), path)
+        return found
+    else:
+        raise unsupported()
+
+
+@cache
+def _system_call() -> Callable[[int, int, bytes, bytes, int], int]:
+    import ctypes
+
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    call.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t)
+    call.restype = ctypes.c_long
+    return call
 
 
 def unsupported() -> OSError:

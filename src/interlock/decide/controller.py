@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
-from ..intervene import BUILT_IN, Answer, Custom, Stopped, Templates, custom_interventions, pause_for_person
+from ..intervene import BUILT_IN, Custom, Stopped, Templates, custom_interventions, pause_for_person
 from .apply_rung import apply_rung
 from .capabilities import can_restore
 from .effectiveness import judge
@@ -144,7 +144,11 @@ class Controller:
     ) -> Ruled:
         outcome, why = obstacle
         made = case.intervention(state.recorded + 1, run, now, outcome, (why,))
-        return replace(state, recorded=state.recorded + 1), remember(run, (), (made,)), self._ruling(case, made, None)
+        return (
+            replace(state, recorded=state.recorded + 1),
+            remember(run, (), (made,)),
+            case.ruling(made, None, self._config.observe),
+        )
 
     def _end_attempts(self, state: ControllerState, case: WeighedIssue, run: RunState, now: float) -> Ruled:
         """So many interventions did not work that a person has to look, or that the run is stopped."""
@@ -155,7 +159,7 @@ class Controller:
         answer = pause_for_person(case.issue, run, now, why)
         made = case.intervention(state.recorded + 1, run, now, "held_back", (answer.log,))
         state = replace(state, recorded=state.recorded + 1, last_acted=now)
-        return state, remember(run, (), (made,)), self._ruling(case, made, answer)
+        return state, remember(run, (), (made,)), case.ruling(made, answer, self._config.observe)
 
     def _act(self, state: ControllerState, case: WeighedIssue, run: RunState, now: float) -> Ruled:
         rung, watching = case.rung, self._config.observe
@@ -173,24 +177,8 @@ class Controller:
         )
         if not watching and not isinstance(answer, Stopped):
             run = answer.state
-        ruling = self._ruling(case, made, answer, escalated=known.is_escalation(rung.level))
+        ruling = case.ruling(made, answer, self._config.observe, escalated=known.is_escalation(rung.level))
         return state, remember(run, (), (made,)), ruling
-
-    def _ruling(
-        self, case: WeighedIssue, made: Intervention, answer: Answer | None, *, escalated: bool = False
-    ) -> Ruling:
-        asked = answer.directives if answer else ()
-        watching = self._config.observe
-        return Ruling(
-            issue=case.issue,
-            score=case.weight.score,
-            combined=case.weight.combined,
-            intervention=made,
-            answer=answer,
-            directives=() if watching else asked,
-            would=asked if watching else (),
-            escalated=escalated and not watching,
-        )
 
 
 def _strength(weight: IssueWeight) -> tuple[float, int]:

@@ -142,7 +142,7 @@ class Progressive:
             case = self._case(episode, weight, run)
             made = self._made(state, case, episode, run, now, "held_back", why)
             state = replace(state, recorded=state.recorded + 1).with_episode(replace(episode, postponed=True))
-            return state, remember(run, (), (made,)), [self._ruling(case, made, None)]
+            return state, remember(run, (), (made,)), [case.ruling(made, None, self._config.observe)]
         if state.failed >= self._config.max_interventions_per_execution:
             return self._end_attempts(state, episode, weight, run, now)
         rulings: list[Ruling] = []
@@ -155,7 +155,7 @@ class Progressive:
             made = self._made(state, case, episode, run, now, "not_applied", skipped)
             state = replace(state, recorded=state.recorded + 1)
             run = remember(run, (), (made,))
-            rulings.append(self._ruling(case, made, None))
+            rulings.append(case.ruling(made, None, self._config.observe))
             if case.rung.level < ROLLBACK:
                 # What cannot be said counts as tried, and the agent gets as many chances as if it had been.
                 hints = episode.hints + (case.rung.level == 0)
@@ -242,7 +242,7 @@ class Progressive:
         )
         if not watching and not isinstance(answer, Stopped):
             run = answer.state
-        return state, remember(run, (), (made,)), self._ruling(case, made, answer, escalated=escalated)
+        return state, remember(run, (), (made,)), case.ruling(made, answer, self._config.observe, escalated=escalated)
 
     def _end_attempts(
         self, state: ControllerState, episode: Episode, weight: IssueWeight, run: RunState, now: float
@@ -268,21 +268,6 @@ class Progressive:
     ) -> Intervention:
         made = case.intervention(state.recorded + 1, run, now, outcome, (reason,))
         return replace(made, episode=episode.id)
-
-    def _ruling(
-        self, case: WeighedIssue, made: Intervention, answer: Answer | None, *, escalated: bool = False
-    ) -> Ruling:
-        asked, watching = answer.directives if answer else (), self._config.observe
-        return Ruling(
-            issue=case.issue,
-            score=case.weight.score,
-            combined=case.weight.combined,
-            intervention=made,
-            answer=answer,
-            directives=() if watching else asked,
-            would=asked if watching else (),
-            escalated=escalated and not watching,
-        )
 
 
 def replace_reasons(rung: Rung, reasons: tuple[str, ...]) -> Rung:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from ..core import SEVERITIES, Intervention, Issue, Outcome, RunState
+from ..intervene import Answer
 from .ladder import Rung
+from .ruling import Ruling
 from .score import combined, score
 from .state import ControllerState
 
@@ -58,6 +60,20 @@ class WeighedIssue:
             outcome=outcome,
             reason="; ".join(reasons),
             details={"score": self.weight.score, "combined": self.weight.combined, "why": list(self.reasons)},
+        )
+
+    def ruling(self, made: Intervention, answer: Answer | None, observe: bool, *, escalated: bool = False) -> Ruling:
+        """What follows from it: nothing is carried out where the controller only observes."""
+        asked = answer.directives if answer else ()
+        return Ruling(
+            issue=self.issue,
+            score=self.weight.score,
+            combined=self.weight.combined,
+            intervention=made,
+            answer=answer,
+            directives=() if observe else asked,
+            would=asked if observe else (),
+            escalated=escalated and not observe,
         )
 
 

@@ -191,7 +191,7 @@ class Narrator:
 
     def _restored(self, body: Any) -> list[Entry]:
         self.tally.restored, self.tally.files = body["identical"], body["files"]
-        text = f"Every byte and mode is back: {body['files']} files restored. This can be undone too."
+        text = "Every byte and mode is back. This can be undone too."
         return [_ours("↩", f"{body['identical']} files restored", text, "magenta", 2.6)]
 
     def _stop_gate(self, body: Any) -> list[Entry]:

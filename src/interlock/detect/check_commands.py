@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..core import Tool
 from ..proof import INTERPRETERS, RUNNERS, unwrapped
-from .effect import Effect, command_of, is_shell
 
 TARGETS = 4
 """Targets kept of one call."""
@@ -28,17 +26,10 @@ _WITH_VERB = frozenset((
 """Programs whose first argument says what they do."""
 
 
-def read_check(tool: Tool, effect: Effect, paths: list[str]) -> tuple[str, tuple[str, ...]]:
-    """What a call runs and on what: `pytest` on `tests/test_a.py`, `read_file` on `src/a.py`."""
-    if effect in ("run", "write") and is_shell(tool.name):
-        return read_command(command_of(tool)[:READ])
-    return tool.name, tuple(paths[:TARGETS])
-
-
 def read_command(command: str) -> tuple[str, tuple[str, ...]]:
     """The program and targets of a shell command; of a line of several, those of the first that does something."""
     first: tuple[str, tuple[str, ...]] | None = None
-    for segment in _OPERATOR.split(command):
+    for segment in _OPERATOR.split(command[:READ]):
         words = unwrapped(segment.split())
         if not words:
             continue

@@ -7,8 +7,8 @@ import re
 from msgspec import Struct
 
 from ..core import Step, Tool
-from .check_commands import read_check
-from .effect import Effect, is_shell, read_effect
+from .check_commands import TARGETS, read_command
+from .effect import Effect, command_of, is_shell, read_effect
 from .fingerprint import WORDS, alike, canonical, fingerprint, name_words, words
 from .garbled import Garble, read_garble
 from .normalise import bounded
@@ -171,9 +171,11 @@ _REQUESTS: dict[tuple[str, bytes], CallContent] = {}
 def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
     asked = words(arguments[:ARGUMENTS])
     name = tool.name.encode("utf-8", "replace")
-    effect = read_effect(tool)
+    command, shell = command_of(tool), is_shell(tool.name)
+    effect = read_effect(tool, command)
     paths = read_paths(step, tool, effect)
-    program, targets = read_check(tool, effect, paths)
+    runs = shell and effect in ("run", "write")
+    program, targets = read_command(command) if runs else (tool.name, tuple(paths[:TARGETS]))
     return CallContent(
         key=fingerprint(name + b"\0" + arguments),
         words=_few(asked),
@@ -184,8 +186,8 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
         bare=len(asked) <= 2 and asked <= name_words(tool.name) | {b"raw"},
         program=program,
         targets=targets,
-        waits=read_waits(tool, effect, program, effect in ("run", "write") and is_shell(tool.name)),
-        garble=read_garble(tool),
+        waits=read_waits(tool, effect, program, command if runs else None),
+        garble=read_garble(tool, command if shell else None),
     )
 
 

@@ -123,12 +123,17 @@ class Clause(Struct, frozen=True):
 @lru_cache(maxsize=32)
 def read_constraints(task: str) -> tuple[Clause, ...]:
     """What a task forbids, as far as a call can show it."""
+    task = task[:_TASK]
+    whole = task.lower()
+    given = [hint for hint in _HINTS if hint in whole]
+    if not given:
+        return ()
     found: list[Clause] = []
-    for sentence in _SPLIT.split(task[:_TASK]):
+    for sentence in _SPLIT.split(task):
         if len(sentence) > _SENTENCE:
             continue
         lower = sentence.lower()
-        hints = [hint for hint in _HINTS if hint in lower]
+        hints = [hint for hint in given if hint in lower]
         if hints:
             found += _read(" ".join(sentence.strip(" \t-*•").split()), hints)
     return tuple(dict.fromkeys(found))[:_CLAUSES]

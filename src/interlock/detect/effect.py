@@ -60,11 +60,10 @@ _LOOK = 2000
 """Characters of a command that are read."""
 
 
-def read_effect(tool: Tool) -> Effect:
-    """What the call is for; a shell command that writes is a write."""
+def read_effect(tool: Tool, command: str) -> Effect:
+    """What the call is for; a shell `command` that writes is a write."""
     kind = _kind(tool.name)
     if kind == "run":
-        command = command_of(tool)
         if "final_answer(" in command:
             return "answer"
         if _SAYS.fullmatch(command):

@@ -6,7 +6,6 @@ import re
 from typing import Literal
 
 from ..core import Tool
-from .effect import command_of, is_shell
 
 Garble = Literal["", "colon", "first line", "redirect", "markup", "punctuation", "empty"]
 """How a call is broken; empty for one that is not. One with a garbled `first line` is broken if it fails."""
@@ -35,11 +34,11 @@ ADVICE: dict[Garble, str] = {
 """What the agent does, in words that it can use."""
 
 
-def read_garble(tool: Tool) -> Garble:
-    """How a call is broken, by its arguments alone."""
+def read_garble(tool: Tool, command: str | None) -> Garble:
+    """How a call is broken, by its arguments alone; `command` is that of a shell."""
     arguments = tool.arguments
-    if is_shell(tool.name):
-        return _command(command_of(tool)[:_READ], bool(arguments))
+    if command is not None:
+        return _command(command[:_READ], bool(arguments))
     for name, value in arguments.items():
         if not isinstance(value, str) or not value:
             continue

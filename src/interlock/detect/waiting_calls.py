@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from ..core import Tool
-from .effect import Effect, command_of
+from .effect import Effect
 from .fingerprint import name_words
 
 BUSY_SECONDS = 2.0
@@ -53,10 +53,9 @@ Wait = Literal["", "sleeps", "asks"]
 """Not at all; the call itself takes its time; it asks for a status, and time passes only between two calls."""
 
 
-def read_waits(tool: Tool, effect: Effect, program: str, shell: bool) -> Wait:
-    """Whether a call waits, or asks for the status of something that takes its time."""
-    if shell:
-        command = command_of(tool)
+def read_waits(tool: Tool, effect: Effect, program: str, command: str | None) -> Wait:
+    """Whether a call waits, or asks for the status of something that takes its time; `command` is a shell's."""
+    if command is not None:
         if any(hint in command for hint in _WAIT_HINTS) and _WAITS.search(command):
             return "sleeps"
         if _ASKS.match(program + " "):

@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from ..core import ISSUE_TYPES, BadInput
-from .hints import DEFAULT, HINTS
+from .advice import DEFAULT, HINTS
 from .values import PLACEHOLDERS
 
 LAST_RESORT = "Stop and check what you are doing before you continue."

@@ -112,12 +112,12 @@ class FileGate:
             return True
 
     def _is_odd(self) -> bool:
-        if self._line is None or not self._path.parent.exists():
+        if self._line is None:
             return False
         try:
             return self._path.read_bytes() != self._line
         except OSError:
-            return True
+            return self._path.parent.exists()
 
     def rest(self) -> None:
         """The RESULT is out: now the disk may have the file too, and whoever asked does not wait for it."""

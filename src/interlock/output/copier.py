@@ -50,19 +50,28 @@ class _Stream:
         self.from_: Source = (name, self.settings.size if self.settings is not None else None)
         self.ended = threading.Event()
         self.drained = threading.Event()
-        self.asked = threading.Event()
+        self._asked = False
+        self._bell, self._rope = os.pipe()
+
+    def ask(self) -> None:
+        """Have `drained` set as soon as nothing is left to read."""
+        self._asked = True
+        os.write(self._rope, b".")
 
     def copy(self, keeper: Keeper) -> bool:
         """Until the command's last process has closed it; False where whoever read it is gone first."""
         try:
             while True:
                 if not select.select([self.source], [], [], 0)[0]:
-                    if self.asked.is_set():
+                    if self._asked:
                         self.drained.set()
                     if self.settings is not None:
                         self.settings.follow()
                     keys = [self.sink] if self.settings is not None and self.settings.forwards else []
-                    ready = select.select([self.source, *keys], [], [], LOOK_S)[0]
+                    look_s = LOOK_S if self.settings is not None else None
+                    ready = select.select([self.source, self._bell, *keys], [], [], look_s)[0]
+                    if self._bell in ready:
+                        os.read(self._bell, 1)
                     if self.sink in ready:
                         os.write(self.source, os.read(self.sink, 4096))
                     if self.source not in ready:
@@ -211,7 +220,7 @@ def _answer(control: socket.socket, streams: list[_Stream], keeper: Keeper, step
         if not control.recv(1) or all(stream.ended.wait(END_S) for stream in streams):
             return
         for stream in streams:
-            stream.asked.set()
+            stream.ask()
         for stream in streams:
             stream.drained.wait()
         keeper.flush()

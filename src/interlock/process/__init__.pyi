@@ -13,6 +13,7 @@ from .outcome import Use as Use
 from .proc import Process as Process
 from .proc import environment_of as environment_of
 from .proc import look_at as look_at
+from .proc import read_bytes as read_bytes
 from .proc import send as send
 from .proc import start_of as start_of
 from .process_family import MARKER as MARKER

@@ -62,7 +62,7 @@ class Cgroup:
         """Every process in the group and in groups made inside it."""
         found: set[int] = set()
         for folder, _, _ in os.walk(self.path):
-            found.update(int(pid) for pid in self._read(f"{folder}/cgroup.procs").split())
+            found.update(int(pid) for pid in proc.read_bytes(f"{folder}/cgroup.procs").split())
         return frozenset(found)
 
     def cpu_seconds(self) -> float:
@@ -98,6 +98,10 @@ class Cgroup:
         finally:
             os.close(descriptor)
 
+    def ran(self) -> str | None:
+        """Changes whenever a process of the group runs; None where the kernel does not tell."""
+        return self._read("cpu.stat").partition("\n")[0] or None
+
     def _event(self, key: str) -> str:
         for line in self._read("cgroup.events").splitlines():
             name, _, value = line.partition(" ")
@@ -106,10 +110,7 @@ class Cgroup:
         return ""
 
     def _read(self, name: str) -> str:
-        try:
-            return (self.path / name).read_text()
-        except OSError:
-            return ""
+        return proc.read_bytes(f"{self.path}/{name}").decode()
 
     def _write(self, name: str, text: str) -> bool:
         """Write a knob; False if the group or the knob is gone."""

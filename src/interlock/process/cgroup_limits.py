@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..core import Limits
 from .outcome import LimitEvent, LimitHeld, LimitName
+from .proc import read_bytes
 
 PERIOD_US = 100_000
 MB = 1024 * 1024
@@ -141,10 +142,7 @@ def _words(file: Path) -> list[str]:
 
 
 def _text(file: Path) -> str:
-    try:
-        return file.read_text()
-    except OSError:
-        return ""
+    return read_bytes(str(file)).decode()
 
 
 def _write(file: Path, text: str) -> bool:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -50,18 +50,21 @@ class JoinFailed(Exception):
     """Raised when a cgroup can be made but not entered."""
 
 
-def start_enclosed(
-    spec: RunSpec,
-    handle: TreeHandle,
-    environment: dict[str, str],
-    streams: tuple[Stream, Stream, Stream],
-    pass_fds: tuple[int, ...],
-    new_session: bool,
-    enclosure: Enclosure,
-    on_known: Callable[[TreeHandle], None],
-) -> ProcessTree:
+class Start(NamedTuple):
+    """What is started, and with what."""
+
+    spec: RunSpec
+    environment: dict[str, str]
+    streams: tuple[Stream, Stream, Stream]
+    pass_fds: tuple[int, ...]
+    new_session: bool
+    on_known: Callable[[TreeHandle], None]
+
+
+def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
     """Start it, and learn which processes it became before the command's first instruction runs."""
     needs_linux("containment")
+    spec, environment, streams, pass_fds, new_session, on_known = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()

@@ -138,9 +138,9 @@ def keep(root: int, status: int, events: int, listeners: list) -> None:  # type:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-        if int(name) > 2 and int(name) not in (status, events, *(one.fileno() for one, _ in listeners)):
-            close(int(name))
+    kept = sorted({2, status, *([events] if events >= 0 else []), *(one.fileno() for one, _ in listeners)})
+    for below, above in zip(kept, [*kept[1:], os.sysconf("SC_OPEN_MAX")], strict=True):
+        os.closerange(below + 1, above)
     os.chdir("/")
     if listeners:
         import bridges
@@ -190,14 +190,6 @@ def tell(descriptor: int, words: bytes) -> None:
             os.write(descriptor, words)
     except OSError:
         # Whoever listened is gone.
-        return
-
-
-def close(number: int) -> None:
-    try:
-        os.close(number)
-    except OSError:
-        # The descriptor that listed the others is gone already.
         return
 
 

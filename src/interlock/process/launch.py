@@ -72,9 +72,8 @@ def keep(root: int, status: int) -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
-    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
-        if int(name) > 2 and int(name) != status:
-            close(int(name))
+    os.closerange(3, status)
+    os.closerange(status + 1, os.sysconf("SC_OPEN_MAX"))
     os.chdir("/")
     while True:
         try:
@@ -86,14 +85,6 @@ def keep(root: int, status: int) -> None:
                 os.write(status, b"%d\n" % os.waitstatus_to_exitcode(result))
             except BrokenPipeError:
                 continue
-
-
-def close(number: int) -> None:
-    try:
-        os.close(number)
-    except OSError:
-        # The descriptor that listed the others is gone already.
-        return
 
 
 def give_up(report: int, what: str, error: Exception) -> None:

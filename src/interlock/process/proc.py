@@ -40,7 +40,7 @@ def look_at(pid: int) -> Process | None:
     """The process with this pid, zombies included."""
     if not LINUX:
         return _look_elsewhere(pid)
-    line = _read(f"/proc/{pid}/stat")
+    line = read_bytes(f"/proc/{pid}/stat")
     if not line:
         return None
     # The name is in parentheses and may itself hold spaces and parentheses.
@@ -102,7 +102,7 @@ def start_of(pid: int) -> int | None:
 
 def children_of(pid: int) -> tuple[int, ...]:
     """The children of a single-threaded process but ourselves, in one read; empty where the kernel does not tell."""
-    children = (int(child) for child in _read(f"/proc/{pid}/task/{pid}/children").split())
+    children = (int(child) for child in read_bytes(f"/proc/{pid}/task/{pid}/children").split())
     return tuple(child for child in children if child != os.getpid())
 
 
@@ -116,7 +116,7 @@ def all_children_of(pid: int) -> list[int]:
         threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
     except OSError:
         return []
-    return [int(child) for thread in threads for child in _read(f"/proc/{pid}/task/{thread}/children").split()]
+    return [int(child) for thread in threads for child in read_bytes(f"/proc/{pid}/task/{thread}/children").split()]
 
 
 def thread_states(pid: int) -> str:
@@ -125,23 +125,23 @@ def thread_states(pid: int) -> str:
         threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
     except OSError:
         return ""
-    lines = (_read(f"/proc/{pid}/task/{thread}/stat") for thread in threads)
+    lines = (read_bytes(f"/proc/{pid}/task/{thread}/stat") for thread in threads)
     return "".join(chr(line[line.rindex(b")") + 2]) for line in lines if line)
 
 
 def name_of(pid: int) -> str:
     """The name of a process's program, 15 characters at most; a question mark where it is gone."""
-    return _read(f"/proc/{pid}/comm").decode("utf-8", "replace").strip() or "?"
+    return read_bytes(f"/proc/{pid}/comm").decode("utf-8", "replace").strip() or "?"
 
 
 def environment_of(pid: int) -> bytes:
     """The environment that the process started with, NUL after each variable; empty where we may not read it."""
-    return _read(f"/proc/{pid}/environ")
+    return read_bytes(f"/proc/{pid}/environ")
 
 
 def proportional_bytes(process: Process) -> int:
     """Memory of a process with shared pages divided among their users; resident memory where that is hidden."""
-    for line in _read(f"/proc/{process.pid}/smaps_rollup").splitlines():
+    for line in read_bytes(f"/proc/{process.pid}/smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
     return process.resident_bytes
@@ -192,7 +192,7 @@ def _kill(pid: int, number: int) -> bool:
     return True
 
 
-def _read(path: str) -> bytes:
+def read_bytes(path: str) -> bytes:
     """The whole file, or nothing if it is gone or not ours to read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -70,9 +70,10 @@ class ProcessFamily:
             self._strangers = {pid: p.start for pid, p in others.items() if self._strangers.get(pid) == p.start}
             return ordered, others
 
-    def sample(self, inside: Collection[int] | None) -> dict[int, Process]:
+    def sample(self, inside: Collection[int] | None, *, strays: bool = False) -> dict[int, Process]:
         """The members, at a cost that does not grow with the machine: from their cgroup, else from lists of children.
 
+        With `strays` the children of those inside the cgroup are listed as well: one of them may have left it.
         For figures, not for acting: what hides from both is only found by `look`, which this falls back to.
         """
         if not self._looked or (inside is None and not (proc.TELLS_CHILDREN and self.keeper)):
@@ -91,7 +92,7 @@ class ProcessFamily:
                 if process is None or process.dead or self._known.get(pid, process.start) != process.start:
                     continue
                 members[pid] = process
-                if inside is None or pid not in inside:
+                if strays or inside is None or pid not in inside:
                     open_ends += proc.all_children_of(pid)
             self._known = {pid: process.start for pid, process in members.items()}
             return dict(sorted(members.items(), key=lambda item: item[1].start))

@@ -10,20 +10,18 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 
 import msgspec
 
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
-from .enclosed import Enclosure, JoinFailed, start_enclosed
+from .enclosed import Enclosure, JoinFailed, Start, Stream, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
 from .tree import ProcessTree
-
-Stream = int | IO[bytes] | None
 
 NOBODY = ProcessId(-1, -1)
 LAUNCH = Path(__file__).with_name("launch.py")
@@ -63,22 +61,21 @@ def spawn(
     def known(handle: TreeHandle) -> None:
         on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
 
-    def start(handle: TreeHandle) -> ProcessTree:
-        streams = (stdin, stdout, stderr)
-        if enclosure is not None:
-            return start_enclosed(spec, handle, environment, streams, pass_fds, new_session, enclosure, known)
-        return _start(spec, handle, environment, streams, pass_fds, new_session, known)
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session, known)
+
+    def begin(handle: TreeHandle) -> ProcessTree:
+        return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
 
     try:
         if limits is not None and handle.group:
             tree.limit(limits)
-        tree = start(handle)
+        tree = begin(handle)
     except JoinFailed as failed:
         tree.close()
         if mechanism == "cgroup":
             raise InvalidState(f"no cgroup for {spec.argv[0]}: {failed}") from None
         handle = _handle(marker, "", new_session)
-        tree = start(handle)
+        tree = begin(handle)
     except BaseException:
         tree.close()
         raise
@@ -109,16 +106,9 @@ def _handle(marker: str, made: CgroupFolders | str, new_session: bool) -> TreeHa
     )
 
 
-def _start(
-    spec: RunSpec,
-    handle: TreeHandle,
-    environment: dict[str, str],
-    streams: tuple[Stream, Stream, Stream],
-    pass_fds: tuple[int, ...],
-    new_session: bool,
-    on_known: Callable[[TreeHandle], None],
-) -> ProcessTree:
+def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     """Run the launcher and wait until it has become the command, or has started it as its keeper."""
+    spec, streams = start.spec, start.streams
     groups = [handle.group, *handle.controllers.values()] if handle.group else []
     here, there = socket.socketpair()
     status, status_end = (-1, -1) if groups else os.pipe()
@@ -128,12 +118,12 @@ def _start(
         popen = subprocess.Popen(
             [sys.executable or "python3", "-I", "-S", str(LAUNCH), *words],
             cwd=spec.cwd,
-            env=environment,
+            env=start.environment,
             stdin=streams[0],
             stdout=streams[1],
             stderr=streams[2],
-            pass_fds=(*pass_fds, *ends),
-            start_new_session=new_session,
+            pass_fds=(*start.pass_fds, *ends),
+            start_new_session=start.new_session,
         )
     except (OSError, ValueError) as error:
         here.close()
@@ -151,7 +141,7 @@ def _start(
             if word == "root":
                 keeper = ProcessId.of(popen.pid) if status >= 0 else None
                 handle = msgspec.structs.replace(handle, root=ProcessId.of(answer["root"]), keeper=keeper)
-                on_known(handle)
+                start.on_known(handle)
                 with contextlib.suppress(OSError):
                     here.send(b"g")
     if "join" in answer or "exec" in answer or "root" not in answer:

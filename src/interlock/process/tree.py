@@ -59,6 +59,7 @@ class ProcessTree:
         self._last_events: tuple[LimitEvent, ...] = ()
         self._acting = threading.RLock()
         self._asking = threading.Lock()
+        self._ran_until: str | None = None
 
     @property
     def mechanism(self) -> Mechanism:
@@ -199,6 +200,16 @@ class ProcessTree:
     def pids(self) -> tuple[int, ...]:
         """Every process that is not dead, the oldest first."""
         return tuple(p.pid for p in self._look())
+
+    def has_run(self) -> bool:
+        """Whether any of its processes ran since this was asked last, by the kernel's count; True where none counts."""
+        before, self._ran_until = self._ran_until, self._group.ran() if self._group else None
+        return self._ran_until is None or self._ran_until != before
+
+    def sampled(self) -> tuple[int, ...]:
+        """The same for looking on, not for acting, at a cost that does not grow with the machine."""
+        inside = self._group.pids() if self._group else None
+        return tuple(self._family.sample(inside, strays=True))
 
     def alive(self) -> bool:
         """Whether any process of the tree is left, be it only one that the command left behind."""

@@ -20,6 +20,9 @@ from .wordlist import as_text
 MAX_RULES = 16
 """Rules named in one review."""
 
+MAX_JUDGED = 256
+"""Scripts whose judgement is remembered, each with its commands."""
+
 SHORT = 2_000
 """Characters of a command whose reading is remembered."""
 
@@ -70,7 +73,22 @@ _read_again = lru_cache(512)(_read)
 
 
 def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
-    """Judge what a script would run."""
+    """Judge what a script would run; one that was read before is judged as before."""
+    if not script.complete or (len(script.commands) == 1 and script.commands[0].code is None):
+        return _judge(script, workspace, rules)
+    known = rules.judged.get(id(script))
+    judged: Judgement
+    if known is not None and known[0] is script and known[1] == workspace:
+        judged = known[2]
+        return judged
+    if len(rules.judged) >= MAX_JUDGED:
+        rules.judged.clear()
+    judged = _judge(script, workspace, rules)
+    rules.judged[id(script)] = (script, workspace, judged)
+    return judged
+
+
+def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
     action: Action = "read" if script.complete else "unparsable"
     risk = RISKS[action] if script.commands or not script.complete else 0.0
     hits: list[tuple[Rule, Command]] = []

@@ -86,6 +86,12 @@ def plain_literals(code: str) -> str:
         code = EMPTY_JOIN.sub(r"\1", code)
     if "b64decode" in code or "fromhex" in code or "unhexlify" in code or "atob" in code or "'base64'" in code:
         code = ENCODED.sub(lambda found: decoded(found), code)
+    if "%x" in code:
+        code = RUBY_RUN.sub(r'system("\1")', code)
+    if "pack(" in code:
+        code = PACKED.sub(lambda found: decoded(found), code)
+    if "reduce" in code:
+        code = BESIDE.sub(r"\1(", code)
     if "rot" in code:
         code = ROTATED.sub(lambda found: f"{found[1]}{codecs.decode(found[2], 'rot13')}{found[1]}", code)
     if "[::-1]" in code:
@@ -101,7 +107,7 @@ def plain_literals(code: str) -> str:
 def decoded(found: re.Match[str]) -> str:
     """The text of an encoded literal; the call as it is where that is none."""
     try:
-        raw = bytes.fromhex(found[2]) if "hex" in found[1] else base64.b64decode(found[2], validate=True)
+        raw = bytes.fromhex(found[2]) if "hex" in (found[1] or "hex") else base64.b64decode(found[2], validate=True)
     except (binascii.Error, ValueError):
         return found[0]
     return as_literal(raw, found[0])
@@ -141,6 +147,11 @@ ENCODED = re.compile(
     r"((?:[\w.]{0,64}(?:b64decode|urlsafe_b64decode|fromhex|unhexlify)|atob|Buffer\.from))\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
     r"(?:\s{0,4},\s{0,4}['\"]\w{1,16}['\"])?\s{0,4}\)(?:\.(?:decode|toString)\([^()]{0,16}\))?"
 )
+RUBY_RUN = re.compile(r"%x[({\[|!]([^)}\]|!\n]{1,400})[)}\]|!]")
+PACKED = re.compile(r"\b(unhex_?)?pack\(\s{0,4}['\"]H\*['\"]\s{0,4},\s{0,4}['\"]([0-9a-fA-F]{4,65536})['\"]\s{0,4}\)")
+BESIDE = re.compile(r"\(\s{0,4}([A-Za-z_][\w.]{1,80})\s{0,4},\s{0,4}\((?=\s{0,4}['\"\[])")
+"""A function beside the arguments that it will be called with, as a pickle has them."""
+
 ROTATED = re.compile(
     r"(?:codecs\.)?(?:decode|encode)\(\s{0,4}(['\"])([^'\"\\\n]{1,400})\1\s{0,4},\s{0,4}['\"]rot_?13['\"]\s{0,4}\)"
 )

@@ -78,13 +78,14 @@ def kinds_of(text: str) -> frozenset[str]:
 
 def without_literals(text: str) -> str:
     """The text with empty literals, and a blank for each comment; what MySQL runs in a comment (`/*! ... */`) stays."""
-    return str(LITERALS.sub(_blank, text))
+    # As bytes: in a text each match is counted from its beginning.
+    return bytes(LITERALS.sub(_blank, text.encode("utf-8", "replace"))).decode("utf-8", "replace")
 
 
-def _blank(found: re.Match[str]) -> str:
-    if found[0][:1] in ("'", "$"):
-        return "''"
-    return f" {found[2]} " if found[1] else " "
+def _blank(found: re.Match[bytes]) -> bytes:
+    if found[0][:1] in (b"'", b"$"):
+        return b"''"
+    return b" %b " % found[2] if found[1] else b" "
 
 
 def kinds_of_one(statement: str) -> set[str]:

@@ -8,9 +8,10 @@ import re2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .judgement import read_text
+from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
-from .shell.scope import BELOW, find
+from .shell.build_files import may_be_loaded
+from .shell.scope import BELOW, MAX_ASKED, find
 
 MAX_FILES = 128
 """Files that are remembered; the oldest goes first."""
@@ -40,11 +41,25 @@ class WrittenFiles(Struct):
     files: dict[str, KnownFile] = {}
     size: int = 0
     secrets: list[str] = []
+    loaded: list[str] = []
 
     def read_text(self, text: str, cwd: str | None) -> Script:
         """The commands of a text, with the contents of files that it runs."""
-        script = read_text(text, cwd)
-        return read_text(text, cwd, self.files) if self._knows(script, text) else script
+        if not self.files:
+            return read_text(text, cwd)
+        known = _READINGS.get((text, cwd))
+        if known is not None and self._finds(known[0]) == known[1]:
+            return known[0]
+        if not self.loaded and not any(name.rpartition("/")[2].partition(".")[0] in text for name in self.files):
+            script = read_text(text, cwd)
+            if not self._knows(script, text):
+                return script
+        script = read_text(text, cwd, self.files)
+        if len(text) <= SHORT:
+            if len(_READINGS) >= MAX_READINGS:
+                _READINGS.clear()
+            _READINGS[text, cwd] = (script, self._finds(script))
+        return script
 
     def read_code(self, code: str, language: str, cwd: str | None) -> Script:
         """The commands that a piece of program text amounts to, with the contents of files that it runs."""
@@ -73,17 +88,20 @@ class WrittenFiles(Struct):
         gone = self.files.pop(place, None)
         if gone is not None:
             self.size -= len(gone.text or "")
-        if place in self.secrets:
-            self.secrets.remove(place)
+        for names in (self.secrets, self.loaded):
+            if place in names:
+                names.remove(place)
         text = file.text
         if text is not None:
             if len(text) > MAX_TEXT:
                 text = f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
             file = replace(file, text=text if may_matter(text) else None)
-        if file.text is None and not (file.fetched or file.program or file.secret):
+        if file.text is None and not (file.fetched or file.program or file.secret or file.link):
             return
         self.files[place] = file
         self.size += len(file.text or "")
+        if file.text is not None and may_be_loaded(place):
+            self.loaded = [*self.loaded, place][-MAX_SECRETS:]
         if file.secret:
             self.secrets = [*self.secrets, place][-MAX_SECRETS:]
         while len(self.files) > MAX_FILES or self.size > MAX_TOTAL:
@@ -96,6 +114,12 @@ class WrittenFiles(Struct):
             known = self.files.get(place)
             if known is not None and known.fetched and not known.read:
                 self.files[place] = replace(known, read=True)
+
+    def _finds(self, script: Script) -> list[object]:
+        """What the files that a script asks for are now: as long as they are the same, so is its reading."""
+        if self.loaded or len(script.asked) >= MAX_ASKED or any(place.endswith(BELOW) for place, _ in script.asked):
+            return [*self.files.items()]
+        return [find(self.files, place, path) for place, path in script.asked]
 
     def _knows(self, script: Script, text: str) -> bool:
         """Whether some file that the script asks for is known."""
@@ -113,16 +137,24 @@ class WrittenFiles(Struct):
         return False
 
 
+MAX_LIST = 512
+MAX_READINGS = 128
+_READINGS: dict[tuple[str, str | None], tuple[Script, list[object]]] = {}
+"""Readings of commands with the files that they ran: a run repeats its commands more often than it changes files."""
+
 _ACTS = re2.Set.SearchSet()
 _ACTS.Add(
     r"\brm\b|[rR]emove|unlink|delete|Delete|DELETE|system|exec|spawn|[pP]open|subprocess|drop|DROP|destroy|truncate|TRUNCATE"
     r"|UPDATE|\bdd\b|mkfs|shred|curl|wget|\bnc\b|socket|requests|urlopen|fetch|http|rmtree|rimraf|kill|git |sudo|chmod"
     r"|chown|\bmv\b|>|env|eval|base64|b64|/dev/|\bcp\b|find |ssh|scp|rsync|docker|kubectl|terraform|aws |psql|mysql"
-    r"|shutil|getattr|import|require|source|include|fork"
+    r"|shutil|getattr|import|require|source|include|fork|rm_|absent|\"scripts\"|backend|Path:"
+    r"|\b(?:node|python3?|bash|sh|ruby|perl|php|make|npm) "
 )
 _ACTS.Compile()
 
 
 def may_matter(text: str) -> bool:
     """Whether running a text can do anything that a rule is about: one quick look."""
+    if text[:1] in ("/", "~") and len(text) <= MAX_LIST:
+        return True  # a list of places
     return bool(_ACTS.Match(text.encode("utf-8", "replace")))

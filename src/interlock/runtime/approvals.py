@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 import time
 from collections.abc import Callable
 from typing import Literal
@@ -142,8 +143,32 @@ def call_digest(step: Step) -> str:
 
 
 def describe(step: Step) -> str:
-    """What a step wants to do, for the person who is asked."""
+    """What a step wants to do, in one line, as a person would type it: the command itself, other arguments quoted."""
     if step.tool is None:
-        return step.content[:200]
-    arguments = ", ".join(f"{key}={value!r}" for key, value in step.tool.arguments.items())
-    return f"{step.tool.name}({arguments})"[:400]
+        return one_line(step.content, CONTENT_SHOWN)
+    arguments = dict(step.tool.arguments)
+    key = next((key for key in COMMANDS if isinstance(arguments.get(key), str | list | tuple) and arguments[key]), "")
+    said = arguments.pop(key) if key else ""
+    command = shlex.join(str(word) for word in said) if isinstance(said, list | tuple) else str(said)
+    others = [f"{name}={_quote(value)}" for name, value in arguments.items()]
+    if command:
+        others = [f"({', '.join(others)})"] if others else []
+    return one_line(" ".join([step.tool.name, *filter(None, [command]), *others]), CALL_SHOWN)
+
+
+COMMANDS = ("command", "cmd")
+"""Arguments that hold a whole command line."""
+
+CONTENT_SHOWN = 200
+CALL_SHOWN = 400
+
+
+def one_line(text: str, shown: int) -> str:
+    """A text without line breaks and control characters, which could hide a part of it; says how much it leaves out."""
+    more = f" … and {len(text) - shown:,} more characters" if len(text) > shown else ""
+    line = text[:shown].replace("\r\n", " ⏎ ").replace("\n", " ⏎ ")
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in line) + more
+
+
+def _quote(value: object) -> str:
+    return shlex.quote(value) if isinstance(value, str) else msgspec.json.encode(value).decode()

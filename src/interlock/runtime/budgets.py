@@ -46,19 +46,29 @@ class BudgetReached(Struct, frozen=True):
         if self.budget.max_tokens is not None:
             parts.append(f"{self.used.tokens:,} of {self.budget.max_tokens:,} tokens")
         reserved = " are used or reserved" if self.reserved != NOTHING else " are used"
-        return f"budget {self.budget.name} is reached: {' and '.join(parts)}{reserved} {per}"
+        return f"{_words(self.budget)}{' and '.join(parts)}{reserved} {per}"
+
+
+def _words(budget: Budget) -> str:
+    """How what is said of a budget that is reached begins."""
+    return f"budget {budget.name} is reached: "
 
 
 class RunBudgets:
-    """The budgets of one run."""
+    """The budgets of one run.
 
-    def __init__(self, budgets: Sequence[Budget], spec: RunSpec, ledger: Ledger) -> None:
+    A successor of a run's owner knows what it had `spent`, and why it is `held`, if it is.
+    """
+
+    def __init__(
+        self, budgets: Sequence[Budget], spec: RunSpec, ledger: Ledger, spent: Amount = NOTHING, held: str | None = None
+    ) -> None:
         self._budgets = [budget for budget in budgets if fits(budget, spec)]
         self._spec, self._ledger = spec, ledger
-        self._last, self._step = NOTHING, NOTHING
+        self._last, self._step = spent, NOTHING
         self._periods: dict[str, tuple[str, Amount]] = {}
         self._more: dict[str, Amount] = {}
-        self._held: str | None = None
+        self._held = next((one.name for one in self._budgets if held and held.startswith(_words(one))), None)
         self._warned: set[tuple[str, str]] = set()
         self._broken = False
 
@@ -160,12 +170,13 @@ def open_budgets(run: Run, config: Config) -> RunBudgets | None:
     """The budgets that a run belongs to; None where there are none, or nothing of the run is kept."""
     if run.folder is None or not any(fits(budget, run.spec) for budget in config.budgets):
         return None
-    local = BudgetLedger(run.folder.path.parent, run.clock.time)
-    if not config.hub.url:
-        return RunBudgets(config.budgets, run.spec, local)
-    from ..link import HubLedger
+    ledger: Ledger = BudgetLedger(run.folder.path.parent, run.clock.time)
+    if config.hub.url:
+        from ..link import HubLedger
 
-    return RunBudgets(config.budgets, run.spec, HubLedger(config.hub, local))
+        ledger = HubLedger(config.hub, BudgetLedger(run.folder.path.parent, run.clock.time))
+    known = run.summary
+    return RunBudgets(config.budgets, run.spec, ledger, Amount(known.cost_usd, known.tokens), known.waiting)
 
 
 def fits(budget: Budget, spec: RunSpec, *, user: str | None = None, host: str | None = None) -> bool:

@@ -39,6 +39,10 @@ class LimitEnforcer:
         over = self._used_up()
         if over is not None:
             return self._over(over)
+        return self.check_budgets(reserve=reserve)
+
+    def check_budgets(self, *, reserve: bool) -> Decision | None:
+        """Whether a budget has no room for what is about to be spent; None where there is room, or nothing is."""
         if not self._budgets or self._run.ended:
             return None
         now = self._run.clock.time()

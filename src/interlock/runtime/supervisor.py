@@ -210,6 +210,12 @@ class Supervisor(StepClient):
             self._time(begin)
             return degrade(decision, self.executor.adapter.capabilities)
 
+    def before_request(self) -> None:
+        """A model is about to be asked, which spends: a budget without room for it holds or ends the run."""
+        with self._lock:
+            if not self._observe and self.run.gate.status == "running":
+                self._limiting.check_budgets(reserve=True)
+
     def abandon(self, step: Step) -> None:
         """Forget a step that was asked about and will not run: it is not under way, and no person has to answer it."""
         with self._lock:

@@ -63,9 +63,12 @@ def budget_style(row: RunRow) -> str:
     return "bad" if share >= 1 else "warn" if share >= 0.8 else ""
 
 
-def _status(row: RunRow, _room: int, _now: float) -> Piece:
+def _status(row: RunRow, room: int, _now: float) -> Piece:
     sign, style = status_sign(row.status, row.outcome)
-    return f"{sign} {row.outcome or row.status}", style
+    words = row.outcome or row.status
+    if len(words) + 2 > room:
+        words = words.partition(" by ")[0]
+    return f"{sign} {words}", style
 
 
 def _name(row: RunRow, room: int, _now: float) -> Piece:

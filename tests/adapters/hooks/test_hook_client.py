@@ -125,7 +125,7 @@ def test_a_shut_gate_holds_the_step_until_it_opens(command: tuple[str, ...], tmp
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.4)
     write_gate(gate, "running", 2)
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     assert process.stdout is not None
     process.stdout.close()
 

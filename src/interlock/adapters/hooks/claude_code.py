@@ -7,11 +7,9 @@ has every call of a turn. `allow` would grant what the user's own permissions do
 
 from __future__ import annotations
 
-import msgspec
-
-from ...core import Capability, Decision, Tool, json_decoder
+from ...core import Capability, Decision, Tool
 from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
-from .dialect import Payload, mapping, number, refusal_of, text, words_of
+from .dialect import Payload, TranscriptDialect, mapping, number, refusal_of, text, words_of
 from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 from .results import content_of, exit_code_in, is_failure
 
@@ -40,11 +38,13 @@ CONTEXT = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "
 """The events whose reply can carry words for the model."""
 
 
-class ClaudeCodeDialect:
+class ClaudeCodeDialect(TranscriptDialect[TranscriptLine]):
     """See the module."""
 
     name = "claude-code"
     capabilities = CAPABILITIES
+    context = CONTEXT
+    line = TranscriptLine
 
     def read(self, payload: Payload) -> HookEvent:
         return read_event(self.name, payload, MOMENTS)
@@ -62,14 +62,7 @@ class ClaudeCodeDialect:
             case _:
                 return reply_after(event, decision)
 
-    def carries(self, event: HookEvent) -> bool:
-        return event.name in CONTEXT
-
-    def hear(self, line: bytes) -> TranscriptEntry | None:
-        try:
-            said = _LINE.decode(line)
-        except msgspec.DecodeError:
-            return None
+    def understand(self, said: TranscriptLine) -> TranscriptEntry | None:
         message = said.message
         if message is None or said.type not in ("assistant", "user") or said.isMeta:
             return None
@@ -150,9 +143,6 @@ def reply_turn_end(decision: Decision) -> Payload:
 
 def stopping(decision: Decision) -> Payload:
     return {"continue": False, "stopReason": decision.reason or "Interlock ended the run."}
-
-
-_LINE = json_decoder(TranscriptLine)
 
 
 def _call_id(payload: Payload) -> str | None:

@@ -7,13 +7,12 @@ the command alone, the same for one that failed.
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ...core import Capability, Decision, Usage, json_decoder
+from ...core import Capability, Decision, Usage
 from .claude_code import CONTEXT, read_event, reply_after, reply_before, reply_turn_end
-from .dialect import Payload
+from .dialect import Payload, TranscriptDialect
 from .event import HookEvent, Moment, TranscriptEntry
 
 CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))
@@ -27,51 +26,6 @@ MOMENTS: dict[str, Moment] = {
     "SubagentStop": "turn_end",
     "SessionEnd": "end",
 }
-
-
-class CodexDialect:
-    """See the module."""
-
-    name = "codex"
-    capabilities = CAPABILITIES
-
-    def read(self, payload: Payload) -> HookEvent:
-        event = read_event(self.name, payload, MOMENTS)
-        if not event.outcomes:
-            return event
-        # A result comes without its exit status: whether the call failed is read from its text.
-        unsaid = tuple(replace(one, error=one.error or None) for one in event.outcomes)
-        return replace(event, outcomes=unsaid)
-
-    def reply(self, event: HookEvent, decision: Decision) -> Payload:
-        if event.moment == "before":
-            reply = reply_before(event, decision)
-            said = reply.get("hookSpecificOutput")
-            if decision.action == "rewrite" and isinstance(said, dict):
-                # Arguments are taken over only from a hook that lets the call go on.
-                said["permissionDecision"] = "allow"
-            return {"hookSpecificOutput": said} if said else {}
-        if event.moment == "turn_end":
-            return reply_turn_end(decision)
-        return {} if event.moment in ("end", "other") else reply_after(event, decision)
-
-    def carries(self, event: HookEvent) -> bool:
-        return event.name in CONTEXT
-
-    def hear(self, line: bytes) -> TranscriptEntry | None:
-        try:
-            record = _LINE.decode(line)
-        except msgspec.DecodeError:
-            return None
-        payload = record.payload
-        if record.type == "token_usage_record" and payload.usage is not None:
-            return TranscriptEntry(key=payload.response_id, usage=payload.usage.neutral())
-        if record.type == "response_item" and payload.role == "assistant":
-            words = "\n".join(part.text for part in payload.content if part.text)
-            return TranscriptEntry(text=words) if words else None
-        if record.type == "response_item" and payload.type.endswith("_output") and payload.call_id:
-            return TranscriptEntry(results=(payload.call_id,))
-        return None
 
 
 class _Spent(Struct):
@@ -107,4 +61,41 @@ class _Line(Struct):
     payload: _Payload = field(default_factory=_Payload)
 
 
-_LINE = json_decoder(_Line)
+class CodexDialect(TranscriptDialect[_Line]):
+    """See the module."""
+
+    name = "codex"
+    capabilities = CAPABILITIES
+    context = CONTEXT
+    line = _Line
+
+    def read(self, payload: Payload) -> HookEvent:
+        event = read_event(self.name, payload, MOMENTS)
+        if not event.outcomes:
+            return event
+        # A result comes without its exit status: whether the call failed is read from its text.
+        unsaid = tuple(replace(one, error=one.error or None) for one in event.outcomes)
+        return replace(event, outcomes=unsaid)
+
+    def reply(self, event: HookEvent, decision: Decision) -> Payload:
+        if event.moment == "before":
+            reply = reply_before(event, decision)
+            said = reply.get("hookSpecificOutput")
+            if decision.action == "rewrite" and isinstance(said, dict):
+                # Arguments are taken over only from a hook that lets the call go on.
+                said["permissionDecision"] = "allow"
+            return {"hookSpecificOutput": said} if said else {}
+        if event.moment == "turn_end":
+            return reply_turn_end(decision)
+        return {} if event.moment in ("end", "other") else reply_after(event, decision)
+
+    def understand(self, record: _Line) -> TranscriptEntry | None:
+        payload = record.payload
+        if record.type == "token_usage_record" and payload.usage is not None:
+            return TranscriptEntry(key=payload.response_id, usage=payload.usage.neutral())
+        if record.type == "response_item" and payload.role == "assistant":
+            words = "\n".join(part.text for part in payload.content if part.text)
+            return TranscriptEntry(text=words) if words else None
+        if record.type == "response_item" and payload.type.endswith("_output") and payload.call_id:
+            return TranscriptEntry(results=(payload.call_id,))
+        return None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
-from ...core import Capability, Decision
+import msgspec
+
+from ...core import Capability, Decision, from_json
 from .event import HookEvent, TranscriptEntry
+
+Line = TypeVar("Line")
 
 Payload = dict[str, object]
 """The JSON object that a hook is given, or answers with."""
@@ -32,6 +36,28 @@ class Dialect(Protocol):
     def hear(self, line: bytes) -> TranscriptEntry | None:
         """What a line of the transcript says, if anything that counts."""
         ...
+
+
+class TranscriptDialect(Generic[Line]):
+    """What dialects share whose transcript has one record in each line."""
+
+    context: tuple[str, ...]
+    """The events whose reply can carry words for the model."""
+    line: type[Line]
+
+    def carries(self, event: HookEvent) -> bool:
+        return event.name in self.context
+
+    def hear(self, line: bytes) -> TranscriptEntry | None:
+        try:
+            record = from_json(line, self.line)
+        except msgspec.DecodeError:
+            return None
+        return self.understand(record)
+
+    def understand(self, record: Line) -> TranscriptEntry | None:
+        """What one record says."""
+        raise NotImplementedError
 
 
 def text(payload: Payload, key: str) -> str:

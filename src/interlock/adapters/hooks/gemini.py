@@ -11,8 +11,8 @@ import hashlib
 import msgspec
 from msgspec import Struct
 
-from ...core import Capability, Decision, Tool, Usage, json_decoder
-from .dialect import Payload, mapping, refusal_of, text, words_of
+from ...core import Capability, Decision, Tool, Usage
+from .dialect import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
 from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 from .results import content_of, exit_code_in
 
@@ -36,11 +36,32 @@ CONTEXT = ("SessionStart", "BeforeAgent", "AfterTool")
 REMEMBERED = 256
 
 
-class GeminiDialect:
+class _Tokens(Struct):
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    thoughts: int = 0
+
+    def neutral(self) -> Usage:
+        return Usage(input_tokens=self.input, output_tokens=self.output + self.thoughts, cache_read_tokens=self.cached)
+
+
+class _Line(Struct):
+    id: str = ""
+    type: str = ""
+    content: object = None
+    tokens: _Tokens | None = None
+    model: str | None = None
+    toolCalls: list[object] = []  # noqa: N815  the session file's own name
+
+
+class GeminiDialect(TranscriptDialect[_Line]):
     """See the module. Keeps which calls are under way, to find the one that a result belongs to."""
 
     name = "gemini"
     capabilities = CAPABILITIES
+    context = CONTEXT
+    line = _Line
 
     def __init__(self) -> None:
         self._open: dict[str, list[str]] = {}
@@ -90,14 +111,7 @@ class GeminiDialect:
             return {**reply, "hookSpecificOutput": said}
         return reply
 
-    def carries(self, event: HookEvent) -> bool:
-        return event.name in CONTEXT
-
-    def hear(self, line: bytes) -> TranscriptEntry | None:
-        try:
-            record = _LINE.decode(line)
-        except msgspec.DecodeError:
-            return None
+    def understand(self, record: _Line) -> TranscriptEntry | None:
         if record.type != "gemini" or record.tokens is None:
             return None
         words = record.content if isinstance(record.content, str) and not record.toolCalls else ""
@@ -122,28 +136,6 @@ class GeminiDialect:
         while len(self._ended) > REMEMBERED:
             del self._ended[next(iter(self._ended))]
         return self._ended[event_id]
-
-
-class _Tokens(Struct):
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    thoughts: int = 0
-
-    def neutral(self) -> Usage:
-        return Usage(input_tokens=self.input, output_tokens=self.output + self.thoughts, cache_read_tokens=self.cached)
-
-
-class _Line(Struct):
-    id: str = ""
-    type: str = ""
-    content: object = None
-    tokens: _Tokens | None = None
-    model: str | None = None
-    toolCalls: list[object] = []  # noqa: N815  the session file's own name
-
-
-_LINE = json_decoder(_Line)
 
 
 def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:

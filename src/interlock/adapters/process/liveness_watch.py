@@ -92,8 +92,8 @@ class LivenessWatch:
 
     def _probe(self, now: float) -> Probes:
         run, tree = self._supervisor.run, self._held.tree
-        pids = tree.pids() if tree is not None else ()
-        client = self._held.client
+        pids = tree.sampled() if tree is not None else ()
+        client = self._held.client_among(pids)
         latest = self._output.latest()
         tool = run.gate.oldest_call
         oldest = self._traffic.oldest if self._traffic is not None else None

@@ -17,10 +17,13 @@ log = logging.getLogger("interlock")
 
 INTERVAL_S = 0.5
 MOST_S = 5.0
-"""While the command does nothing, we look less and less often, up to this."""
+STILL_S = 15.0
+"""While the command does nothing, we look less and less often, up to this; and up to that where the kernel says that
+none of its processes has run at all. The first that does is seen within WATCH_S."""
 
 WATCH_S = 0.5
-"""How often we look whether anything was tampered with: what idles may have done that just before."""
+"""How often we look whether anything was tampered with, if a process of the run has run since: what idles may have done
+that just before. With the other looks in any case."""
 
 IDLE = 0.01
 """Of one core: a command that uses less, and starts and ends no process, does nothing."""
@@ -52,6 +55,7 @@ class Monitor:
         self._trouble = ""
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
         self._interval = INTERVAL_S
+        self._still, self._unkept = False, True
         self._before = (Use(), -1, 0.0)
 
     def start(self) -> None:
@@ -75,9 +79,15 @@ class Monitor:
     def _run(self) -> None:
         due = self._clock.monotonic() + self._pause()
         while not self._over.wait(max(0.0, min(WATCH_S, due - self._clock.monotonic()))):
-            self._attempt(self._watch)
-            if self._clock.monotonic() >= due:
+            tree = self._held.tree
+            ran = tree is None or tree.has_run()
+            self._still, self._unkept = self._still and not ran, self._unkept or ran
+            is_due = self._clock.monotonic() >= due or (ran and self._interval > MOST_S)
+            if ran or is_due:
+                self._attempt(self._watch)
+            if is_due:
                 self._attempt(self._look)
+                self._still = True
                 due = self._clock.monotonic() + self._pause()
 
     def _attempt(self, look: Callable[[], None]) -> None:
@@ -111,7 +121,9 @@ class Monitor:
         self._held.keep_still(self._held_for())
         self._also()
         now = self._clock.monotonic()
-        if not self._steps.spoken and now >= self._checkpoint_at and self._supervisor.run.gate.status == "running":
+        due = self._unkept and not self._steps.spoken and now >= self._checkpoint_at
+        if due and self._supervisor.run.gate.status == "running":
+            self._unkept = False
             self.keep()
             self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
 
@@ -125,7 +137,7 @@ class Monitor:
             and self._supervisor.next_index == step
             and self._supervisor.run.gate.status == "running"
         )
-        return min(MOST_S, self._interval * 1.5) if idle else INTERVAL_S
+        return min(STILL_S if self._still else MOST_S, self._interval * 1.5) if idle else INTERVAL_S
 
     def _follow_limits(self) -> None:
         """Hold the processes to the run's limits when those have changed: a throttle that worked is lifted."""

@@ -172,6 +172,9 @@ class Owner:
         self._monitor.start()
         if self._begin.hung:
             self._liveness.note_replaced()
+
+    def tidy(self) -> None:
+        """Remove what is old in the store, which nobody has to wait for."""
         clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def ask_through(self, channel: Channel) -> None:
@@ -509,6 +512,7 @@ def main() -> None:
     # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
     gc.freeze()
     channel.send(OwnerReady())
+    owner.tidy()
     _serve(owner, channel, begin)
 
 

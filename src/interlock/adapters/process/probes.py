@@ -9,7 +9,7 @@ import termios
 from pathlib import Path
 
 from ...core import boot_clock
-from ...process import look_at
+from ...process import look_at, read_bytes
 from ...redact import redact_text
 from ...runtime import TerminalReader
 
@@ -198,7 +198,4 @@ def _folders(path: str) -> list[str]:
 
 
 def _text(path: str) -> str:
-    try:
-        return Path(path).read_text(errors="replace")
-    except (OSError, ValueError):
-        return ""
+    return read_bytes(path).decode("utf-8", "replace")

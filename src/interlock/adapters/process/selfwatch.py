@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,7 +32,8 @@ class SelfWatch:
         late: tuple[Path, ...] = (),
     ) -> None:
         self._supervisor, self._guardian, self._held, self._folder = supervisor, guardian, held, folder
-        self._contained, self._late = contained, late
+        self._contained = contained
+        self._late = tuple(map(str, late))
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
         self._undo_lost = False
         self._journal_print = _identity(folder.journal)
@@ -56,9 +58,10 @@ class SelfWatch:
             self._journal_print = None
             self._notice("the run's journal was replaced or removed", self._folder.journal)
         self._look_at_checkpoints()
-        for path in self._late:
-            if path.exists():
-                self._guardian.notice("a file that starts programs outside the run was created", str(path))
+        for place in self._late:
+            # Not by its status, which raises where a file is missing: that is the rule here.
+            if os.access(place, os.F_OK):
+                self._guardian.notice("a file that starts programs outside the run was created", place)
 
         for path, known in self._commands.items():
             if _own_identity(path) != known:
@@ -78,7 +81,7 @@ class SelfWatch:
         group = tree.handle().group if tree is not None else None
         if tree is None or group is None:
             return
-        strays = [pid for pid in tree.pids() if not in_group(pid, Path(group).name)]
+        strays = [pid for pid in tree.sampled() if not in_group(pid, Path(group).name)]
         # A process that is just ending is in no cgroup of ours any more.
         if strays and (left := [pid for pid in strays if pid in tree.pids() and not in_group(pid, Path(group).name)]):
             self._guardian.notice(f"a process left the run's cgroup ({', '.join(map(str, left[:5]))})")
@@ -98,7 +101,7 @@ def _own_identity(path: Path) -> tuple[int, int] | None:
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
     try:
-        info = path.stat() if path is not None else None
+        info = os.stat(path) if path is not None else None  # noqa: PTH116  asked twice a second
     except OSError:
         return None
     return (info.st_dev, info.st_ino) if info is not None else None

@@ -74,7 +74,7 @@ class TerminalApproval:
                 os.close(terminal)
 
     def _put(self, terminal: int, question: ApprovalAsked) -> None:
-        words = f"\ninterlock: step {question.step} wants {question.what}\n  Allow? [y/n, or n REASON] "
+        words = f"\ninterlock: step {question.step} wants to run: {question.what}\n  Allow? [y/n, or n REASON] "
         _write(terminal, words)
         while True:
             line = self._read(terminal, question)

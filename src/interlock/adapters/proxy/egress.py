@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import logging
-import selectors
 import socket
 import threading
 from collections.abc import Callable
@@ -15,6 +14,7 @@ import httpcore
 import httptools
 
 from ...config import AllowedHosts, HostPattern, normal_name
+from .acceptor import Acceptor
 from .route import Route
 from .server_name import NotTls, read_server_name
 from .upstream import Trouble
@@ -42,46 +42,31 @@ class Egress:
     """Serves a listening socket that somebody else made, a thread for each connection."""
 
     def __init__(self, listener: socket.socket, hosts: AllowedHosts, on_refused: Refused) -> None:
-        self._listener, self._hosts, self._on_refused = listener, hosts, on_refused
+        self._hosts, self._on_refused = hosts, on_refused
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._bell, self._ear = socket.socketpair()
-        self._thread = threading.Thread(target=self._accept, name="interlock-egress", daemon=True)
+        self._acceptor = Acceptor(listener, self._take, "egress")
 
     def start(self) -> None:
-        self._thread.start()
+        self._acceptor.start()
 
     def close(self) -> None:
         """No more requests; connections are cut."""
-        self._bell.send(b"x")
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._acceptor.close()
         with self._lock:
             connections = list(self._open)
         for one in connections:
             _hang_up(one)
-        self._bell.close()
-        self._ear.close()
 
-    def _accept(self) -> None:
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(self._listener, selectors.EVENT_READ)
-            waiting.register(self._ear, selectors.EVENT_READ)
-            self._listener.setblocking(False)
-            while not any(key.fileobj is self._ear for key, _ in waiting.select()):
-                try:
-                    client, _ = self._listener.accept()
-                except (BlockingIOError, ConnectionAbortedError):
-                    continue
-                client.setblocking(True)
-                with self._lock:
-                    full = len(self._open) >= MOST_CONNECTIONS
-                    if not full:
-                        self._open.add(client)
-                if full:
-                    client.close()
-                    continue
-                threading.Thread(target=self._serve, args=(client,), name="interlock-tunnel", daemon=True).start()
+    def _take(self, client: socket.socket) -> None:
+        with self._lock:
+            full = len(self._open) >= MOST_CONNECTIONS
+            if not full:
+                self._open.add(client)
+        if full:
+            client.close()
+        else:
+            self._acceptor.serve(lambda: self._serve(client))
 
     def _serve(self, client: socket.socket) -> None:
         try:

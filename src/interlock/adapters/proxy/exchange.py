@@ -150,8 +150,9 @@ class Exchange:
         )
 
     def _pass_gate(self, passage: Step) -> Decision:
-        """One passage of the gate, waited for."""
+        """One passage of the gate, waited for; a budget may shut it."""
         run = self._supervisor.run
+        self._guard.part("proxy", self._supervisor.before_request, None)
         try:
             decision = run.gate.admit(lambda: run.gate.enter(passage), waits=self._client.waits)
         except HungUp:

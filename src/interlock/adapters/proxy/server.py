@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import selectors
 import socket
 import threading
 from collections.abc import Callable
 
 import msgspec
 
+from .acceptor import Acceptor
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .environment import Proxied
 from .relay import say_unreachable
@@ -28,27 +28,22 @@ class ProxyServer:
     """
 
     def __init__(self, listener: socket.socket, proxied: Proxied, answer: Answer) -> None:
-        self._listener, self._token, self._answer = listener, proxied.token, answer
+        self._token, self._answer = proxied.token, answer
         self._upstreams, self._keys = dict(proxied.upstreams), proxied.keys
         self._wires: set[ClientConnection] = set()
         self._lock = threading.Lock()
-        self._bell, self._ear = socket.socketpair()
-        self._thread = threading.Thread(target=self._accept, name="interlock-proxy", daemon=True)
+        self._acceptor = Acceptor(listener, self._take, "proxy")
 
     def open(self) -> None:
-        self._thread.start()
+        self._acceptor.start()
 
     def close(self) -> None:
         """No more requests; those under way are cut."""
-        self._bell.send(b"x")
-        if self._thread.ident is not None:
-            self._thread.join()
+        self._acceptor.close()
         with self._lock:
             wires = list(self._wires)
         for wire in wires:
             wire.hang_up()
-        self._bell.close()
-        self._ear.close()
 
     def address(self, target: str) -> str | None:
         """Where a request goes; None for one that is not meant for us."""
@@ -58,26 +53,16 @@ class ProxyServer:
             return None
         return f"{self._upstreams[name]}/{rest}{mark}{query}"
 
-    def _accept(self) -> None:
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(self._listener, selectors.EVENT_READ)
-            waiting.register(self._ear, selectors.EVENT_READ)
-            self._listener.setblocking(False)
-            while not any(key.fileobj is self._ear for key, _ in waiting.select()):
-                try:
-                    sock, _ = self._listener.accept()
-                except BlockingIOError:
-                    continue
-                sock.setblocking(True)
-                wire = ClientConnection(sock)
-                with self._lock:
-                    self._wires.add(wire)
-                    idle = [each for each in self._wires if each.waiting_since and each is not wire]
-                    crowded = len(self._wires) > MOST_CONNECTIONS
-                if crowded:
-                    # Whoever has kept us waiting longest goes; if all are at work, the newcomer does.
-                    min(idle, key=lambda each: each.waiting_since, default=wire).hang_up()
-                threading.Thread(target=self._serve, args=(wire,), name="interlock-proxied", daemon=True).start()
+    def _take(self, sock: socket.socket) -> None:
+        wire = ClientConnection(sock)
+        with self._lock:
+            self._wires.add(wire)
+            idle = [each for each in self._wires if each.waiting_since and each is not wire]
+            crowded = len(self._wires) > MOST_CONNECTIONS
+        if crowded:
+            # Whoever has kept us waiting longest goes; if all are at work, the newcomer does.
+            min(idle, key=lambda each: each.waiting_since, default=wire).hang_up()
+        self._acceptor.serve(lambda: self._serve(wire))
 
     def _serve(self, wire: ClientConnection) -> None:
         """One connection to its end."""

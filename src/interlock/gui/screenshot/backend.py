@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from ...core import BadInput, InterlockError, InvalidState
+from ..desktop.windows import WindowSystem
 from .screenshot import Screenshot
 
 
@@ -33,6 +34,38 @@ class ScreenshotBackend(ABC):
     def close(self) -> None:
         """Let go of what was kept open; most keep nothing."""
         return
+
+
+Area = dict[str, int]
+"""Left, top, width and height, in this order."""
+
+
+class XBackend(ScreenshotBackend):
+    """An X display, whole or a part of it."""
+
+    def __init__(self, display: str | None = None) -> None:
+        self._display = display
+
+    @abstractmethod
+    def capture(self, area: Area | None) -> Screenshot:
+        """A part of the screen, or all of it."""
+
+    def capture_screen(self) -> Screenshot:
+        return self.capture(None)
+
+    def capture_window(self, window_id: int | str) -> Screenshot:
+        with WindowSystem.open(self._display) as windows:
+            place = windows.visible_place(int(str(window_id), 0))
+        if place is None:
+            raise CaptureError(f"window {window_id} is not on the screen")
+        return self.capture({"left": place.left, "top": place.top, "width": place.width, "height": place.height})
+
+    def is_available(self) -> bool:
+        try:
+            self.capture_screen()
+        except CaptureError:
+            return False
+        return True
 
 
 NAMES = ("auto", "mss", "scrot", "wayland")

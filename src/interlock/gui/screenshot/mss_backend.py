@@ -6,45 +6,27 @@ import threading
 from typing import Any
 
 from ...core import Clock, SystemClock
-from ..desktop.windows import WindowSystem
-from .backend import CaptureError, ScreenshotBackend
+from .backend import Area, CaptureError, XBackend
 from .frame import Frame
 from .screenshot import Screenshot
 
 
-class MSSBackend(ScreenshotBackend):
+class MSSBackend(XBackend):
     """The primary monitor of an X display."""
 
     name = "mss"
 
     def __init__(self, display: str | None = None, clock: Clock | None = None) -> None:
-        self._display = display
+        super().__init__(display)
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._mss: Any = None
-
-    def capture_screen(self) -> Screenshot:
-        return self._capture(None)
-
-    def capture_window(self, window_id: int | str) -> Screenshot:
-        with WindowSystem.open(self._display) as windows:
-            place = windows.visible_place(int(str(window_id), 0))
-        if place is None:
-            raise CaptureError(f"window {window_id} is not on the screen")
-        return self._capture({"left": place.left, "top": place.top, "width": place.width, "height": place.height})
-
-    def is_available(self) -> bool:
-        try:
-            self.capture_screen()
-        except CaptureError:
-            return False
-        return True
 
     def close(self) -> None:
         with self._lock:
             self._forget()
 
-    def _capture(self, area: dict[str, int] | None) -> Screenshot:
+    def capture(self, area: Area | None) -> Screenshot:
         import mss
 
         with self._lock:

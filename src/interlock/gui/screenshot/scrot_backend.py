@@ -8,42 +8,25 @@ import tempfile
 from pathlib import Path
 
 from ...core import Clock, SystemClock
-from ..desktop.windows import WindowSystem
-from .backend import CaptureError, ScreenshotBackend
+from .backend import Area, CaptureError, XBackend
 from .screenshot import Screenshot
 
 TIMEOUT_S = 10
 
 
-class ScrotBackend(ScreenshotBackend):
+class ScrotBackend(XBackend):
     """An X display through scrot."""
 
     name = "scrot"
 
     def __init__(self, display: str | None = None, clock: Clock | None = None) -> None:
-        self._display = display
+        super().__init__(display)
         self._clock = clock or SystemClock()
 
-    def capture_screen(self) -> Screenshot:
-        return self._capture(())
-
-    def capture_window(self, window_id: int | str) -> Screenshot:
-        with WindowSystem.open(self._display) as windows:
-            place = windows.visible_place(int(str(window_id), 0))
-        if place is None:
-            raise CaptureError(f"window {window_id} is not on the screen")
-        return self._capture(("--autoselect", f"{place.left},{place.top},{place.width},{place.height}"))
-
-    def is_available(self) -> bool:
-        try:
-            self.capture_screen()
-        except CaptureError:
-            return False
-        return True
-
-    def _capture(self, options: tuple[str, ...]) -> Screenshot:
+    def capture(self, area: Area | None) -> Screenshot:
         from PIL import Image
 
+        options = ("--autoselect", ",".join(map(str, area.values()))) if area else ()
         environment = os.environ | ({"DISPLAY": self._display} if self._display else {})
         with tempfile.TemporaryDirectory(prefix="interlock-scrot-") as folder:
             file = Path(folder) / "screen.png"

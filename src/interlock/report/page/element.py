@@ -37,6 +37,14 @@ def join(children: Iterable[object]) -> Html:
     return Html("".join(_child(child) for child in children))
 
 
+def prose(text: str) -> Html:
+    """A sentence; what it has between backticks is code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # A lone backtick is a backtick.
+        return join([text])
+    return join(el("code", None, part) if number % 2 else part for number, part in enumerate(parts))
+
+
 def page(title: str, body: Html) -> str:
     """A whole document that may load nothing and run nothing; its style is allowed by its hash."""
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from ...proof import Verdict
 from ...records import ProofRecord
 from ..proof import MEANS
 from ..words import fact_line
-from .element import Html, el, join
+from .element import Html, el, join, prose
 
 PROOF_NOTE = "what the agent claims, against the checks that ran"
 
@@ -19,7 +19,7 @@ def proof(found: ProofRecord) -> Html:
             None,
             el("td", None, _verdict(each.verdict)),
             el("td", None, el("q", None, each.claim.text), el("small", None, f" step {each.claim.step}")),
-            el("td", None, each.why),
+            el("td", None, prose(each.why)),
         )
         for each in found.claims
     ]
@@ -27,12 +27,12 @@ def proof(found: ProofRecord) -> Html:
     parts = [el("div", {"class": "scroll"}, el("table", {"class": "proof"}, head, *rows))] if rows else []
     if found.contract:
         parts.append(el("h3", None, "Contract"))
-        parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, line) for line in found.contract)))
+        parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, prose(line)) for line in found.contract)))
     if found.tests:
         parts.append(el("h3", None, "Tests and checking rules, from the run's start to its end"))
         parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, fact_line(fact)) for fact in found.tests)))
     if found.ending:
-        parts.append(el("p", {"class": "ending"}, f"{found.ending[:1].upper()}{found.ending[1:]}."))
+        parts.append(el("p", {"class": "ending"}, prose(f"{found.ending[:1].upper()}{found.ending[1:]}.")))
     if found.tree:
         parts.append(el("p", {"class": "legend"}, f"Files as of checkpoint {found.tree}."))
     return join(parts)

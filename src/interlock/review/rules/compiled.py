@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from ..shell.model import Command
 from .facts import Facts
@@ -81,6 +82,10 @@ class CompiledRule:
                 return False
         return True
 
+    def may_hold(self, fed: bool, wrapped: bool) -> bool:
+        """Whether it can hold at all for a command that something feeds or wraps, or that nothing does."""
+        return (fed or not self.match.fed_by) and (wrapped or not self.match.via)
+
 
 def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
     """The first subcommands that a match can begin with; None where any will do."""
@@ -93,7 +98,7 @@ def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
 class ProgramRules:
     """The rules about one program, by its first subcommand."""
 
-    __slots__ = ("always", "by_word", "valued")
+    __slots__ = ("_chosen", "always", "by_word", "valued")
 
     def __init__(self, rules: list[CompiledRule], valued: frozenset[str]) -> None:
         self.valued = valued
@@ -102,6 +107,17 @@ class ProgramRules:
         self.by_word = {
             word: tuple(rule for rule in rules if rule.firsts is None or word in rule.firsts) for word in words
         }
+        self._chosen: dict[tuple[str, bool, bool], tuple[CompiledRule, ...]] = {}
+
+    def choose(self, command: Command, words: Sequence[str]) -> tuple[CompiledRule, ...]:
+        """The rules that can hold for a command."""
+        first = words[0] if words and words[0] in self.by_word else ""
+        key = (first, bool(command.fed_by), bool(command.via))
+        found = self._chosen.get(key)
+        if found is None:
+            rules = self.by_word[first] if first else self.always
+            found = self._chosen[key] = tuple(rule for rule in rules if rule.may_hold(*key[1:]))
+        return found
 
 
 UNASKED = ProgramRules([], frozenset())
@@ -133,6 +149,7 @@ class RuleSet:
                         self._exact.setdefault(name, []).append(compiled)
         self._known: dict[str, ProgramRules | None] = {}
         self._matched: dict[tuple[object, ...], tuple[Rule, ...]] = {}
+        self.judged: dict[int, tuple[object, str | None, Any]] = {}
 
     def matching(self, command: Command, workspace: str | None) -> tuple[Rule, ...]:
         """The rules that hold for a command."""
@@ -158,8 +175,7 @@ class RuleSet:
 
     def _match(self, command: Command, workspace: str | None, known: ProgramRules) -> tuple[Rule, ...]:
         facts = Facts(command, workspace, known.valued)
-        rules = known.by_word.get(facts.words[0], known.always) if facts.words else known.always
-        found = tuple(compiled.rule for compiled in rules if compiled.holds(facts))
+        found = tuple(rule.rule for rule in known.choose(command, facts.words) if rule.holds(facts))
         return () if found and only_asks(facts) else found
 
     def _find(self, program: str) -> ProgramRules | None:

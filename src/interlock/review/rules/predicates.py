@@ -19,6 +19,9 @@ Test = Callable[[Facts], bool]
 MAX_TEXT = 65_536
 """Characters of text that a regular expression sees."""
 
+MANY_OPERANDS = 32
+"""From here on equal ones are compared once."""
+
 MAX_OPERAND = 4_096
 """Characters of an operand that a wildcard sees."""
 
@@ -120,7 +123,8 @@ def args_test(patterns: tuple[str, ...]) -> Test:
     every = args_set(tuple(pattern for pattern in patterns if pattern not in plain))
 
     def test(facts: Facts) -> bool:
-        return any(operand in plain or every.Match(operand[:MAX_OPERAND]) for operand in facts.operands)
+        operands = facts.operands if len(facts.operands) < MANY_OPERANDS else dict.fromkeys(facts.operands)
+        return any(operand in plain or every.Match(operand[:MAX_OPERAND]) for operand in operands)
 
     return test
 

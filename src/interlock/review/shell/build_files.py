@@ -11,7 +11,8 @@ import msgspec
 import re2
 
 from ...core import from_json
-from .interpreters import run_code
+from ..wordlist import name_set
+from .interpreters import run_code, run_payloads
 from .model import NOTHING, Command
 from .projects import MAX_FILES, MAX_LINES, run_recipes
 from .scope import ShellScope, below
@@ -45,6 +46,8 @@ TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
     "gradlew": (("build.gradle", "build.gradle.kts"), "groovy"),
     "cargo": (("build.rs", "src/", "tests/"), "rust"),
     "go": (("",), "go"),
+    **dict.fromkeys(("foreman", "honcho", "overmind", "goreman"), (("Procfile",), "lines")),
+    "mix": (("mix.exs",), "elixir"),
     "pip": (("setup.py",), "python"),
     "pipx": (("setup.py",), "python"),
     "composer": (("composer.json",), "composer"),
@@ -68,9 +71,56 @@ def run_build_file(reader: ScriptReader, command: Command, scope: ShellScope) ->
     if not ASKS.isdisjoint(command.args[:2]):
         return
     inner = below(scope, command.program)
+    if names == ("setup.py",) and (backend := BACKEND.search(scope.recall("pyproject.toml") or "")) is not None:
+        names = (*names, f"{backend[1].replace('.', '/')}.py")
     for name, text, step in _files(command, names, how, scope):
         with reader.quoting(f"{name}, written in step {step}" if step >= 0 else ""):
             _run(reader, command, text, how, inner)
+            if how not in ("recipes", "composer", "compose", "go"):
+                run_payloads(reader, text, inner)
+            if command.program == "ansible-playbook":
+                for path in (path or other for path, other in ABSENT.findall(text)[:MAX_FILES]):
+                    reader.execute(["rm", "-rf", path], inner.copy(), NOTHING)
+
+
+def may_be_loaded(place: str) -> bool:
+    """Whether some tool may run a file of this name by itself: `Snakefile`, `.envrc`, `flake.nix`, but no module."""
+    name = place.rpartition("/")[2]
+    stem, _, ending = name.rpartition(".")
+    return ending not in CODE and not name.endswith(PROSE) and not name.startswith(ELSEWHERE) and bool(stem or ending)
+
+
+CODE = name_set(
+    """py pyi ipynb js jsx mjs cjs ts tsx vue svelte sh bash zsh rb pl pm php lua r jl c h cc cpp hpp cs java kt scala
+    go rs swift sql css scss less html xml json jsonl toml lock yml yaml cfg conf ini env svg png pdf tmpl j2 service"""
+)
+"""Endings of what is run by name, or is only data."""
+ELSEWHERE = ("Dockerfile", "Containerfile", "Jenkinsfile", "Makefile", "makefile", "GNUmakefile", "LICENSE", ".git")
+"""Files that run on another machine, or by a program that is known."""
+
+
+def run_given(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
+    """Commands inside a written file that some program is given: a compiler, a macro processor, a service manager."""
+    for arg in command.args[:MAX_GIVEN]:
+        name = arg.rpartition("=")[2]
+        if name.isidentifier() and scope.recall(f"{name}.py") is not None:
+            name = f"{name}.py"
+        if not name or name[:1] == "-" or name.endswith(PROSE) or len(name) > MAX_NAME:
+            continue
+        file = scope.file(name)
+        if file.text is not None:
+            with reader.quoting(scope.evidence(name)):
+                run_payloads(reader, file.text, below(scope, command.program))
+    for place, file in list(scope.files.known.items()):
+        if file.text is not None and may_be_loaded(place) and place == scope.place(place.rpartition("/")[2]):
+            with reader.quoting(f"{place.rpartition('/')[2]}, written in step {file.step}"):
+                run_payloads(reader, file.text, below(scope, command.program))
+
+
+MAX_GIVEN = 16
+MAX_NAME = 400
+PROSE = (".md", ".txt", ".rst", ".adoc", ".html", ".csv", ".log", ".patch", ".diff")
+"""Files that no program runs."""
 
 
 def _files(command: Command, names: tuple[str, ...], how: str, scope: ShellScope) -> Iterator[tuple[str, str, int]]:
@@ -124,6 +174,12 @@ MAY_ACT.Compile()
 """Commands that act, in a line of a file that also says other things."""
 
 KEY = re.compile(r"^\s*(?:-\s+)*(?:[\w.-]+\s*[:=]\s*)?[|>]?-?")
+BACKEND = re.compile(r"^build-backend\s{0,4}=\s{0,4}['\"]([\w.]{1,80})", re.MULTILINE)
+ABSENT = re.compile(
+    r"\b(?:path|dest):\s*['\"]?([^\s'\"]{1,400})['\"]?\s+state:\s*absent|\bstate:\s*absent\s+path:\s*['\"]?([^\s'\"]{1,400})"
+)
+"""A file or folder that a playbook wants to be gone."""
+
 VALUE = re.compile(r'\bcommand\s{0,8}=\s{0,8}"((?:[^"\\\n]|\\.){1,2000})"')
 INDENTED = re.compile(r"^[ ]{2,8}(?=\S)", re.MULTILINE)
 GENERATE = re.compile(r"^//go:generate\s+(\S.*)$", re.MULTILINE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..wordlist import name_set
 from .flows import join_folder
+from .interpreters import run_payloads
 from .model import NOTHING, Command, PipeContent
 from .projects import HOOKS as HOOKS_RUN
 from .projects import run_hooks, run_recipes
@@ -35,7 +36,9 @@ GIT_KEYS = re.compile(
 
 def run_sed(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`sed '1e COMMAND'` and `sed 's/x/COMMAND/e'`."""
-    for arg in command.args:
+    args = list(command.args)
+    args += [scope.recall(args[at + 1]) or "" for at, arg in enumerate(args[:-1]) if arg in ("-f", "--file")]
+    for arg in args:
         if "e" in arg and arg[:1] != "-":
             for found in SED_RUN.finditer(arg):
                 reader.nested(found[1], below(scope, "sed"), NOTHING)
@@ -110,6 +113,7 @@ def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
     """`vim -c ':!COMMAND'`, `echo '!COMMAND' | ed`."""
     args = command.args
     texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-c", "--cmd", "-S")]
+    texts += [scope.recall(args[at + 1]) or "" for at, arg in enumerate(args[:-1]) if arg == "-S"]
     texts += [arg[1:] for arg in args if arg.startswith("+")]
     if flow.text is not None:
         texts += flow.text.split("\n")[:MAX_LINES]
@@ -186,9 +190,76 @@ LOADED = frozenset(("BASH_ENV",))
 DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
 
 
+def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
+    """A command in one word of another: `rsync -e 'sh -c ...'`, `-o ProxyCommand=...`, `gdb -ex 'shell ...'`."""
+    for at, arg in enumerate(command.args):
+        if " " in arg and (found := CARRIED.match(arg)) is not None:
+            if at and command.args[at - 1] in SAYING:
+                continue
+            reader.nested(arg[found.end() :], below(scope, command.program), NOTHING)
+        elif at and command.args[at - 1] in EVALUATING:
+            run_payloads(reader, arg, below(scope, command.program))
+
+
+CARRIED = re.compile(
+    r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"
+    r"(?=(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|find|curl|wget|nc|ncat|bash|sh|sudo|chmod|chown|truncate|mv|cat|env)\s)"
+)
+"""What may stand before a command within a word."""
+
+EVALUATING = name_set("-e -E -c -o -x -ex -r --eval --exec --execute --command --cmd --expression -S -s")
+"""Options whose value many programs evaluate."""
+
+SAYING = frozenset(
+    ("-m", "--message", "-d", "--data", "--body", "-b", "--title", "-t", "--description", "-F", "--note")
+)
+"""Options whose value is text for people or data for others."""
+
+MENTIONING = name_set(
+    """echo printf grep egrep fgrep rg ag ack git gh glab curl wget http xh jq yq cat tee sed awk gawk mawk find fd man
+    logger notify-send say cowsay figlet test [ expr sql mongosh psql mysql sqlite3 tmux screen read export declare
+    alias"""
+)
+"""Programs whose words are text, or are read by rules of their own."""
+
+
+def run_loaded(reader: ScriptReader, value: str, scope: ShellScope) -> None:
+    """Files of earlier steps that a variable makes a program load: `NODE_OPTIONS="--require ./x.js"`, `-MName`."""
+    for word in value.split()[:MAX_LINES]:
+        name = word.rpartition("=")[2]
+        if LOADING.match(word) is not None:
+            module = LOADING.sub("", word).replace("::", "/").split("=")[0]
+            found = [place for place, _ in scope.below(".") if place.endswith((f"/{module}.pm", f"/{module}.rb"))]
+            name = found[0] if found else module
+        ending = name.rpartition(".")[2]
+        if ending in LOADED_BY and scope.recall(name) is not None:
+            reader.execute([LOADED_BY[ending], name], scope.copy(), NOTHING)
+
+
+LOADING = re.compile(r"-[Mmr](?=[\w.:/])")
+LOADED_BY = {
+    "js": "node",
+    "cjs": "node",
+    "mjs": "node",
+    "py": "python",
+    "pl": "perl",
+    "pm": "perl",
+    "rb": "ruby",
+    "sh": "bash",
+}
+"""What runs a file, by the ending of its name."""
+
+
 def run_assignments(reader: ScriptReader, assignments: Iterable[tuple[str, str]], scope: ShellScope) -> None:
     """Values that are commands themselves run as such."""
     for name, value in assignments:
+        if (scope.files.known or scope.files.made) and name not in HOOKS:
+            run_loaded(reader, value, scope)
+        if name == "PYTHONPATH":
+            for folder in value.split(":")[:MAX_LINES]:
+                for module in ("sitecustomize.py", "usercustomize.py"):
+                    if scope.recall(path := f"{folder or '.'}/{module}") is not None:
+                        reader.execute(["python", path], scope.copy(), NOTHING)
         if name in HOOKS and value and not value.startswith("$"):
             reader.nested(value.lstrip("|"), below(scope, name), NOTHING)
         elif "[" in value and SUBSCRIPT.match(value) is not None:

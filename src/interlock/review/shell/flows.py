@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import posixpath
+import re
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -174,6 +176,37 @@ def reverse(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCon
     return out if flow.text is None else PipeContent(flow.text.strip("\n")[::-1], out.sources)
 
 
+def translated(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    """`tr SET SET`: letter by letter."""
+    args = command.args
+    if flow.text is None or len(args) != 2 or args[0][:1] == "-" or "[:" in "".join(args):
+        return out
+    one, other = (TR_RANGE.sub(_letters, arg.replace("\\n", "\n")) for arg in args)
+    if not one or not other:
+        return out
+    other = other[: len(one)].ljust(len(one), other[-1])
+    return replace(out, text=flow.text.translate(dict(zip(map(ord, one), other, strict=True))))
+
+
+def _letters(found: re.Match[str]) -> str:
+    return "".join(map(chr, range(ord(found[1]), min(ord(found[2]), 0x17F) + 1)))
+
+
+TR_RANGE = re.compile(r"(.)-(.)", re.DOTALL)
+
+
+def resolved(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    """`readlink -f`, `realpath`: the one name of a path."""
+    paths = [arg for arg in command.args if arg[:1] != "-"]
+    return replace(out, text=scope.place(paths[0])) if len(paths) == 1 and "$" not in paths[0] else out
+
+
+def folder_of(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
+    """`dirname PATH`."""
+    paths = [arg for arg in command.args if arg[:1] != "-"]
+    return replace(out, text=posixpath.dirname(paths[0].rstrip("/")) or ".") if len(paths) == 1 else out
+
+
 def unhex(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     if flow.text is None or not any(arg.startswith("-") and "r" in arg for arg in command.args):
         return out
@@ -263,7 +296,8 @@ def repository(command: Command, scope: ShellScope, flow: PipeContent, out: Pipe
 
 def change_folder(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     names = [arg for arg in command.args if not arg.startswith("-")]
-    target = names[0] if names else "~"
+    target = names[0] if names else "~" if "-" not in command.args else scope.value("OLDPWD") or "."
+    scope.variables["OLDPWD"] = scope.cwd or "."
     if target.startswith(("/", "~", "$")) or scope.cwd is None:
         # A relative folder of an unknown place stays relative: it is still below where the script began.
         scope.cwd = target if target.startswith(("/", "~", "$")) else join_folder(None, target)
@@ -348,7 +382,9 @@ ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".bz2", ".xz", ".zst", ".gpg",
 MAKERS: dict[str, Callable[[Command, ShellScope, PipeContent, PipeContent], PipeContent]] = {
     "echo": echo, "printf": printf, "cat": cat, "tee": picked, "sort": picked, "uniq": picked, "grep": picked,
     "egrep": picked, "fgrep": picked, "rg": picked, "head": picked, "tail": picked, "sed": picked, "awk": picked,
-    "base64": decode, "base32": decode, "rev": reverse, "xxd": unhex, "ls": listed, "pwd": here, "mktemp": temporary,
+    "base64": decode, "base32": decode, "rev": reverse, "tr": translated,
+    "readlink": resolved, "realpath": resolved, "dirname": folder_of,
+    "xxd": unhex, "ls": listed, "pwd": here, "mktemp": temporary,
     "which": located, "command": located, "git": repository, "cd": change_folder, "pushd": change_folder,
     "alias": define_alias, "cp": copied, "mv": copied, "install": copied,
     **dict.fromkeys(ENVIRONMENT_LISTS, all_variables), "xargs": in_one_line, "dd": copied_block,

@@ -69,6 +69,51 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
     find_sent(reader, code, program, scope)
+    if program not in READ_BY_CALLS:
+        run_payloads(reader, code, inner)
+
+
+READ_BY_CALLS = frozenset(("python", "node", "ruby", "perl", "go", "rust", "deno", "bun"))
+"""Languages whose calls are read; in others a command or a deletion is looked for as such."""
+
+
+def run_payloads(reader: ScriptReader, text: str, scope: ShellScope) -> None:
+    """The commands that stand in a text of another kind: in its literals, in lists of them, or behind a word."""
+    text = REMARK.sub("", text)
+    for found in islice(PAYLOAD.finditer(text), MAX_PAYLOADS):
+        quote, inner = found[1], found[2]
+        if quote in QUOTES:
+            inner = inner.partition(QUOTES[quote])[0]
+        elif inner.count("'") % 2 or inner.count('"') % 2:
+            inner = inner.rstrip().rstrip("'\"")
+        reader.nested(inner.replace('\\"', '"'), scope.copy(), NOTHING)
+    for found in islice(PAYLOAD_LIST.finditer(text), MAX_PAYLOADS):
+        words = [found[1], *re.findall(r"['\"]([^'\"\n]*)['\"]", found[2])]
+        reader.execute(words, scope.copy(), NOTHING)
+    for found in islice(DELETING.finditer(text), MAX_PAYLOADS):
+        begin, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
+        place = FAR.search(text[begin : end if end >= 0 else len(text)])
+        if place is not None:
+            reader.execute(["rm", "-rf", place[1]], scope.copy(), NOTHING)
+
+
+MAX_PAYLOADS = 32
+QUOTES = {"'": "'", '"': '"', "`": "'"}
+"""What ends a literal; macros quote `like this'."""
+REMARK = re.compile(r"^\s*(?:#(?!!)|//|--|;|dnl\b|\*|/\*).*$", re.MULTILINE)
+_WORD = (
+    r"(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs(?:\.\w+)?|wipefs|find|curl|wget|nc|ncat|bash|sh|chmod|chown|truncate"
+    r"|mv|scp|ssh|cat|env)"
+)
+PAYLOAD = re.compile(rf"(^|[\s;&|(=:!`'\"\[,])({_WORD}[ \t][^\n`)]{{1,400}})", re.MULTILINE)
+PAYLOAD_LIST = re.compile(rf"['\"]({_WORD})['\"]((?:\s{{0,4}},[\s\[]{{0,4}}['\"][^'\"\n]{{0,200}}['\"]){{1,8}})")
+DELETING = re.compile(
+    r"(?<![\w-])(?:rm(?:_rf|_r|dir|tree)?!?(?=\()|rm_rf!?|unlink|(?:del|delete|remove|rm)[-_]?(?:[Dd]ir|[Tt]ree|[Ff]older|[Ff]ile|"
+    r"[Rr]ecursively|[Aa]ll)\w*)"
+)
+"""A call that deletes files, in whatever language."""
+
+FAR = re.compile(r"['\"]((?:/|~/)[^'\"\n]{1,300})['\"]")
 
 
 def is_scratch(code: str) -> bool:
@@ -221,4 +266,13 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
             evidence = scope.evidence(source)
     with reader.quoting(evidence):
         reader.add(msgspec.structs.replace(command, code=code))
+        for left, inner in islice(SHELL_OUT.findall(code or ""), MAX_PAYLOADS):
+            reader.nested(left or inner, below(scope, command.program), NOTHING)
     return PipeContent(None, (*flow.sources, command.program)[-4:])
+
+
+SHELL_OUT = re.compile(
+    r"(?:^|\n)\s{0,8}(?:\\+!|\.shell|\.system|system|!)\s{0,8}([^\n]{1,400})"
+    r"|\bPROGRAM\s{1,4}'([^'\n]{1,400})'"
+)
+"""Statements with which a client of a database runs a command."""

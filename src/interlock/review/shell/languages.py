@@ -11,7 +11,10 @@ AWKS = ("awk", "gawk", "mawk", "nawk", "original-awk", "goawk")
 INTERPRETERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("python", "pypy", "ipython"), ("-c",)),
     **dict.fromkeys(("node", "nodejs", "bun", "tsx", "ts-node"), ("-e", "--eval", "-p", "--print")),
-    **dict.fromkeys(("ruby", "lua", "luajit", "Rscript", "osascript", "groovy", "elixir"), ("-e",)),
+    **dict.fromkeys(
+        ("ruby", "lua", "luajit", "Rscript", "osascript", "groovy", "elixir", "julia", "scala", "kotlin", "swift"),
+        ("-e",),
+    ),
     **dict.fromkeys((*AWKS, "tclsh", "jshell", "irb"), ()),
     "perl": ("-e", "-E"),
     "php": ("-r",),

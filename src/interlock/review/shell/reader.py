@@ -28,8 +28,10 @@ from .bounds import (
     statements,
     unread,
 )
-from .carriers import DECLARING, LOADED, run_assignments
+from .build_files import run_given
+from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried
 from .flows import fed, flow_of
+from .languages import INTERPRETERS, SHELLS
 from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script
 from .names import program_name
 from .rough import rough_commands
@@ -56,6 +58,14 @@ BOTH_WAYS = re.compile(r"\d{0,4}<>(?=\s{0,4}[/~.$\w])")
 
 BRACE_COMMAND = re.compile(r"(^|[;&|(\n]\s{0,8})\{([^\s{};,]+(?:,[^\s{};,]*)+)\}")
 """`{rm,-rf,/}` where a command is expected: the parser does not know it."""
+
+HARMLESS = name_set(
+    """ls less more head tail bat nl wc diff cmp stat file sort uniq cut tr column chmod chown touch mkdir cp mv rm ln
+    tar zip unzip gzip ruff black isort mypy pyright flake8 pylint eslint prettier shellcheck hadolint yamllint tsc
+    code vim vi nano emacs open xdg-open md5sum sha256sum basename dirname realpath readlink dos2unix pytest dd
+    rsync scp cd"""
+)
+"""Programs that show, check, move or format a file and run nothing of it."""
 
 RESERVED = name_set(
     """if then else elif fi for while until do done case esac function select time in coproc export local declare
@@ -217,6 +227,10 @@ class ScriptReader(SyntaxWalk):
         if program in SENDING:
             find_leak(self, command, scope, flow)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
+            if program not in MENTIONING and program not in SHELLS and program not in INTERPRETERS:
+                run_carried(self, command, scope)
+                if (scope.files.known or scope.files.made) and program not in HARMLESS:
+                    run_given(self, command, scope)
             out = unwrap(self, command, scope, flow)
             if out is not None:
                 return out

@@ -80,10 +80,15 @@ class ShellScope:
         self.functions: dict[str, Node] = {}
         self.aliases: dict[str, str] = {}
         self.files = files or Files()
-        self.links: dict[str, str] = {}
         self.cwd = cwd
+        self.links: dict[str, str] = self._known_links() if self.files.known else {}
         self.params: tuple[str, ...] | None = None
         self.via: tuple[str, ...] = ()
+
+    def _known_links(self) -> dict[str, str]:
+        """Links that earlier steps have made, by how this scope would write them."""
+        here = f"{self.cwd}/" if self.cwd is not None else ""
+        return {name.removeprefix(here): file.link for name, file in self.files.known.items() if file.link}
 
     def copy(self) -> ShellScope:
         """A subshell's scope: what is set there stays there."""

@@ -84,9 +84,23 @@ def run_link(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
     """`ln -s TARGET NAME`: what is below the name is below the target."""
     operands = [arg for arg in command.args if arg[:1] != "-"]
     if len(operands) == 2 and any(arg[:1] == "-" and "s" in arg for arg in command.args):
-        scope.links[_plain(operands[1])] = operands[0]
+        note_link(operands[1], operands[0], scope)
     if len(operands) == 2 and (program := program_at(operands[0])):
         note_program(operands[1], program, scope)
+    return None
+
+
+def note_link(name: str, target: str, scope: ShellScope) -> None:
+    """What is below a name is below the target: a link, or a mount of one folder at another."""
+    scope.links[_plain(name).rstrip("/")] = target
+    scope.note(name.rstrip("/"), KnownFile(link=target))
+
+
+def run_mount(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
+    """`mount --bind FOLDER NAME`."""
+    operands = [arg for at, arg in enumerate(command.args) if arg[:1] != "-" and command.args[at - 1 : at] != ("-o",)]
+    if len(operands) == 2 and any("bind" in arg for arg in command.args):
+        note_link(operands[1], operands[0], scope)
     return None
 
 
@@ -120,6 +134,8 @@ def follow_links(words: list[str], scope: ShellScope) -> list[str]:
     made = []
     for word in words:
         head, slash, rest = _plain(word).partition("/")
+        if not head and (name := next((name for name in scope.links if word.startswith(f"{name}/")), "")):
+            head, rest = name, word[len(name) + 1 :]
         target = scope.links.get(head) if slash else None
         made.append(word if target is None else f"{target.rstrip('/')}/{rest}")
     return made

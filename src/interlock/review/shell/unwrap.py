@@ -22,7 +22,7 @@ from .scope import ShellScope, below
 from .scripts import run_eval, run_remote, run_shell, run_source, run_trap, run_watch, script
 from .searches import run_find, run_xargs
 from .terminals import run_screen, run_terminal, run_tmux
-from .transfers import run_emptying, run_link, run_request
+from .transfers import follow_links, run_emptying, run_link, run_mount, run_request
 from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper, split_string
 
 if TYPE_CHECKING:
@@ -74,10 +74,27 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
     else:
         return database(reader, command, scope, flow) if program in CODE_OPTIONS else None
     rest = msgspec.structs.replace(command, args=args[at + 1 :])
+    if program == "docker" and args[at] == "run":
+        scope = inside(scope, args[at + 1 :])
     out = run_prefix(reader, rest, scope, flow, msgspec.structs.replace(wrapper, record=False))
     if out is not None and wrapper.record:
         reader.add(command)
     return out
+
+
+def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
+    """The scope of a container: what it mounts is where it lies on this machine."""
+    inner = scope.copy()
+    inner.links = dict(scope.links)
+    for at, arg in enumerate(args[:-1]):
+        outside, _, there = args[at + 1].partition(":")
+        there = there.partition(":")[0].rstrip("/")
+        if arg in ("-v", "--volume") and there and outside[:1] in ("/", "~", "."):
+            inner.links[there] = scope.place(outside)
+    where = next((args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-w", "--workdir")), "")
+    if where:
+        inner.cwd = follow_links([f"{where.rstrip('/')}/"], inner)[0].rstrip("/") or "/"
+    return inner
 
 
 def run_su(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -130,6 +147,6 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(AWKS, run_awk),
     **dict.fromkeys(("pytest", "py.test"), run_tests),
     "cp": run_emptying, "dd": run_emptying, "crontab": run_crontab,
-    "git": run_git, "ln": run_link, "tmux": run_tmux, "screen": run_screen,
+    "git": run_git, "ln": run_link, "mount": run_mount, "tmux": run_tmux, "screen": run_screen,
     "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
 }  # fmt: skip

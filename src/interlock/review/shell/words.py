@@ -150,10 +150,16 @@ VALUES = ("simple_expansion", "expansion", "command_substitution")
 PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
 
 
+SUBSTRING = re.compile(r"\$\{(\w{1,64}):\s{0,4}(\d{1,4})(?::(\d{1,4}))?\}\Z")
+
+
 def parameter(text: str, scope: ShellScope) -> str:
     """`${NAME}`, `${NAME:-default}` and the like; other forms keep the name alone."""
     found = PARAMETER.match(text)
     if found is None:
+        if (part := SUBSTRING.match(text)) is not None and (whole := scope.value(part[1])) is not None:
+            rest = whole[int(part[2]) :]
+            return rest if part[3] is None else rest[: int(part[3])]
         name = re.match(r"\$\{[!#]?(\w+)", text)
         if name is None or text.startswith("${#"):
             return "0"
