@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from interlock.checkpoint import Checkpoints, scan
+from interlock.checkpoint import Checkpoints, fingerprint, scan
+from interlock.checkpoint.policy import ExclusionPolicy
 from interlock.config.model import Checkpoints as Settings
 
 from .conftest import Open
@@ -109,3 +111,110 @@ def test_what_a_command_does_while_the_watch_is_set_up_is_found(known: Open, wor
     assert checkpoints.diff(made.id) == []
     checkpoints.restore(start.id)
     assert picture(workspace).keys() == expected.keys()
+
+
+def test_find_and_a_walk_say_the_same_of_every_name(workspace: Path) -> None:
+    for name in ("plain", "-delete", "( odd", "new\nline", "tab\t", "\udcff", "ü", "%p\\0"):
+        (workspace / name).mkdir()
+        (workspace / name / name).write_text(name.encode("utf-8", "surrogateescape").hex())
+    (workspace / "plain" / "link").symlink_to("nowhere")
+    (workspace / "plain" / "run").touch(mode=0o755)
+    (workspace / "plain" / "run").chmod(0o4711)
+    os.utime(workspace / "plain" / "run", ns=(1, 1_000_000_005))
+    for number in range(fingerprint.DEALT * 2):
+        (workspace / "many" / str(number) / "deep").mkdir(parents=True)
+        (workspace / "many" / str(number) / "deep" / "file").touch()
+    root = os.open(workspace, os.O_RDONLY)
+    try:
+        by_find = fingerprint.of_disk(root, ExclusionPolicy(), ())
+        by_walk = fingerprint.of_disk(root, ExclusionPolicy(("nothing is named so",)), ())
+        assert fingerprint.list_all(root) is not None
+    finally:
+        os.close(root)
+    assert by_find == by_walk
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda w: (w / "a" / "file").write_text("new"),
+        lambda w: os.utime(w / "c" / "d" / "file", ns=(10**18, 10**18)),
+        lambda w: (w / "c" / "d").chmod(0o700),
+        lambda w: (w / "a" / "file").rename(w / "a" / "other"),
+        lambda w: os.mkfifo(w / "c" / "pipe"),
+        lambda w: ((w / "link").unlink(), (w / "link").symlink_to("c")),
+        lambda w: None,
+    ],
+)
+def test_find_misses_no_change(
+    open_checkpoints: Open, workspace: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], object]
+) -> None:
+    for name in ("a", "c/d"):
+        (workspace / name).mkdir(parents=True)
+        (workspace / name / "file").write_text("old")
+    (workspace / "link").symlink_to("a")
+    time.sleep(scan.FRESH_NS / 1e9 * 2)
+    with open_checkpoints(run_id="run-1", watch=True) as first:
+        first.create("", 0, "start")
+        first.settle()
+    before = picture(workspace)
+    change(workspace)
+    loads = walks(monkeypatch)
+    checkpoints = open_checkpoints(run_id="run-2", watch=True)
+    start = checkpoints.create("", 0, "start")
+    assert bool(loads) == (picture(workspace) != before)
+    assert checkpoints.diff(start.id) == []
+
+
+def test_without_find_everything_is_looked_at_here(
+    open_checkpoints: Open, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (workspace / "file").write_text("old")
+    time.sleep(scan.FRESH_NS / 1e9 * 2)
+    with open_checkpoints(run_id="run-1", watch=True) as first:
+        first.create("", 0, "start")
+        first.settle()
+    monkeypatch.setattr(fingerprint, "FIND", workspace / "there is none")
+    loads = walks(monkeypatch)
+    checkpoints = open_checkpoints(run_id="run-2", watch=True)
+    start = checkpoints.create("", 0, "start")
+    assert loads == []
+    (workspace / "file").write_text("new")
+    assert checkpoints.restore(start.id).verified
+    assert (workspace / "file").read_text() == "old"
+
+
+def test_a_changing_call_takes_no_more_work_in_a_larger_workspace(open_checkpoints: Open, workspace: Path) -> None:
+    """Counted are the calls into the system and the libraries, not the time."""
+
+    def work_of_a_call(folders: range) -> int:
+        for number in folders:
+            (workspace / str(number)).mkdir()
+            for name in range(10):
+                (workspace / str(number) / f"f{name}").write_text("old")
+        checkpoints = open_checkpoints(run_id="run-1", watch=True)
+        checkpoints.create("", 0, "start")
+        counted = [0]
+
+        def count(frame: object, event: str, what: object) -> None:
+            counted[0] += event == "c_call"
+
+        least = 10**9
+        for step in range(5):
+            checkpoints.create("", step, "before step")
+            for number in range(5):
+                (workspace / str(number) / "f0").write_text(f"{step} in {folders}")
+            counted[0] = 0
+            sys.setprofile(count)
+            try:
+                made = checkpoints.create("", step, "after step", own=True)
+            finally:
+                sys.setprofile(None)
+            assert made.basis == "hints"
+            least = min(least, counted[0])
+        checkpoints.close()
+        return least
+
+    small = work_of_a_call(range(10))
+    large = work_of_a_call(range(10, 200))
+    assert large <= small * 1.3, (small, large)

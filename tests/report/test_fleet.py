@@ -1,11 +1,12 @@
 """All runs in rows: what changed is read again, what did not is remembered."""
 
+import os
 import shutil
 
 from interlock.core import InterlockError, RunSpec
-from interlock.journal import RunSummary, Store
+from interlock.journal import Journal, RunSummary, Store
 from interlock.link.outbox import RemoteRun
-from interlock.report import Fleet
+from interlock.report import Fleet, fleet
 from tests.report.runs import folder_of, scripted_run
 
 
@@ -94,3 +95,35 @@ def test_a_hub_that_does_not_answer_is_a_problem_and_our_own_runs_stay(tmp_path)
     fleet = Fleet(Store(tmp_path), Hub(error=InterlockError("the hub does not answer")))
     assert len(fleet.rows()) == 1
     assert fleet.problem == "the hub does not answer"
+
+
+def test_a_look_takes_no_more_reads_however_many_runs_have_ended(tmp_path, monkeypatch):
+    looked = []
+    really = fleet.read_signature
+
+    def note(folder):
+        looked.append(folder.run_id)
+        return really(folder)
+
+    monkeypatch.setattr(fleet, "read_signature", note)
+    store = Store(tmp_path / "runs")
+    folders = []
+    for number in range(12):
+        folder = store.create(RunSpec(run_id=f"run-{number:02}"))
+        with Journal.open(folder) as journal:
+            journal.set_summary(RunSummary(run_id=folder.run_id, status="done", started=1.0, ended=2.0))
+        os.utime(folder.journal, ns=(10**18, 10**18))
+        folders.append(folder)
+    os.utime(store.root, ns=(10**18, 10**18))
+    monkeypatch.setattr(fleet, "TURNS", 2)
+    monkeypatch.setattr(fleet, "MOST", 3)
+    every = Fleet(store)
+    first = every.rows(sparks=False)
+    looked.clear()
+    seen = set()
+    for _ in range(4):
+        looked.clear()
+        assert every.rows(sparks=False) is first
+        assert len(looked) == 3
+        seen.update(looked)
+    assert seen == {folder.run_id for folder in folders}, "each has its turn"

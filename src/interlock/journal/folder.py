@@ -29,26 +29,42 @@ OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents
 """How the names of everything in a run's folder begin, the dot of a draft aside."""
 
 
+class _Part:
+    """A path in a run's folder, made when it is first asked for: a list of runs makes thousands of folders."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __set_name__(self, owner: type[RunFolder], attribute: str) -> None:
+        self._attribute = attribute
+
+    def __get__(self, folder: RunFolder, owner: type[RunFolder]) -> Path:
+        made = folder.__dict__[self._attribute] = folder.path / self._name
+        return made
+
+
 class RunFolder:
     """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it lies."""
+
+    journal = _Part("journal.db")
+    spec_file = _Part("spec.json")
+    lock_file = _Part("lock")
+    gate = _Part("gate")
+    inbox = _Part("inbox")
+    incidents = _Part("incidents")
+    pictures = _Part("pictures")
+    output = _Part("output")
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.run_id = path.name
-        self.journal = path / "journal.db"
-        self.spec_file = path / "spec.json"
-        self.lock_file = path / "lock"
-        self.gate = path / "gate"
-        self.inbox = path / "inbox"
-        self.incidents = path / "incidents"
-        self.pictures = path / "pictures"
-        self.output = path / "output"
 
     def is_run(self) -> bool:
         """Whether it is one: someone may have put a store where other things lie, which are none of our business."""
-        if not is_run_id(self.run_id) or self.path.is_symlink():
+        place = str(self.path)
+        if not is_run_id(self.run_id) or os.path.islink(place):  # noqa: PTH114  for each run of a list
             return False
-        return any(os.path.lexists(file) for file in (self.journal, self.spec_file))
+        return os.path.lexists(f"{place}/journal.db") or os.path.lexists(f"{place}/spec.json")
 
     def __repr__(self) -> str:
         return f"RunFolder({str(self.path)!r})"

@@ -90,12 +90,13 @@ class Index:
 
 def read_stamp(folder: RunFolder) -> Stamp | None:
     """What tells a journal from what it was; None while something may not have reached it yet."""
+    journal = f"{folder.path}/journal.db"
     try:
-        found = os.stat(folder.journal)  # noqa: PTH116  two plain stats for each run of a list
+        found = os.stat(journal)  # noqa: PTH116  two plain stats for each run of a list
     except OSError:
         return None
     try:
-        if os.stat(f"{folder.journal}-wal").st_size:  # noqa: PTH116
+        if os.stat(f"{journal}-wal").st_size:  # noqa: PTH116
             return None
     except OSError:
         pass

@@ -36,7 +36,7 @@ class AllRuns(Runs):
     def inbox(self, now: float | None = None) -> list[InboxItem]:
         """What needs a person."""
         self.rows(sparks=False)
-        return read_inbox(self.store, self.hub, self._fleet.summaries(), now=now)
+        return read_inbox(self.store, self.hub, self._fleet.needing(), now=now)
 
     def open(self, run_id: str) -> Story:
         """A run's story, to be used in one thread and closed there."""

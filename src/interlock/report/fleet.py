@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError, Liveness, printable
 from ..journal import JournalReader, RunFolder, RunSummary, Store
+from .inbox import may_need_a_person
 from .model_switches import why_not_switched
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class RunRow(Struct, frozen=True, kw_only=True):
         return why_not_switched(self.adapter)
 
 
-TURNS = 100
-"""An ended run is looked at again once in so many times: it hardly ever changes."""
+TURNS, MOST = 100, 8
+"""An ended run is looked at again once in so many times, for it hardly ever changes; and at most so many at a time, so
+that looking costs the same however many have ended."""
 
 
 class _Seen(Struct):
@@ -101,13 +103,16 @@ class Fleet:
         self._host = socket.gethostname()
         self._seen: dict[str, _Seen] = {}
         self._folders: list[RunFolder] = []
+        self._live: list[RunFolder] = []
+        self._ended: list[RunFolder] = []
+        self._needing: list[RunSummary] = []
         self._rows: list[RunRow] | None = None
         self._turn = 0
         self._sparse = True
         self._lock = threading.Lock()
 
     def rows(self, *, sparks: bool = True) -> list[RunRow]:
-        """Every run in one row."""
+        """Every run in one row; the same list again while nothing has changed, so do not change it."""
         with self._lock:
             changed = self._look_around()
             if sparks and self._sparse:
@@ -116,22 +121,19 @@ class Fleet:
                 self._rows = [to_row(seen.summary, self._host, seen.spark or ()) for seen in self._seen.values()]
                 self._rows.sort(key=_order, reverse=True)
             remote = self._remote(self._seen)
-            return sorted([*self._rows, *remote], key=_order, reverse=True) if remote else list(self._rows)
+            return sorted([*self._rows, *remote], key=_order, reverse=True) if remote else self._rows
 
-    def summaries(self) -> list[RunSummary]:
-        """The runs of this machine as they were last looked at."""
+    def needing(self) -> list[RunSummary]:
+        """The runs of this machine that may need a person, as they were last looked at."""
         with self._lock:
-            return [seen.summary for seen in self._seen.values()]
+            return self._needing
 
     def _look_around(self) -> bool:
         """Look at the live runs, and at some of the ended ones in turn; whether anything differs from last time."""
         folders = self.store.folders()
-        self._turn = (self._turn + 1) % TURNS
         due = folders
         if folders is self._folders:
-            ended = [folder for folder in folders if self._seen[folder.run_id].summary.status in ENDED]
-            due = [folder for folder in folders if self._seen[folder.run_id].summary.status not in ENDED]
-            due += ended[self._turn :: TURNS]
+            due = self._live + self._next_ended()
         kept = self._seen if folders is self._folders else {}
         changed = folders is not self._folders
         for folder in due:
@@ -146,8 +148,24 @@ class Fleet:
             changed = changed or seen is None or seen.summary is not before
         self._seen, self._folders = kept, folders
         self._sparse = self._sparse or changed
-        self.store.keep_index()
+        if changed:
+            self._divide()
+            self.store.keep_index()
         return changed
+
+    def _next_ended(self) -> list[RunFolder]:
+        """Some of the runs that have ended, in turn."""
+        count = min(MOST, -(-len(self._ended) // TURNS))
+        first = self._turn if self._turn < len(self._ended) else 0
+        self._turn = first + count
+        return self._ended[first : first + count]
+
+    def _divide(self) -> None:
+        """Tell apart, when something has changed, what is looked at each time and what only now and then."""
+        known = [folder for folder in self._folders if folder.run_id in self._seen]
+        self._ended = [folder for folder in known if self._seen[folder.run_id].summary.status in ENDED]
+        self._live = [folder for folder in known if self._seen[folder.run_id].summary.status not in ENDED]
+        self._needing = [seen.summary for seen in self._seen.values() if may_need_a_person(seen.summary)]
 
     def _look(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
         signature = read_signature(folder)

@@ -208,17 +208,24 @@ def read_inbox(
     now = time.time() if now is None else now
     found = []
     for run in store.runs() if runs is None else runs:
-        if run.status == "unreadable":
+        if not may_need_a_person(run):
             continue
         folder = RunFolder(store.root / run.run_id)
         seen = _Looked(folder, run, _waiting(folder) if run.waiting and run.status not in ENDED else None)
         found += [item for find in KINDS.values() for item in find(seen)]
-    here = {folder.run_id for folder in store.folders()}
+    here = {folder.run_id for folder in store.folders()} if hub is not None else set()
     for remote in hub.runs() if hub is not None else ():
         if remote.summary.run_id not in here:
             found += [msgspec.structs.replace(item, host=remote.host) for item in _look_afar(store, remote, hub)]
     fresh = [item for item in found if item.id not in dismissed and (item.expires is None or item.expires > now)]
     return sorted(fresh, key=lambda item: item.time, reverse=True)
+
+
+def may_need_a_person(run: RunSummary) -> bool:
+    """Whether a run can be in the inbox at all; most that have ended cannot."""
+    if run.status == "unreadable":
+        return False
+    return run.status not in ENDED or bool(run.tampering) or run.reason in ("EMERGENCY_STOP", "UNPROVEN")
 
 
 def _look_afar(store: Store, remote: RemoteRun, hub: RemoteStates | None) -> list[InboxItem]:

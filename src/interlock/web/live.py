@@ -21,9 +21,9 @@ from .source import Source
 LOOK_S = (0.04, 0.12)
 """Time between two looks at a run while something comes, and while nothing does."""
 
-FLEET_S = 0.12
+FLEET_S = (0.12, 0.25)
 HUB_S = 1.0
-"""Time between two looks at all runs: here, and with a hub."""
+"""Time between two looks at all runs: here while something changes and while nothing does, and with a hub."""
 
 INBOX_S = 2.0
 """Time between two looks at what needs a person while no run changes: something may be put aside, or expire."""
@@ -174,17 +174,22 @@ class Live:
     async def fleet(self) -> AsyncIterator[StreamEvent]:
         """Rows that changed, and those that are gone, and what needs a person; the first time all."""
         told: dict[str, RunRow] | None = None
+        last: list[RunRow] | None = None
         problem: str | None = None
         needs, looked = b"", 0.0
-        period = HUB_S if self._source.hub is not None else FLEET_S
+        fast, slow = (HUB_S, HUB_S) if self._source.hub is not None else FLEET_S
+        pause = fast
         while True:
             began = time.monotonic()
             self._say_open()
             # The list comes first; what takes longer to draw follows with the next look.
             look = partial(self._source.rows, sparks=told is not None)
-            rows = {row.run_id: row for row in await asyncio.to_thread(look)}
-            changed = [row for row in rows.values() if told is None or told.get(row.run_id) != row]
-            gone = [run_id for run_id in told or () if run_id not in rows]
+            listed = await asyncio.to_thread(look)
+            rows, changed, gone = told or {}, [], []
+            if listed is not last:
+                last, rows = listed, {row.run_id: row for row in listed}
+                changed = [row for row in listed if told is None or told.get(row.run_id) != row]
+                gone = [run_id for run_id in told or () if run_id not in rows]
             if changed or gone or told is None or problem != self._source.problem:
                 problem = self._source.problem
                 body = {"rows": changed, "gone": gone, "all": told is None, "problem": problem}
@@ -196,7 +201,8 @@ class Live:
                     needs = items
                     yield StreamEvent("inbox", items)
             told = rows
-            await asyncio.sleep(max(period, SHARE * (time.monotonic() - began)))
+            pause = fast if changed or gone else min(slow, pause * 1.2)
+            await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
 
     async def _join(self, run_id: str) -> Watched:
         watched = self._watched.get(run_id)
