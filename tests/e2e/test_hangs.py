@@ -62,6 +62,20 @@ AGENTS = {
 }
 TERMINAL = "import os, pty; pid, master = pty.fork(); pid or input('Password: '); os.waitpid(pid, 0) if pid else None"
 
+WORK = {
+    "long build": "tool('sh', '-c', 'while :; do cc -x c -O2 -o /dev/null main.c; sleep 2; done')",
+    "download": "tool(sys.executable, '-c', DOWNLOAD, SERVER)",
+    "slow model": "began(); ask(stream=True)",
+    "person typing": "began()\nwhile True: print(open('/dev/tty').readline(), flush=True)",
+}
+"""What takes long, and is no hang."""
+
+DOWNLOAD = "import sys, urllib.request as u; [open('got', 'ab').write(b) for b in iter(lambda r=u.urlopen(sys.argv[1]): r.read(64), b'')]"
+ON_A_TERMINAL = ("client prompt", "person typing")
+WATCHED_S = 120.0
+KEY_S = 10.0
+TOKEN_S = 20.0
+
 PAUSED = "paused for a person"
 ANSWERS = {
     "half-open stream": ["said", "the connection to the model was closed"],
@@ -105,17 +119,41 @@ def go_wrong(client: socket.socket, kind: str) -> None:
             client.close()
             return
         client.sendall(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
+        if kind == "slow model":
+            send(client, event("message_start", message={**EMPTY, "stop_reason": None}))
+            send(client, event("content_block_start", index=0, content_block={"type": "text", "text": ""}))
         while True:
-            time.sleep(2)
+            time.sleep(TOKEN_S if kind == "slow model" else 2)
             if kind == "only pings":
-                event = b'event: ping\ndata: {"type": "ping"}\n\n'
-                client.sendall(b"%x\r\n%s\r\n" % (len(event), event))
+                send(client, event("ping"))
+            if kind == "slow model":
+                send(client, event("content_block_delta", index=0, delta={"type": "text_delta", "text": "a "}))
+            if kind == "download":
+                send(client, b"x" * 64)
+    except OSError:
+        return
+
+
+def event(kind: str, **more: object) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **more})}\n\n".encode()
+
+
+def send(client: socket.socket, data: bytes) -> None:
+    """A chunk of an answer."""
+    client.sendall(b"%x\r\n%s\r\n" % (len(data), data))
+
+
+def read_on(terminal: int) -> None:
+    """A person who reads what is on the screen."""
+    try:
+        while os.read(terminal, 65_536):
+            pass
     except OSError:
         return
 
 
 class Hang:
-    """One run that hangs in one way."""
+    """One run that hangs in one way, or works for long."""
 
     def __init__(self, root: Path, kind: str) -> None:
         self.kind, self.root = kind, root
@@ -138,19 +176,27 @@ class Hang:
     def start(self) -> None:
         """Begin the run, and its trouble."""
         script = self.root / "agent.py"
-        script.write_text(f"{START}\nTERMINAL = {TERMINAL!r}\n{AGENTS[self.kind]}\n")
+        (self.place.workspace / "main.c").write_text(
+            "#include <stdio.h>\nint main(void) { return puts(__DATE__) < 0; }\n"
+        )
+        what = {**AGENTS, **WORK}[self.kind]
         address = f"http://127.0.0.1:{self._server.getsockname()[1]}"
+        names = f"TERMINAL, DOWNLOAD, SERVER = {TERMINAL!r}, {DOWNLOAD!r}, {address!r}"
+        script.write_text(f"{START}\n{names}\n{what}\n")
         if self.kind == "network gone":
             self._server.close()
         else:
             threading.Thread(target=serve, args=(self._server, self.kind), daemon=True).start()
         more: dict[str, object] = {"env": {**self.place.environment, "ANTHROPIC_BASE_URL": address}}
-        if self.kind == "client prompt":
+        if self.kind in ON_A_TERMINAL:
             # The client has a terminal, as in a multiplexer that is left alone; what it says goes elsewhere.
             self._terminal, slave = pty.openpty()
             more |= {"stdin": slave}
+            if self.kind == "person typing":
+                more |= {"stdout": slave, "stderr": slave}
+                threading.Thread(target=read_on, args=(self._terminal,), daemon=True).start()
         words = self.place.command(sys.executable, str(script), options=("--proxy",))
-        self.place.begin([*ON_TERMINAL, *words] if self.kind == "client prompt" else words, **more)
+        self.place.begin([*ON_TERMINAL, *words] if self.kind in ON_A_TERMINAL else words, **more)
 
     def inject(self) -> None:
         """What is done from outside, once the agent has begun."""
@@ -159,6 +205,11 @@ class Hang:
             os.kill(self.place.folder.owner().pid, signal.SIGSTOP)
         if self.kind == "disk full":
             fill(self.place.workspace)
+
+    def type(self) -> None:
+        """What a person does who sits at its terminal."""
+        if self.kind == "person typing" and self._terminal is not None:
+            os.write(self._terminal, b"and then?\n")
 
     def told(self) -> bool:
         return self.kind in [each.get("wedged") for each in self.place.records("liveness")]
@@ -212,3 +263,30 @@ def test_every_hang_is_told_with_its_kind_and_answered_in_order(hangs, record_pr
     for kind in ("tool never ends", "pipe held by a child"):
         hangs[kind].place.wait_for("heard")
         assert "Interlock ended" in (hangs[kind].place.workspace / "heard").read_text()
+
+
+@pytest.mark.torture
+def test_long_builds_downloads_a_slow_model_and_a_person_who_types_never_hang(tmp_path):
+    """Three of each for real, at once, watched for twice as long as a hang takes to be told."""
+    runs = [Hang(tmp_path / f"{kind.replace(' ', '-')}-{n}", kind) for kind in WORK for n in range(3)]
+    try:
+        for run in runs:
+            run.start()
+        for run in runs:
+            run.inject()
+        deadline = time.monotonic() + WATCHED_S
+        while time.monotonic() < deadline:
+            for run in runs:
+                run.type()
+            time.sleep(KEY_S)
+        said = {(run.root.name, run.place.store.runs()[0].liveness.word) for run in runs}
+        print(sorted(said))
+        assert {word for _, word in said} <= {
+            "working", "waiting for the model", "waiting for a tool", "waiting for a person"
+        }  # fmt: skip
+        for run in runs:
+            assert [each for each in run.place.records("liveness") if each.get("wedged")] == [], run.kind
+            assert run.place.records("unwedge") == [], run.kind
+    finally:
+        for run in runs:
+            run.close()

@@ -132,8 +132,8 @@ class Night:
             self._more |= {
                 "LD_PRELOAD": str(FAKETIME), "FAKETIME_TIMESTAMP_FILE": str(self._clock),
                 "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-                # Without a cache every switch of threads reads the file, and the owner does hardly anything else.
-                "FAKETIME_CACHE_DURATION": "1",
+                # Else every switch of threads reads the file, or waits wrongly, and the owner does hardly anything else.
+                "FAKETIME_CACHE_DURATION": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0",
             }  # fmt: skip
         script = root / "client.py"
         script.write_text(CLIENT)

@@ -169,7 +169,8 @@ def test_a_command_without_a_session_is_run_again_by_a_person_only(tmp_path, req
     until("told", lambda: place.store.runs()[0].status == "paused")
     os.kill(place.folder.owner().pid, signal.SIGKILL)
     until("shown", lambda: b"parked: needs you" in place.interlock("ps")[1])
-    assert b"Parked until you resume it" in place.interlock("inbox")[1]
+    shown = place.interlock("inbox")[1]
+    assert b"Parked until you resume it" in shown and b"The command starts again from its beginning." in shown
     waiting = place.records("state")[-1]["waiting"]
     assert waiting["kind"] == "parked" and not waiting["until"] and "would start over" in waiting["text"]
     assert starts(place) == ["0"] and place.records("woken") == []

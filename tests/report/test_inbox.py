@@ -192,6 +192,7 @@ def test_a_parked_run_needs_a_person_only_where_it_may_not_resume_by_itself(stor
             return
         item = only(store, "parked")
         assert item.text == "the window ended at 08:00"
+        assert item.answers[0].does == "The run continues."
         assert answer_item(Runs(store), item.id, "resume")[1].ok
         until("it continues", lambda: run.run.status == "running")
 
@@ -207,6 +208,7 @@ def test_a_run_that_a_budget_paused_says_so_and_is_resumed_from_the_inbox(store:
         item = only(store, "budget")
         assert item.title == "Paused by a budget"
         assert item.text.startswith("budget shared is reached: $0.")
+        assert item.answers[0].does == "The run continues, with another tenth of the budget."
         assert answer_item(Runs(store), item.id, "resume")[1].ok
         until("it continues", lambda: run.run.status == "running")
         assert read_inbox(store) == []

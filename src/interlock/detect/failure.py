@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import re2
 
@@ -79,6 +80,7 @@ def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes |
     return _masked(_message(said, asked), asked, script)
 
 
+@lru_cache(maxsize=256)
 def refused_for_form(message: str) -> bool:
     """Whether a tool refused the call itself, for what it lacks or has too much of, and did nothing."""
     said = message.lower()

@@ -77,11 +77,10 @@ class _Looked(Struct, frozen=True):
             answers=answers,
         )
 
-    @property
-    def control(self) -> tuple[InboxAnswer, InboxAnswer]:
+    def control(self, resumed: str = "The run continues.") -> tuple[InboxAnswer, InboxAnswer]:
         ref = self.run.run_id
         return (
-            InboxAnswer("resume", "The run continues.", "resume", words=f"interlock resume {ref}"),
+            InboxAnswer("resume", resumed, "resume", words=f"interlock resume {ref}"),
             InboxAnswer(
                 "cancel", "The run ends, and its processes with it.", "cancel", words=f"interlock cancel {ref}"
             ),
@@ -119,7 +118,8 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
     titles = {"limit": "Paused at a limit", "budget": "Paused by a budget"}
     kind = "budget" if hold.text.startswith("budget ") else "limit" if hold.kind == "limit" else "paused"
     title = titles.get(kind, "Paused for you")
-    yield seen.item(kind, hold.text, seen.run.updated, title, hold.text, *seen.control)
+    resumed = "The run continues, with another tenth of the budget." if kind == "budget" else "The run continues."
+    yield seen.item(kind, hold.text, seen.run.updated, title, hold.text, *seen.control(resumed))
 
 
 def _liveness(seen: _Looked) -> Iterator[InboxItem]:
@@ -127,7 +127,7 @@ def _liveness(seen: _Looked) -> Iterator[InboxItem]:
     if doing is None or (seen.waiting is not None and seen.waiting.kind != "parked"):
         # What holds the run is an item of its own.
         return
-    cancel = seen.control[1]
+    cancel = seen.control()[1]
     if doing.word == "waiting for a person" and doing.question:
         here = InboxAnswer("answer", "Type the answer in the terminal of the run.", here=False)
         yield seen.item("question", doing.since, doing.since, "Asks a question", doing.question, here, cancel)
@@ -135,7 +135,9 @@ def _liveness(seen: _Looked) -> Iterator[InboxItem]:
         yield seen.item("wedged", doing.since, doing.since, f"Hangs: {doing.wedged}", doing.evidence, cancel)
     elif doing.word == "parked" and doing.wake is None:
         why = doing.question or doing.evidence or "It does not resume by itself."
-        yield seen.item("parked", doing.since, doing.since, "Parked until you resume it", why, *seen.control)
+        over = "would start over" in why
+        resumed = "The command starts again from its beginning." if over else "The run continues."
+        yield seen.item("parked", doing.since, doing.since, "Parked until you resume it", why, *seen.control(resumed))
 
 
 def _incidents(seen: _Looked) -> Iterator[InboxItem]:
@@ -154,7 +156,7 @@ def _incidents(seen: _Looked) -> Iterator[InboxItem]:
 
 def _tampering(seen: _Looked) -> Iterator[InboxItem]:
     if seen.run.tampering:
-        more = () if seen.run.status in ENDED else (seen.control[1],)
+        more = () if seen.run.status in ENDED else (seen.control()[1],)
         title = "The agent tampered with its supervision"
         yield seen.item(
             "tampering", seen.run.tampering, seen.run.updated, title, seen.run.tampering, *more, seen.dismiss
@@ -170,7 +172,9 @@ def _unproven(seen: _Looked) -> Iterator[InboxItem]:
 def _lost(seen: _Looked) -> Iterator[InboxItem]:
     if seen.run.shown == "lost":
         text = "The process that supervised it is gone."
-        yield seen.item("lost", "", seen.run.updated, "This run is not supervised", text, seen.control[1], seen.dismiss)
+        yield seen.item(
+            "lost", "", seen.run.updated, "This run is not supervised", text, seen.control()[1], seen.dismiss
+        )
 
 
 KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {

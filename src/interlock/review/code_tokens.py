@@ -51,6 +51,8 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
         if count >= MAX_TOKENS:
             break
         kind = token.lastgroup
+        if kind == "comment" or (kind == "name" and not end and token[0] not in known):
+            continue
         sign = code[end : token.start()].strip(" )") if end and kind in JOINED else ""
         if len(sign) > MAX_SIGN:
             end = 0

@@ -58,7 +58,7 @@ class GoalDrift(StatefulDetector[Course]):
             # Where the workspace lies is in every path and says nothing about the task.
             lies = set(path_stems(self.context.workspace or ""))
             goal = goal_stems(self.context, self.history.past.prompt)
-            state.subject = dict.fromkeys(stem for stem in goal if stem not in lies)
+            state.subject = dict.fromkeys(stem for stem in goal if stem not in lies) if lies else dict.fromkeys(goal)
         if len(state.subject) < tuning.goal_words:
             return ()
         if call.garble or self._says_little(call):
