@@ -28,6 +28,7 @@ NOTES = (
 )
 
 MB = 1_000_000
+Answer = Callable[[], Iterator[bytes]]
 REQUEST = b'{"model":"m","stream":true,"tools":[{"name":"bash"}],"messages":[{"role":"user","content":"hi"}]}'
 AGENT = """
 import os, socket, sys, time
@@ -76,10 +77,26 @@ time.sleep(600)
 """
 
 
+MOST_MB = 200
+SOCKETS = ("proxy", "steps", "control")
+
+
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     size, crowd = (60 * MB, 1000) if quick else (600 * MB, 10_000)
-    answers: dict[str, Callable[[], Iterator[bytes]]] = {
+    asked: list[tuple[str, Answer, str]] = [(name, answer, "ask") for name, answer in answers(size).items()]
+    asked += [(f"{crowd:,} slow connections, {what} socket", lambda: whole(b"{}"), what) for what in SOCKETS]
+    rows = []
+    for name, answer, what in asked:
+        peak, spent = took(answer, what, crowd)
+        rows.append([name, f"{peak:.0f}", str(MOST_MB), f"{spent:.1f}"])
+    header = ["what", "owner's most memory MB", "target", "pause and resume s"]
+    return "Hostile input: memory of the owner", header, rows
+
+
+def answers(size: int) -> dict[str, Answer]:
+    """What a model's API may answer, of about so many bytes."""
+    return {
         "nothing but one small answer": lambda: whole(b"{}"),
         f"1 MB of gzip, {size * 2 // MB:,} MB of JSON": lambda: bomb(size * 2),
         f"one answer of {size // MB} MB": lambda: endless(size, b"application/json", b'{"x": "', b"y" * 65_536),
@@ -88,15 +105,6 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             size, b"text/event-stream", b'data: {"type":"', b"y" * 65_536
         ),
     }
-    rows = []
-    for name, answer in answers.items():
-        with Api(answer) as api:
-            rows.append([name, *took(api.url, "ask", 0)])
-    with Api(lambda: whole(b"{}")) as api:
-        whats = ("proxy", "steps", "control")
-        rows += [[f"{crowd:,} slow connections, {what} socket", *took(api.url, what, crowd)] for what in whats]
-    header = ["what", "owner's most memory MB", "target", "pause and resume s"]
-    return "Hostile input: memory of the owner", header, rows
 
 
 WORDS = b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"word after word"}}\n\n'
@@ -121,7 +129,7 @@ def endless(size: int, kind: bytes, begin: bytes, piece: bytes) -> Iterator[byte
 class Api:
     """A model's API that answers every request alike, and hangs up."""
 
-    def __init__(self, answer: Callable[[], Iterator[bytes]]) -> None:
+    def __init__(self, answer: Answer) -> None:
         self._answer = answer
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -145,11 +153,11 @@ class Api:
                     line.sendall(piece)
 
 
-def took(url: str, what: str, count: int) -> list[str]:
-    """The owner's most memory in MB, the target, and how long a pause and a resume took."""
-    with tempfile.TemporaryDirectory(prefix="il-") as place:
+def took(answer: Answer, what: str, count: int) -> tuple[float, float]:
+    """The owner's most memory in MB, and how many seconds a pause and a resume took."""
+    with tempfile.TemporaryDirectory(prefix="il-") as place, Api(answer) as api:
         env = {**os.environ, "XDG_STATE_HOME": place, "XDG_CONFIG_HOME": place, "XDG_RUNTIME_DIR": place}
-        env |= {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "none"}
+        env |= {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "none"}
         agent, done, work = Path(place) / "agent.py", Path(place) / "done", Path(place) / "work"
         agent.write_text(f"REQUEST = {REQUEST!r}\n" + AGENT)
         work.mkdir()
@@ -176,8 +184,7 @@ def took(url: str, what: str, count: int) -> list[str]:
             spent = time.perf_counter() - begin
             owner = folder.owner()
             assert owner is not None
-            peak = most_memory(owner.pid)
-            return [f"{peak / 1024:.0f}", "200", f"{spent:.1f}"]
+            return most_memory(owner.pid) / 1024, spent
         finally:
             front.send_signal(signal.SIGTERM)
             front.wait(60)

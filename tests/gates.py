@@ -10,4 +10,4 @@ from interlock.link import FileGate
 def write_gate(path: Path, status: Status, revision: int, *, shut: bool | None = None) -> bool:
     """Put the gate into a state; False where the file has a newer revision."""
     desired = Desired(revision, status, status != "running" if shut is None else shut, None)
-    return FileGate(path).set_desired(desired).how == "gate file"
+    return FileGate(path).set_desired(desired).how == ""

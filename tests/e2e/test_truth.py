@@ -128,7 +128,10 @@ def test_a_process_that_waits_for_a_file_system_is_named_and_runs_no_more_once_i
     tree, stuck = wait_in_kernel(place, hanging, level, cgroups)
     status, out, err = place.interlock("pause", "--now", place.folder.run_id)
     assert status == 0 and b"is paused" in out, err
-    assert f"stopped before it runs again: cat ({stuck})".encode() in err
+    named = f"stopped before it runs again: cat ({stuck})"
+    assert named.encode() in err
+    assert [named in fault["why"] for fault in place.records("fault")] == [True]
+    assert named in place.records("result")[-1]["payload"]["message"], "whoever asks over the hub is told as well"
     before = scheduled(tree.pids())
     time.sleep(0.3)
     assert scheduled(tree.pids()) == before
@@ -151,6 +154,8 @@ def test_cancel_names_what_cannot_be_ended(place: Place, hanging: HangingFiles, 
     status, out, err = place.interlock("cancel", place.folder.run_id)
     assert status == 4 and b"is cancelled" not in out, out
     assert f"still running: cat ({stuck})".encode() in err
+    named = {"part": "processes", "why": f"could not be ended: cat ({stuck})", "dropped": False}
+    until("the journal names it, once its owner has given up", lambda: place.records("fault") == [named])
     assert tree.pids() == (stuck,), "everything else has ended"
     hanging.answer()
     until("nothing is left", lambda: tree.pids() == ())

@@ -59,7 +59,8 @@ def test_one_that_ignores_the_request_is_killed_after_the_grace(mechanism: str, 
     ended = tree.end(grace_s=0.3)
     assert ended.how == "killed"
     assert ended.processes == 5
-    assert ended.killed == 1
+    # The others end when asked to, on a busy machine perhaps not within the grace.
+    assert 1 <= ended.killed <= 5
 
 
 def test_what_the_command_left_behind_is_alive_until_it_is_ended(mechanism: str, start: Starter) -> None:

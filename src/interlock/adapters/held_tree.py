@@ -72,27 +72,27 @@ class HeldTree:
                 self.release()
 
     def hold(self) -> str:
-        """The run is paused."""
+        """The run is paused; gives the processes, in words, that do not stand still."""
         with self._lock:
             self._paused = True
             return self.freeze()
 
-    def release(self) -> str:
-        """The run continues."""
+    def release(self) -> None:
+        """The run goes on."""
         with self._lock:
             self._paused = False
-            if self._tree is None or not self._frozen or self._held_by_person():
-                return ""
-            self._frozen = False
-            return f"thawed {self._tree.thaw().words}"
+            if self._tree is not None and self._frozen and not self._held_by_person():
+                self._frozen = False
+                self._tree.thaw()
 
     def freeze(self) -> str:
-        """Stand still until `let_go`."""
+        """Stand still until `release`; gives the processes, in words, that do not."""
         with self._lock:
             if self._tree is None:
                 return ""
             self._frozen = True
-            return f"froze {self._tree.freeze().words}"
+            self._tree.freeze()
+            return self._tree.not_stopped()
 
     def keep_still(self, held_s: float) -> None:
         """Look whether a pause still holds: a shell's `fg` thaws what was stopped by signal, and holds grow long."""
@@ -132,3 +132,8 @@ class HeldTree:
         """End it and everything that came from it."""
         tree = self._tree
         return tree.end(grace_s).words if tree is not None else ""
+
+    def left(self) -> str:
+        """After `end`: the processes that nothing could end, in words."""
+        pids = self._tree.pids() if self._tree is not None else ()
+        return f"could not be ended: {self._tree.describe(pids)}" if self._tree is not None and pids else ""

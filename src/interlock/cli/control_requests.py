@@ -238,7 +238,7 @@ def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> Req
             return replace(answer, outcome="failure", code="failed", message=message, result=None)
         time.sleep(0.05)
     if standing[1]:
-        notice(f"waiting in the kernel, and stopped before it runs again: {tree.describe(standing[1])}")
+        notice(tree.not_stopped())
     return answer
 
 

@@ -53,8 +53,8 @@ def show(
     folder = the_store().find(run)
     wanted = frozenset(kinds) if kinds else None
     with JournalReader.open(folder) as reader:
-        there = reader.counts()
-        check_kinds(wanted or frozenset(), there.keys())
+        if wanted is not None:
+            check_kinds(wanted, reader.counts().keys())
         summary = summarize(folder)
         problems = read_problems(reader, ended=summary is not None and summary.status in ENDED)
         records = reader.read(after, wanted, limit)
@@ -70,7 +70,8 @@ def show(
         if summary is not None:
             print_header(console, summary, folder.spec())
         # Who waits for the first lines of a long run is not kept waiting for its last record.
-        is_long = sum(there.values()) > AT_ONCE
+        last = reader.last()
+        is_long = last is not None and last.seq > AT_ONCE
         if not is_long:
             say_damage(verify_journal(folder))
         if wanted is None:

@@ -9,6 +9,7 @@ from .guard import guard_words as guard_words
 from .insiders import Insiders as Insiders
 from .insiders import in_group as in_group
 from .insiders import refuse_inside as refuse_inside
+from .places import command_places as command_places
 from .places import late_places as late_places
 from .places import own_places as own_places
 from .seccomp import open_filter as open_filter

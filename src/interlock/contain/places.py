@@ -73,6 +73,17 @@ def late_places(allow: tuple[str, ...]) -> tuple[Path, ...]:
     return tuple(path for path in wanted if not is_there(path) and _may_make(path))
 
 
+def command_places() -> tuple[Path, ...]:
+    """Where a person's shell finds `interlock`, and where it would find another one first."""
+    found: list[Path] = []
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if folder.startswith("/"):
+            found.append(Path(folder, "interlock"))
+            if os.access(found[-1], os.X_OK):
+                break
+    return tuple(found)
+
+
 def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
     """Folders (emptied inside) and single sockets (not there) through which a process gets away from its parent."""
     uid = os.geteuid()

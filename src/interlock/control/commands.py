@@ -147,8 +147,9 @@ def conclude(turn: Transition, asked: Desired, request: Request, event: Actuated
     elif request.command == "pause":
         status = "pausing" if state.under_way and not is_at_once(request) else "paused"
         moved_on = status != asked.status
+        message = f"paused at iteration {state.iter}" + (f"; {event.detail}" if event.detail else "")
         turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
-        finish(turn, succeed(f"paused at iteration {state.iter}", run_status=status), tell_state=True)
+        finish(turn, succeed(message, run_status=status), tell_state=True)
         if moved_on:
             set_desired(turn, desired_now(turn))
     else:

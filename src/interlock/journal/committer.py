@@ -12,7 +12,17 @@ import apsw
 
 from ..core import SigningKey, allocate, owner_key, sync_data
 from .chain import Head, digest, first_link, next_link
-from .database import KEPT_WAL_BYTES, SHORT_BYTES, damaged, explain, free_bytes, open_for_writing, sign_head
+from .database import (
+    KEPT_WAL_BYTES,
+    SHORT_BYTES,
+    damaged,
+    explain,
+    free_bytes,
+    keep_of,
+    keep_shared_memory,
+    open_for_writing,
+    sign_head,
+)
 from .durable_files import FILE_MODE
 from .entry import encode_body
 from .packing import Packer, pack_dictionary, unpack_dictionary
@@ -26,10 +36,10 @@ So many fit into the room that is kept for it.
 """
 
 PIECE = b"\0" * (KEPT_WAL_BYTES // 8)
-"""The least room that is kept for the log: a person's commands go in there when the disk is full."""
+"""The room that is kept for the log on a small disk: a person's commands go in there when the disk is full."""
 
-ROOMS = ((100 * KEPT_WAL_BYTES, KEPT_WAL_BYTES), (4 * len(PIECE), len(PIECE)))
-"""Free bytes of a disk, and how large a log it is asked for ahead."""
+LARGE_DISK = 100 * KEPT_WAL_BYTES
+"""Free bytes from which a disk is asked for all the room that a log may take."""
 
 FRAME_BYTES = 4_096 + 24
 """What a page takes in the log."""
@@ -38,7 +48,11 @@ CRAMPED_BYTES = len(PIECE) // 2
 """Room that should always be left for what comes next."""
 
 PROBE_S = 0.5
-"""Time between two tries to allocate, while the disk seems full."""
+"""Time between two tries to allocate, while the disk seems full.
+
+A try that fails makes some file systems (ext4) work off their whole journal, and every command waits for that: there is
+no second one until the disk has more room than at the first.
+"""
 
 FEW_PAGES = 6
 """Free pages of the file that a commit of a few records may take."""
@@ -75,7 +89,7 @@ class Committer:
         self._log_pages = 0
         self._checkpoint_at = LARGE_WAL_PAGES
         self._done_pages = 0
-        self._probe_again, self._probed = 0.0, True
+        self._probe_again, self._refused_at = 0.0, -1
         self._room_ends = 0
         self._has_room = False
         self.is_large = False
@@ -85,6 +99,7 @@ class Committer:
         self.head: Head | None = None
         """What was signed last, by this process."""
         connection.set_wal_hook(self._note_pages)
+        keep_shared_memory(Path(self._path))
 
     @classmethod
     def open(cls, path: Path) -> Committer:
@@ -114,24 +129,26 @@ class Committer:
         if disk.f_frsize * disk.f_bavail >= SHORT_BYTES:
             return False
         # Root may have more, but not all that a file system counts as free: trying is the only way to know.
-        return free_bytes(disk) < SHORT_BYTES or not self._can_allocate()
+        free = free_bytes(disk)
+        return free < SHORT_BYTES or not self._can_allocate(free)
 
-    def _can_allocate(self) -> bool:
+    def _can_allocate(self, free: int) -> bool:
+        """Whether a disk with so many free bytes gives us some, as far as the last try tells."""
         now = time.monotonic()
-        if now >= self._probe_again:
+        if free > self._refused_at and now >= self._probe_again:
+            self._probe_again, self._refused_at = now + PROBE_S, -1
             probe = f"{self._path}-probe"
             try:
                 handle = os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
                 try:
                     allocate(handle, 2 * SHORT_BYTES)
-                    self._probed = True
                 finally:
                     os.close(handle)
                     Path(probe).unlink(missing_ok=True)
             except OSError as error:
-                self._probed = error.errno not in (errno.ENOSPC, errno.EDQUOT)
-            self._probe_again = now + PROBE_S
-        return self._probed
+                if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                    self._refused_at = free
+        return self._refused_at < 0
 
     def commit(self, group: list[Batch], *, from_room: bool = False) -> None:
         """Write a group, all or nothing; when this returns, the disk has it.
@@ -200,7 +217,7 @@ class Committer:
             handle = os.open(self._connection.filename_wal, os.O_WRONLY | os.O_CLOEXEC)
             try:
                 size, free = os.fstat(handle).st_size, free_bytes(os.fstatvfs(handle))
-                room = next((room for enough, room in ROOMS if free >= enough), 0)
+                room = KEPT_WAL_BYTES if free >= LARGE_DISK else keep_of(free + size, len(PIECE))
                 if size < room:
                     self._room_ends = size + os.pwrite(handle, PIECE[: room - size], size)
                     sync_data(handle)
@@ -215,12 +232,13 @@ class Committer:
     def close(self) -> None:
         """Leave one single file behind that opens anywhere, if no one is reading."""
         self._connection.set_busy_timeout(0)
+        # On a full disk this is the room that the log needs to be worked off.
+        self._spare.remove()
+        self._give_room_back()
         with contextlib.suppress(apsw.Error):
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
         with contextlib.suppress(apsw.Error):
             self._connection.pragma("journal_mode", "delete")
-        self._spare.remove()
-        self._give_room_back()
         self._connection.close()
 
     def _give_room_back(self) -> None:
@@ -268,7 +286,7 @@ class Committer:
 
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
-        used_up = pages * FRAME_BYTES > self._room_ends - CRAMPED_BYTES
+        used_up = pages * FRAME_BYTES > self._room_ends - min(CRAMPED_BYTES, self._room_ends // 2)
         # A log that gets no more room is worked off before what it has is used up.
         self.is_large = pages >= self._checkpoint_at or (self._has_room and used_up and pages > self._done_pages)
         self.is_cramped = not self._has_room and used_up

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
 import apsw
 import msgspec
 
-from ..core import InterlockError, InvalidState, NotFound, SigningKey
+from ..core import InterlockError, InvalidState, NotFound, SigningKey, allocate
 from .chain import Head, digest, first_link
 from .durable_files import FILE_MODE
 from .entry import encode_body
+from .lock import find_owner
 from .summary import RunSummary
 
 BUSY_MS = 5_000
@@ -46,6 +49,11 @@ CREATE TABLE room(x BLOB NOT NULL);
 """Each record with the hash of the chain up to it, from `first` on; the head with the owner's signature alongside the
 summary, so that both are one page; what bodies are packed with; and pages that are kept for a full disk."""
 
+SHARED_BYTES = 32 * 1024
+"""The memory that SQLite shares between a journal's writer and its readers, while the log is as small as ours."""
+
+PAGE_BYTES = 4_096
+
 SMALL_DISK = 1 << 30
 """Free bytes below which a journal keeps pages of its own. On a larger disk its write-ahead log has room enough."""
 
@@ -77,11 +85,12 @@ def create_database(path: Path, summary: RunSummary, key: SigningKey | None = No
             head = sign_head(summary.run_id, 0, first_link(summary.run_id, 1), digest(body.encode()), key)
             values = (body, 0, head.chain, head.key, head.signature)
             connection.execute("INSERT INTO summary VALUES (1, ?, ?, ?, ?, ?)", values)
-            if SHORT_BYTES < free_bytes(os.statvfs(path.parent)) < SMALL_DISK:
+            free = free_bytes(os.statvfs(path.parent))
+            if SHORT_BYTES < free < SMALL_DISK:
                 connection.execute(
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
                     "INSERT INTO room SELECT zeroblob(?) FROM n",
-                    (ROOM_PIECES, PIECE_OF_ROOM),
+                    (keep_of(free, ROOM_PIECES * PIECE_OF_ROOM) // PIECE_OF_ROOM, PIECE_OF_ROOM),
                 )
     finally:
         connection.close()
@@ -121,31 +130,76 @@ def sign_head(run_id: str, seq: int, chain: bytes, summary: bytes, key: SigningK
     return msgspec.structs.replace(head, key=key.public, signature=key.sign(head.message()))
 
 
+def keep_shared_memory(path: Path) -> None:
+    """Have the disk hold all of the memory that an open journal shares with its readers; see `open_for_reading`.
+
+    By the descriptor that SQLite has: to open and close another one would give up SQLite's locks on the file.
+    """
+    if sys.platform != "linux" or os.statvfs(path).f_bsize >= PAGE_BYTES:
+        return
+    shared = str(_shared_memory(path.resolve()))
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            if str(descriptor.readlink()) == shared:
+                allocate(int(descriptor.name), SHARED_BYTES)
+
+
+def _shared_memory(path: Path) -> Path:
+    return path.with_name(path.name + "-shm")
+
+
+def _would_break_off(path: Path) -> bool:
+    """Whether the first touch of the shared memory would end this process (SIGBUS): the disk cannot hold all of it.
+
+    SQLite writes one byte to each of its pages to see whether there is room, which is not enough where the disk's
+    blocks are smaller.
+    """
+    try:
+        disk = os.statvfs(path.parent)
+    except OSError:
+        return False
+    # What is left for root alone is not to be relied on: a file system keeps some of that for itself.
+    if disk.f_bsize >= PAGE_BYTES or disk.f_frsize * disk.f_bavail > SHORT_BYTES:
+        return False
+    try:
+        holds_all = _shared_memory(path).stat().st_blocks * 512 >= SHARED_BYTES
+    except OSError:
+        holds_all = False
+    # What an owner has left behind is made anew by whoever opens the journal first.
+    return not holds_all or find_owner(path.with_name("lock")) is None
+
+
 def open_for_reading(path: Path) -> apsw.Connection:
-    """A connection that can only read, also from a read-only disk if the journal was closed properly."""
+    """A connection that can only read, also from a read-only or full disk if the journal was closed properly."""
+    if _would_break_off(path):
+        return _open_alone(path)
     connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
     try:
         version_of(connection)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
-        # A file in write-ahead mode wants a helper file alongside it, and here none can be made.
         connection.close()
-        if _has_content(path.with_name(path.name + "-wal")):
-            raise UnreadableJournal(
-                "its last records are in a separate file, which needs a writable folder",
-                where=str(path),
-                todo="Copy the run's folder to a writable place.",
-            ) from None
-        try:
-            connection = apsw.Connection(
-                f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-            )
-        except apsw.CantOpenError:
-            # The run was removed a moment ago.
-            raise NotFound(f"there is no journal at {path}") from None
+        return _open_alone(path)
     except apsw.Error as error:
         connection.close()
         raise explain(error, path) from error
     return connection
+
+
+def _open_alone(path: Path) -> apsw.Connection:
+    """Open without the helper files that write-ahead mode wants alongside a journal: here none can be made."""
+    if _has_content(path.with_name(path.name + "-wal")):
+        raise UnreadableJournal(
+            "its last records are in a separate file, which needs a writable folder with some room",
+            where=str(path),
+            todo="Free some space, or copy the run's folder to another disk.",
+        )
+    try:
+        return apsw.Connection(
+            f"file:{quote(str(path))}?immutable=1", flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        )
+    except apsw.CantOpenError:
+        # The run was removed a moment ago.
+        raise NotFound(f"there is no journal at {path}") from None
 
 
 def damaged(path: Path, why: object) -> UnreadableJournal:
@@ -189,6 +243,11 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
 def free_bytes(disk: os.statvfs_result) -> int:
     """What we may still write; a part of a disk is kept for root."""
     return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)
+
+
+def keep_of(free: int, most: int) -> int:
+    """What a journal keeps of a disk's free bytes for one purpose: where there is little, some is left for others."""
+    return min(most, free // 4)
 
 
 def describe_newer(version: int) -> str | None:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from ..core import allocate
-from .database import KEPT_WAL_BYTES, SHORT_BYTES, SMALL_DISK, free_bytes
+from .database import KEPT_WAL_BYTES, SHORT_BYTES, SMALL_DISK, free_bytes, keep_of
 from .durable_files import FILE_MODE
 
 SPARE_BYTES = KEPT_WAL_BYTES // 8
@@ -23,10 +23,10 @@ class SpareFile:
         self._path = path
         with contextlib.suppress(OSError):
             free = free_bytes(os.statvfs(path.parent))
-            if SPARE_BYTES + 4 * SHORT_BYTES < free < SMALL_DISK:
+            if SHORT_BYTES < free < SMALL_DISK:
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
                 try:
-                    allocate(handle, SPARE_BYTES)
+                    allocate(handle, keep_of(free, SPARE_BYTES))
                 finally:
                     os.close(handle)
 

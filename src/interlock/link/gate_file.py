@@ -94,7 +94,7 @@ class FileGate:
             return Applied(True, "no gate file: the run's folder is gone")
         self._revision = desired.revision
         self._unsynced = desired.shut
-        return Applied(True, "gate file")
+        return Applied(True)
 
     def mend(self) -> bool:
         """Rewrite the file where it is not as we left it, seen twice in a row; whether that was so.

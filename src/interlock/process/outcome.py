@@ -45,6 +45,7 @@ class EndOutcome(Struct, frozen=True, kw_only=True):
     seconds: float
     status: int | None = None
     left: tuple[int, ...] = ()
+    left_words: str = ""
 
     @property
     def words(self) -> str:
@@ -54,7 +55,7 @@ class EndOutcome(Struct, frozen=True, kw_only=True):
             "killed": f"{self.killed} of {self.processes} processes had to be killed",
         }[self.how]
         if self.left:
-            text += f"; could not be ended: {', '.join(map(str, self.left))}"
+            text += f"; could not be ended: {self.left_words}"
         return text
 
 

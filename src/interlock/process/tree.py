@@ -30,6 +30,12 @@ CONFIRM_S = 0.5
 """How long the kernel may take to confirm a freeze before we look at what keeps it from that."""
 STUCK_S = 0.1
 KILL_S = 10.0
+STOPPING_S = 1.0
+"""How long a process may take to stop once it was told to."""
+
+WAITING = "waiting in the kernel, and stopped before it runs again"
+"""Of a frozen process whose disk or file system does not answer."""
+
 DESCRIBED = 10
 UNKNOWN_STATUS = 256
 """The exit status of a root that ended without telling us: only its parent learns it. No process exits with 256."""
@@ -129,6 +135,17 @@ class ProcessTree:
         outside = [p for p in self._look() if p.pid not in inside]
         moving += tuple(p.pid for p in outside if not p.stopped and p.state != "D")
         return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
+
+    def not_stopped(self) -> str:
+        """While it is frozen: the processes that still run or wait in the kernel, for people; empty where all stand."""
+        until = time.monotonic() + STOPPING_S
+        while (standing := self.standing())[0] and time.monotonic() < until:
+            # Signalled, and not yet stopped.
+            time.sleep(STUCK_S)
+        moving, waiting = standing
+        words = [f"could not be stopped: {self.describe(moving)}"] if moving else []
+        words += [f"{WAITING}: {self.describe(waiting)}"] if waiting else []
+        return "; ".join(words)
 
     def frozen(self) -> bool:
         """Whether it is stopped now, no matter who froze it."""
@@ -261,6 +278,7 @@ class ProcessTree:
             seconds=time.monotonic() - begin,
             status=self._status,
             left=reached.left,
+            left_words=self.describe(reached.left),
         )
 
     def close(self) -> None:

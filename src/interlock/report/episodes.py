@@ -127,6 +127,8 @@ POSTPONED = "postponed"
 def read_problems(reader: JournalReader, *, ended: bool) -> list[Problem]:
     """The episodes of a run from its journal."""
     log, made = EpisodeLog(), dict[str, Intervention]()
+    if not reader.count("episode"):
+        return []  # a long run has many interventions, and they are told as parts of episodes only
     for record in reader.read(kinds=frozenset(("episode", "intervention", "effect"))):
         match read_body(record):
             case EpisodeRecord() as episode:

@@ -22,12 +22,16 @@ class CommandExecutor:
         self._done: dict[str, Executed] = {}
 
     def note_status(self, status: Status, *, shut: bool) -> str:
-        """The run was paused or resumed; gives what was done to the agent's processes, if anything."""
+        """The run was paused or resumed; gives the agent's processes that do not stand still while they should."""
         self._supervisor.note_status(status)
-        processes = self._supervisor.executor.processes
-        if processes is not None and status == "paused":
-            return processes.hold()
-        return processes.release() if processes is not None and not shut else ""
+        executor = self._supervisor.executor
+        if executor.processes is not None and status == "paused":
+            if moving := executor.processes.hold():
+                executor.on_not_stopped(moving)
+            return moving
+        if executor.processes is not None and not shut:
+            executor.processes.release()
+        return ""
 
     def cancel(self) -> str:
         """End the agent, politely then firmly."""

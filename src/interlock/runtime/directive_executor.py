@@ -47,11 +47,13 @@ class ProcessControl(Protocol):
 
     def hold(self) -> str: ...
 
-    def release(self) -> str: ...
+    def release(self) -> None: ...
 
     def limit(self, limits: Limits) -> str: ...
 
     def end(self, grace_s: float) -> str: ...
+
+    def left(self) -> str: ...
 
 
 class DirectiveExecutor:
@@ -76,6 +78,7 @@ class DirectiveExecutor:
         self.on_limits: Callable[[SetLimits], Limits] = lambda order: order.limits
         self.on_stop: Callable[[Stop], str] = lambda stop: ""
         self.on_restored: Callable[[Restore, Restored], None] = lambda order, restored: None
+        self.on_not_stopped: Callable[[str], None] = lambda processes: None
 
     def carry_out(self, directive: Directive) -> Applied:
         """Do it, and say how."""
@@ -133,6 +136,8 @@ class DirectiveExecutor:
         shut = self.on_stop(order)
         grace_s = EMERGENCY_GRACE_S if order.incident_id is not None else GRACE_S
         ended = self.processes.end(grace_s) if self.processes is not None else ""
+        if self.processes is not None and (left := self.processes.left()):
+            self.on_not_stopped(left)
         asked = Applied(False, "")
         if "stop" in self.adapter.capabilities:
             asked = with_timeout(

@@ -19,7 +19,10 @@ MOST_COMMITS = 50
 """New commits that are looked into."""
 SHORT = 9
 
-SAFE = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+SAFE = (
+    "git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+    "-c", "log.showSignature=false",
+)  # fmt: skip
 ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",

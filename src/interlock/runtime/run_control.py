@@ -161,7 +161,7 @@ class RunControl:
             return Applied(True, self.orders.cancel() if self.orders and cancelled else applied.how)
         self.run.gate.set_status("paused" if desired.shut else desired.status, desired.revision)
         done = self.orders.note_status(desired.status, shut=desired.shut) if self.orders is not None else ""
-        return Applied(True, done or applied.how)
+        return Applied(True, done)
 
     def execute(self, order: Execute) -> Executed | None:
         """Approve, reject or roll back."""

@@ -20,6 +20,7 @@ from ..core import (
     Decision,
     Hold,
     Limits,
+    Notify,
     Restore,
     SetLimits,
     Status,
@@ -150,6 +151,7 @@ class Supervisor(StepClient):
         self._looked_for_person = -PERSON_EVERY_S
         executor.on_limits = self._say_limits
         executor.on_stop = self._shut
+        executor.on_not_stopped = self._note_not_stopped
         executor.on_hold = self._hold
         executor.on_restored = self._checkpointing.note_restored
         run.on_close(self._guard.close)
@@ -449,6 +451,11 @@ class Supervisor(StepClient):
         if fault.part not in self._told:
             self._told.add(fault.part)
             log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
+
+    def _note_not_stopped(self, processes: str) -> None:
+        """Name what a pause or an end does not reach, in the journal and to people."""
+        self._note_fault(Fault("processes", processes))
+        self.executor.carry_out(Notify("Not every process of the run could be stopped", processes, "critical"))
 
     def _note_trouble(self) -> None:
         """Say once that steps are not being kept: the journal itself never stops the agent for it."""

@@ -14,6 +14,7 @@ os.environ.update(json.loads(Path("go").read_text()))
 results = {}
 for name, script in attacks:
     begun = time.time()
+    Path("begun").write_text(str(begun))
     try:
         with Path("out").open("w") as out:
             # Not through a pipe: what an attack leaves running would keep it open.

@@ -30,6 +30,10 @@ class Attack(NamedTuple):
     grouped: bool = False
     tells: str = ""
 
+    def applies(self, level: str, root: bool, cgroups: bool) -> bool:
+        """Whether it means anything there."""
+        return (root or not self.root) and (level != "off" or not self.walled) and (cgroups or not self.grouped)
+
     def at(self, level: str) -> str:
         """What this level does."""
         return self.fence if level == "fence" and self.fence else self.guard

@@ -19,7 +19,7 @@ import interlock
 from interlock.adapters.process.owner_messages import steps_path
 from interlock.core import InterlockError
 from interlock.core.keys import create_key
-from interlock.journal import JournalReader, RunFolder
+from interlock.journal import JournalReader, RunFolder, Store
 from interlock.journal.process_tree import read_tree
 from interlock.link import socket_path
 from interlock.process import attach
@@ -57,8 +57,17 @@ class Siege:
     would need such a copy is not tried.
     """
 
-    def __init__(self, level: str, *, root: bool, cgroups: bool = True, only: tuple[Attack, ...] = ATTACKS) -> None:
-        self.level, self.is_root, self._only = level, root, only
+    def __init__(
+        self,
+        level: str,
+        *,
+        root: bool,
+        cgroups: bool = True,
+        only: tuple[Attack, ...] = ATTACKS,
+        on_tamper: str = "warn",
+    ) -> None:
+        self.level, self.is_root, self._only, self._on_tamper = level, root, only, on_tamper
+        self._cgroups = cgroups
         self.root = Path(tempfile.mkdtemp(prefix="attack-", dir=_apart()))
         self.python = sys.executable if root else ordinary_python()
         self.store = self.root / "runs"
@@ -90,8 +99,7 @@ class Siege:
 
     @property
     def attacks(self) -> list[Attack]:
-        fit = [one for one in self._only if self.is_root or not one.root]
-        fit = [one for one in fit if self.level != "off" or not one.walled]
+        fit = [one for one in self._only if one.applies(self.level, self.is_root, self._cgroups)]
         return [one for one in fit if os.geteuid() == 0 or not one.machine]
 
     def _choose_cgroup(self) -> str:
@@ -144,7 +152,7 @@ class Siege:
             "XDG_RUNTIME_DIR": str(self.root / "run"),
             "TMUX_TMPDIR": str(self.root / "tmux"),
             "INTERLOCK_STORE__DIR": str(self.store),
-            "INTERLOCK_RUNTIME__ON_TAMPER": "warn",
+            "INTERLOCK_RUNTIME__ON_TAMPER": self._on_tamper,
             "INTERLOCK_HUB__KEY_FILE": str(self.keys[1]),
         }
 
@@ -208,15 +216,11 @@ class Siege:
                 self._noticed.setdefault(f"{told['what']} {told.get('path', '')}", one.time)
         return self._noticed
 
-    def delays(self) -> dict[str, float]:
-        """How long after its begin each attack that is noticed at this level was recorded, in seconds."""
-        begun = {name: at for name, (_, _, at) in self.results().items()}
-        found = {}
-        for one in self.attacks:
-            times = [at for words, at in self.noticed().items() if one.tells and one.tells in words]
-            if times and one.at(self.level) == "noticed" and min(times) >= begun[one.name]:
-                found[one.name] = min(times) - begun[one.name]
-        return found
+    def answered(self) -> float:
+        """Wait until the run is paused by what its agent did; how long after its begin that was, in seconds."""
+        begun = self.work / "begun"
+        until("what it did is answered", lambda: Store(self.store).runs()[0].status == "paused")
+        return time.time() - float(begun.read_text())
 
     def picture(self) -> dict[str, object]:
         """What no attack may have changed, seen from outside."""
@@ -239,9 +243,9 @@ class Siege:
 
     def ticks(self) -> bool:
         """Whether the agent does anything."""
-        before = (self.work / "tick").read_text()
+        before = _stamp(self.work / "tick")
         time.sleep(0.6)
-        return (self.work / "tick").read_text() != before
+        return _stamp(self.work / "tick") != before
 
     def alive(self) -> list[int]:
         """Every process that is left of the agent, by what it was started with and by its tree."""

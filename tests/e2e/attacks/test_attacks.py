@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 
 from interlock.contain import why_not
+from interlock.process import attach
 
 from ..running import Place, until
 from .scripts import ATTACKS, Attack
 from .siege import Siege, ordinary_python
-from .table import BEGIN, END, PAGE, render
+from .table import BEGIN, END, PAGE, Seen, write_down
 
 needs_guard = pytest.mark.skipif(bool(why_not()), reason=f"no guard here: {why_not()}")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -58,10 +60,10 @@ def test_after_all_of_it_pause_holds_and_cancel_leaves_nothing(guarded: Siege) -
     check_steering(guarded)
 
 
-def check_steering(siege: Siege) -> None:
-    """Pause holds within 2 s (here with room for a busy machine), and cancel leaves nothing alive."""
+def check_steering(siege: Siege) -> dict[str, float]:
+    """Pause holds, and cancel leaves nothing alive; how long each command took."""
     run = siege.folder.run_id
-    assert siege.ticks()
+    until("it works", siege.ticks)
     begun = time.monotonic()
     status, said = siege.interlock("pause", run)
     paused = time.monotonic() - begun
@@ -71,10 +73,12 @@ def check_steering(siege: Siege) -> None:
     until("it goes on", siege.ticks)
     begun = time.monotonic()
     status, said = siege.interlock("cancel", run)
-    print(f"paused in {paused:.2f} s, cancelled in {time.monotonic() - begun:.2f} s")
+    cancelled = time.monotonic() - begun
     assert status == 0 and "is cancelled" in said, said
-    assert siege.alive() == []
-    assert paused < 20
+    assert attach(siege.tree).pids() == ()
+    # Bubblewrap's own process, outside, has the same words, and ends a moment after what it waits for.
+    until("nothing is left", lambda: siege.alive() == [])
+    return {"paused": paused, "cancelled": cancelled}
 
 
 @needs_guard
@@ -96,6 +100,52 @@ def test_an_unattended_run_that_is_tampered_with_is_stopped_and_says_so(place: P
     assert b"tampered with: a file that starts programs outside" in err
 
 
+@needs_guard
+def test_a_false_interlock_in_front_of_the_real_one_is_noticed(place: Place) -> None:
+    """It would tell a person that the run is paused."""
+    front, real = place.root / "front", place.root / "real"
+    for folder in (front, real):
+        folder.mkdir()
+    (real / "interlock").symlink_to("/bin/true")
+    path = f"{front}:{real}:{os.environ['PATH']}"
+    for script in (f"echo '#!/bin/sh' > {front}/interlock", f"ln -sf /bin/false {real}/interlock"):
+        words = place.command("sh", "-c", f"{script}; sleep 100", options=("--contain", "guard"))
+        run = place.begin(words, env={**place.environment, "PATH": path})
+        _, err = run.communicate(timeout=90)
+        assert run.returncode == 125, err
+        assert b"tampered with: what your shell runs as interlock was replaced" in err
+
+
+TRAPPED_REPOSITORY = """
+printf '#!/bin/sh\\ntouch "%s/escaped"\\n' "$PWD" > trap; chmod +x trap
+for name in core.fsmonitor core.pager core.sshCommand core.alternateRefsCommand gpg.program diff.external; do
+    git config $name "$PWD/trap"
+done
+git config log.showSignature true
+git commit -q --no-verify --allow-empty -m signed
+git cat-file commit HEAD | sed '0,/^$/s/^$/gpgsig -----BEGIN PGP SIGNATURE-----\\n \\n x\\n -----END PGP SIGNATURE-----\\n/' > commit
+made=$(git hash-object -t commit -w commit)
+git update-ref -m push --create-reflog refs/remotes/origin/main $made
+git update-ref refs/heads/other $made
+rm -f escaped
+"""
+
+
+@needs_guard
+def test_a_repository_whose_settings_start_programs_starts_none_outside(place: Place) -> None:
+    """What the contract says about commits is read from the repository by the run's owner, outside."""
+    shell = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-q", "--allow-empty", "-m", "one"]
+    subprocess.run(["git", "init", "-q", "."], cwd=place.workspace, check=True)
+    subprocess.run(shell, cwd=place.workspace, check=True)
+    named = "export GIT_AUTHOR_NAME=x GIT_AUTHOR_EMAIL=x@y GIT_COMMITTER_NAME=x GIT_COMMITTER_EMAIL=x@y\n"
+    contract = place.root / "contract.yaml"
+    contract.write_text("contract: {may_not: [push]}\n")
+    words = ("--contain", "guard", "--contract", str(contract))
+    _, _, err = place.run("sh", "-ec", named + TRAPPED_REPOSITORY, options=words)
+    assert b"pushed to origin/main" in err, err
+    assert not (place.workspace / "escaped").exists()
+
+
 def test_the_table_of_the_documentation_has_every_attack() -> None:
     text = PAGE.read_text()
     table = text[text.index(BEGIN) : text.index(END)]
@@ -103,38 +153,40 @@ def test_the_table_of_the_documentation_has_every_attack() -> None:
     assert len(ATTACKS) >= 40
 
 
+EACH_ALONE = [
+    pytest.param(level, root, cgroups, attack, id=f"{level}-{'root' if root else 'user'}-{kind}-{attack.name}")
+    for level in ("off", "guard", "fence")
+    for root in (True, False)
+    for cgroups, kind in ((True, "cgroups"), (False, "no cgroups"))
+    for attack in ATTACKS
+    if attack.applies(level, root, cgroups)
+]
+
+
 @pytest.mark.torture
-@pytest.mark.parametrize("cgroups", [True, False], ids=["cgroups", "without cgroups"])
-@pytest.mark.parametrize("root", [True, False], ids=["root", "user"])
-@pytest.mark.parametrize("level", ["off", "guard", "fence"])
+@pytest.mark.parametrize(("level", "root", "cgroups", "attack"), EACH_ALONE)
 @needs_guard
 @needs_root
-def test_every_level_as_root_and_as_an_ordinary_user_with_cgroups_and_without(
-    level: str, root: bool, cgroups: bool
-) -> None:
-    """Writes what came of it into the table."""
-    with besieged(level, root=root, cgroups=cgroups) as siege:
-        results = siege.results()
+def test_each_attack_in_a_run_of_its_own(level: str, root: bool, cgroups: bool, attack: Attack) -> None:
+    """What is noticed is answered by a pause; after each, pause and cancel hold. What came of it goes into the table."""
+    answer = "warn" if level == "off" else "pause"
+    with besieged(level, root=root, cgroups=cgroups, only=(attack,), on_tamper=answer) as siege:
         assert bool(siege.tree.group) == cgroups
+        took: dict[str, float] = {}
+        if level != "off" and attack.at(level) == "noticed":
+            took["answered"] = siege.answered()
+            status, said = siege.interlock("resume", siege.folder.run_id)
+            assert status == 0, said
+        status, said, _ = siege.results()[attack.name]
+        told = any(attack.tells in one for one in siege.noticed()) if attack.tells else False
         if level != "off":
-            check_guard(siege)
-            check_steering(siege)
-            check_delays(siege)
-        noticed = siege.noticed()
+            assert status or attack.at(level) != "prevented", said
+            assert told or attack.at(level) != "noticed", siege.noticed()
+            assert siege.picture() == siege.before
+            took |= check_steering(siege)
         assert siege.machine() == siege.machine_before
     if os.environ.get("INTERLOCK_WRITE_TABLE"):
-        render((level, root, cgroups), {name: status for name, (status, *_) in results.items()}, list(noticed))
-
-
-@pytest.mark.torture
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: one.name)
-@needs_guard
-@needs_root
-def test_after_each_attack_alone_pause_holds_and_cancel_leaves_nothing(attack: Attack) -> None:
-    with besieged("guard", root=True, only=(attack,)) as siege:
-        siege.results()
-        check_steering(siege)
-        check_delays(siege)
+        write_down((level, root, cgroups), attack, Seen(status=status, told=told, took=took))
 
 
 @contextmanager
@@ -150,13 +202,6 @@ def besieged(level: str, **more: Any) -> Iterator[Siege]:
         yield siege
     finally:
         siege.close()
-
-
-def check_delays(siege: Siege) -> None:
-    """What is noticed is noticed within a second; here with room for a busy machine."""
-    delays = siege.delays()
-    print("noticed after", {name: f"{seconds:.2f} s" for name, seconds in delays.items()})
-    assert all(seconds < 10 for seconds in delays.values()), delays
 
 
 @pytest.mark.torture

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ...contain import in_group
+from ...contain import command_places, in_group
 from ...core import InterlockError
 from ...journal import RunFolder
 from ...runtime import UNDO_LOST, RunControl, Supervisor
@@ -37,6 +37,7 @@ class SelfWatch:
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
         self._undo_lost = False
         self._journal_print = _identity(folder.journal)
+        self._commands = {path: _own_identity(path) for path in command_places()} if contained else {}
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
         """Have this socket bound again when it vanishes."""
@@ -62,6 +63,10 @@ class SelfWatch:
             if os.access(place, os.F_OK):
                 self._guardian.notice("a file that starts programs outside the run was created", place)
 
+        for path, known in self._commands.items():
+            if _own_identity(path) != known:
+                self._guardian.notice("what your shell runs as interlock was replaced", str(path))
+
     def _look_at_checkpoints(self) -> None:
         workspace = self._supervisor.executor.workspace
         if self._undo_lost or workspace is None or not workspace.checkpoints.removed:
@@ -83,6 +88,15 @@ class SelfWatch:
 
     def _notice(self, what: str, path: Path | None) -> None:
         self._guardian.notice(what, str(path or ""), answer="warn" if self._contained else None)
+
+
+def _own_identity(path: Path) -> tuple[int, int] | None:
+    """Of a link itself, not of what it leads to."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:
