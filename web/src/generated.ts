@@ -987,25 +987,25 @@ export interface Waiting {
 export interface Abort {
   event: "ABORT";
   schema: 0 | 1;
-  reason: "CRITICAL_FAILURE" | "EMERGENCY_STOP" | "ERROR" | "USER_CANCELLED";
   stack: Frame[];
   run_id?: string | null;
   updated_at?: string | null;
   seq?: number | null;
   request_id?: string | null;
   revision?: number | null;
+  reason: "CRITICAL_FAILURE" | "EMERGENCY_STOP" | "ERROR" | "USER_CANCELLED";
 }
 
 export interface Done {
   event: "DONE";
   schema: 0 | 1;
-  reason: "COMPLETE" | "MAX_ISSUES" | "MAX_ITERATIONS" | "NO_MORE_ISSUES" | "STUCK" | "UNPROVEN";
   stack: Frame[];
   run_id?: string | null;
   updated_at?: string | null;
   seq?: number | null;
   request_id?: string | null;
   revision?: number | null;
+  reason: "COMPLETE" | "MAX_ISSUES" | "MAX_ITERATIONS" | "NO_MORE_ISSUES" | "STUCK" | "UNPROVEN";
 }
 
 export interface Audit {
