@@ -15,7 +15,7 @@ PLACE = Rectangle(300, 100, 800, 20)
 
 
 class OneFocus(Accessibility):
-    """A screen on which one thing has the keyboard."""
+    """A screen on which one thing has keyboard focus."""
 
     def __init__(self, node: Node) -> None:
         super().__init__()

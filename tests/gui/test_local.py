@@ -27,10 +27,10 @@ def analyzer(*layers: Says, pixels: bool = False) -> LocalAnalyzer:
     return LocalAnalyzer(layers, pixels=pixels, pause=lambda seconds: None)
 
 
-WINDOW_OK = ok("window", "a.py has the keyboard", 0.9, "file", "focus", "window")
+WINDOW_OK = ok("window", "a.py has keyboard focus", 0.9, "file", "focus", "window")
 TREE_OK = ok("tree", "no dialog", 0.8, "dialog", "error")
-BOX = problem("window", DIALOG, "input_box", "focus", 0.9, "a box has the keyboard")
-TREE_BOX = problem("tree", DIALOG, "input_box", "focus", 0.88, "the palette has the keyboard")
+BOX = problem("window", DIALOG, "input_box", "focus", 0.9, "a box has keyboard focus")
+TREE_BOX = problem("tree", DIALOG, "input_box", "focus", 0.88, "the palette has keyboard focus")
 SAVE = problem("tree", DIALOG, "dialog", "dialog", 0.95, "Save changes?")
 OTHER = problem("window", WRONG, "wrong_file", "file", 0.95, "b.py is open", "b.py")
 
@@ -43,7 +43,7 @@ def test_without_an_editor_no_step_looks_for_one() -> None:
     assert list(analyzer(tree).analyze(SHOT).recovery_actions) == ["close_dialog", "focus_vscode"]
     alone = LocalAnalyzer([tree], pixels=False, pause=lambda seconds: None, editor=False)
     assert list(alone.analyze(SHOT).recovery_actions) == ["close_dialog"]
-    shell = Says("tree", problem("tree", TERMINAL, "terminal", "focus", 0.95, "a terminal has the keyboard"))
+    shell = Says("tree", problem("tree", TERMINAL, "terminal", "focus", 0.95, "a terminal has keyboard focus"))
     alone = LocalAnalyzer([shell], pixels=False, pause=lambda seconds: None, editor=False)
     assert list(alone.analyze(SHOT).recovery_actions) == []
 
@@ -69,7 +69,7 @@ def test_layers_that_agree_are_surer_together() -> None:
 
 
 def test_layers_that_contradict_each_other_give_no_verdict() -> None:
-    focused = ok("tree", "the keyboard is in an editor", 0.9, "focus")
+    focused = ok("tree", "keyboard focus is in an editor", 0.9, "focus")
     result = analyzer(Says("window", BOX), Says("tree", focused)).analyze(SHOT)
     assert result.status is ReplayStatus.UNKNOWN
     assert not result.recovery_actions
@@ -159,14 +159,14 @@ def test_settling_ends_on_a_stop() -> None:
 
 
 def test_a_dispute_that_is_over_at_the_second_look_was_none() -> None:
-    focused = ok("tree", "the keyboard is in an editor", 0.9, "dialog", "focus")
+    focused = ok("tree", "keyboard focus is in an editor", 0.9, "dialog", "focus")
     window = Says("window", BOX, WINDOW_OK)
     assert analyzer(window, Says("tree", focused)).analyze(SHOT).status is ReplayStatus.NORMAL
     assert window.looks == 2
 
 
 def test_a_dispute_about_the_keyboard_that_lasts_is_a_lost_keyboard() -> None:
-    focused = ok("tree", "the keyboard is in an editor", 0.9, "dialog", "focus")
+    focused = ok("tree", "keyboard focus is in an editor", 0.9, "dialog", "focus")
     looking = analyzer(Says("window", BOX), Says("tree", focused))
     assert looking.analyze(SHOT).status is ReplayStatus.UNKNOWN
     result = looking.analyze(SHOT)
@@ -174,7 +174,7 @@ def test_a_dispute_about_the_keyboard_that_lasts_is_a_lost_keyboard() -> None:
 
 
 def test_a_keyboard_that_was_found_in_between_is_not_lost() -> None:
-    focused = ok("tree", "the keyboard is in an editor", 0.9, "dialog", "focus")
+    focused = ok("tree", "keyboard focus is in an editor", 0.9, "dialog", "focus")
     looking = analyzer(Says("window", BOX, BOX, WINDOW_OK, BOX), Says("tree", focused))
     verdicts = [looking.analyze(SHOT).status for _ in range(3)]
     assert verdicts == [ReplayStatus.UNKNOWN, ReplayStatus.NORMAL, ReplayStatus.UNKNOWN]

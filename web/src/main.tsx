@@ -159,7 +159,7 @@ const KEYS: [string, string][] = [
   ["p", "pause or resume"],
   ["e", "escalate"],
   ["c", "cancel"],
-  ["a x", "to approve or reject the step that waits; Enter does it"],
+  ["a x", "approve or reject the pending step; Enter confirms"],
   ["1 2 3 4 5", "timeline, files, screens, details, output"],
   ["t", "colours"],
   ["Esc", "close"],

@@ -165,7 +165,7 @@ def _time_of_day(said: str, now: datetime) -> datetime | None:
     if hour > 23 or minute > 59:
         return None
     then = (date or here).replace(hour=hour, minute=minute, second=0, microsecond=0)
-    # A clock that said this a moment ago may show the minute after by now.
+    # A clock that said this a moment ago may show the minute after already.
     return then if date is not None or then >= here - timedelta(minutes=1) else then + timedelta(days=1)
 
 

@@ -174,7 +174,7 @@ class Checkpoints:
         return made
 
     def settle(self, label: str = "", cause: str = "end", *, step: int = 0, own: bool = False) -> CheckpointInfo:
-        """Look at everything once more at the end of a run, and remember by what the workspace can be known again."""
+        """Look at everything again at the end of a run, and remember by what the workspace can be known again."""
         with self._busy("take a checkpoint"):
             made = self.create(label, step, cause, walk=True, own=own)
             self._snapshots.note_fingerprint()
@@ -308,7 +308,7 @@ class Checkpoints:
             return Audit(self._store, self._history).run(progress)
 
     def recover(self) -> Lines:
-        """Finish or take back what a crash cut short; says what was done."""
+        """Finish or undo what a crash cut short; says what was done."""
         with suppress(Busy), self._busy("recover", wait_s=0.0):
             self.recovered += drop_lost(self._store, self._history)
             self.recovered += self._rollback.recover()

@@ -135,7 +135,7 @@ class ContentIntake:
 
 
 def _read(fd: int, size: int) -> bytes | None:
-    """Exactly `size` bytes from the start; None if the file is shorter or longer by now."""
+    """Exactly `size` bytes from the start; None if the file is shorter or longer already."""
     content = os.pread(fd, size + 1, 0)
     if len(content) == size:
         return content

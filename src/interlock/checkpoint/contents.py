@@ -19,7 +19,7 @@ CACHED = 8
 
 
 class Contents:
-    """Reads contents by digest, keeping the last few frames at hand."""
+    """Reads contents by digest, keeping the last few frames in memory."""
 
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store

@@ -59,7 +59,7 @@ class Flush:
 
 
 def sync(path: Path) -> None:
-    """Force a file or folder to the disk; one that is gone by now does not matter."""
+    """Force a file or folder to the disk; one that is gone already does not matter."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

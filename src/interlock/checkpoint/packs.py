@@ -141,7 +141,7 @@ class PackWriter:
         db.executemany("INSERT OR REPLACE INTO pack VALUES(?,?)", list(self._lengths.items()))
 
     def close(self) -> None:
-        """Let go; whatever was not recorded is cut off again by the next writer."""
+        """Close; whatever was not recorded is cut off again by the next writer."""
         if self._beside is not None:
             self._beside.shutdown(wait=True, cancel_futures=True)
         if self._fd >= 0:

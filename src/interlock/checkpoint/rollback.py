@@ -1,4 +1,4 @@
-"""Rollback: plan, safety checkpoint, staging, applying, verification; finished or taken back after a crash."""
+"""Rollback: plan, safety checkpoint, staging, applying, verification; finished or undone after a crash."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Rollback:
         return is_unfinished(self._store)
 
     def recover(self) -> list[str]:
-        """Finish what a crash cut short: a restore that had begun to move files is finished, else taken back."""
+        """Finish what a crash cut short: a restore that had begun to move files is finished, else undone."""
         said = []
         for restoration in [*unfinished(self._store), *lost_in_outage(self._store)]:
             try:
@@ -214,7 +214,7 @@ class Rollback:
         return {path: why for path, why in wrong.items() if not within(path, applying.left)}
 
     def _as_done(self, body: Body, applying: RestoreSteps) -> Body:
-        """The record of what was really done, which is what an undo takes back."""
+        """The record of what was really done, which is what an undo undoes."""
         done = {step.path: step for step in applying.done}
         folders = {os.fsdecode(path): entry for path, entry in body.folders}
         return make_body(body.token, done, folders, keep_times=body.keep_times, force=body.force)

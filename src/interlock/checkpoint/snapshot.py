@@ -36,7 +36,7 @@ FEW = 1000
 
 
 class Snapshots:
-    """Keeps the newest tree at hand, so that only what changed is read."""
+    """Keeps the newest tree in memory, so that only what changed is read."""
 
     def __init__(self, workspace: str, store: CheckpointStore, settings: Settings, clock: Clock) -> None:
         self._workspace, self._store, self._clock = workspace, store, clock

@@ -1,4 +1,4 @@
-"""CheckpointStore: the SQLite file of one workspace's checkpoints, and where everything lies."""
+"""CheckpointStore: the SQLite file of one workspace's checkpoints, and where everything is."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class CheckpointStore:
             self._connect("PRAGMA locking_mode=EXCLUSIVE;")
 
     def close(self) -> None:
-        """Make everything durable and let go."""
+        """Make everything durable and close."""
         with suppress(OSError):
             self.flush.wait()
         self.db.close()

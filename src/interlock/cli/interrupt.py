@@ -17,7 +17,7 @@ def leave_quietly() -> None:
 
 
 def listen_again() -> None:
-    """From now on Ctrl-C is a KeyboardInterrupt, which whoever is at work can tidy up after."""
+    """From now on Ctrl-C is a KeyboardInterrupt, which the running code can clean up after."""
     if signal.getsignal(signal.SIGINT) is _leave:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

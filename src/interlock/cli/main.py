@@ -214,7 +214,7 @@ def run() -> None:
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except OSError as error:
-        # The disk, the folder one stands in, or the output is gone: that is no bug of ours, and one line says it.
+        # The disk, the current folder, or the output is gone: that is no bug of ours, and one line says it.
         where = f"{error.filename}: " if error.filename else ""
         say_error(f"{where}{error.strerror or error}. Check the disk, the folder and the permissions")
         raise SystemExit(4) from None

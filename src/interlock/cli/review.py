@@ -141,7 +141,7 @@ def is_binary(line: bytes) -> bool:
 
 
 def check(command: str) -> None:
-    """Refuse what is no text."""
+    """Refuse what is not text."""
     if not command.strip():
         raise BadInput("the command is empty", todo=f"Give a command, or - and lines such as {EXAMPLE}.")
     try:

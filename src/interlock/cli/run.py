@@ -204,7 +204,7 @@ def _with_hub(config: Config, url: str | None) -> Config:
 
 
 def check_text(what: str, words: str) -> None:
-    """Say in one line that bytes which are no text cannot be kept in a journal."""
+    """Say in one line that bytes which are not text cannot be kept in a journal."""
     from ..core import BadInput
 
     try:

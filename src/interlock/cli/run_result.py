@@ -85,7 +85,7 @@ def _write(path: Path, finished: Finished) -> None:
 
 
 def _print(run: Finished) -> None:
-    """The run in a few lines; nothing but words where stderr is no terminal."""
+    """The run in a few lines; nothing but words where stderr is not a terminal."""
     from rich.text import Text
 
     from .console import Console

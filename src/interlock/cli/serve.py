@@ -77,7 +77,7 @@ def serve(
         metrics = MetricsServer(JournalMetrics(store), metrics_port)
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
-    # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
+    # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
     resident.on_look = lambda: adopt_orphans(store.root)

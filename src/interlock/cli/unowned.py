@@ -57,7 +57,7 @@ def steer_without_owner(folder: RunFolder, command: Command, lived: bool) -> Req
 
 def _pause(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
     with contextlib.suppress(OSError):
-        # For an owner that comes back: it must not let them go on.
+        # For an owner that comes back: it must not let them continue.
         write_whole(folder.path / HELD, f"{time.time()}\n".encode())
     how = tree.freeze()
     if not how.held:
@@ -100,7 +100,7 @@ def _record_end(folder: RunFolder, message: str) -> None:
     from ..adapters.process import has_front
     from ..runtime import Run
 
-    # A full disk, or an owner that has just come back: the processes are gone all the same.
+    # A full disk, or an owner that has just come back: the processes are gone anyway.
     with contextlib.suppress(InterlockError, OSError):
         if folder.owner() is None and not has_front(folder):
             with Run.reopen(folder) as run:

@@ -30,7 +30,7 @@ def resolve_workspace(run: str | None) -> Path:
 
 
 def standing() -> Path:
-    """The folder that the person stands in, also where an agent has deleted it: the shell still knows its name."""
+    """The person's current folder, also where an agent has deleted it: the shell still knows its name."""
     try:
         return Path.cwd()
     except FileNotFoundError:

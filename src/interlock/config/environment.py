@@ -38,7 +38,7 @@ class Override:
         values[last] = {**old, **self.value} if isinstance(old, dict) and isinstance(self.value, dict) else self.value
 
     def keys(self) -> Iterator[str]:
-        """Every key that it sets, with dots: itself, and what lies below it."""
+        """Every key that it sets, with dots: itself, and what is below it."""
         waiting: list[tuple[tuple[str, ...], object]] = [(self.path, self.value)]
         while waiting:
             path, value = waiting.pop()

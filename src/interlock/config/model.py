@@ -151,11 +151,11 @@ class RationalityLevels(Section, frozen=True, kw_only=True):
 
 
 class Review(Section, frozen=True, kw_only=True):
-    risk_levels: Annotated[RiskLevels, Meta(description="Risk from which a step is medium, high, critical.")] = (
+    risk_levels: Annotated[RiskLevels, Meta(description="Risk at which a step counts as medium, high or critical.")] = (
         RiskLevels()
     )
     rationality_levels: Annotated[
-        RationalityLevels, Meta(description="Rationality from which a step is medium, high.")
+        RationalityLevels, Meta(description="Rationality at which a step counts as medium or high.")
     ] = RationalityLevels()
     rules_path: Annotated[str | None, Meta(description="A YAML file, or a folder of them, with your own rules.")] = None
     ask: Annotated[
@@ -184,7 +184,9 @@ class Judge(Section, frozen=True, kw_only=True):
     model: Annotated[str, Meta(description="The model.")] = "claude-haiku-4-5"
     max_cost_usd: Annotated[float, Meta(ge=0, description="Dollars per run, if the model's price is known.")] = 0.5
     max_questions: Annotated[int, Meta(ge=0, description="Questions per run.")] = 50
-    every: Annotated[int, Meta(ge=0, description="Steps between two checks of the run's course. 0: none.")] = 40
+    every: Annotated[
+        int, Meta(ge=0, description="Steps between two checks of the run's direction; 0 switches them off.")
+    ] = 40
     sure: Annotated[Share, Meta(description="Ask about findings below this confidence.")] = 0.9
     threshold: Annotated[Share, Meta(description="A verdict counts from this confidence on.")] = 0.7
     block: Annotated[
@@ -248,7 +250,7 @@ class Runtime(Section, frozen=True, kw_only=True):
     ] = "auto"
     left_running: Annotated[
         Literal["end", "leave"],
-        Meta(description="Processes that are still running when the command ends: the run ends them too, or not."),
+        Meta(description="Whether the run ends processes that are still running when the command ends."),
     ] = "end"
 
 
@@ -368,8 +370,8 @@ class GuiBudget(Section, frozen=True, kw_only=True):
 
 class GuiVerification(Section, frozen=True, kw_only=True):
     enabled: Annotated[bool, Meta(description="Compare the files with the expected result.")] = True
-    similarity_threshold: Annotated[Share, Meta(description="Similarity from which a file matches.")] = 0.98
-    partial_threshold: Annotated[Share, Meta(description="Similarity from which it matches partly.")] = 0.90
+    similarity_threshold: Annotated[Share, Meta(description="Minimum similarity for a match.")] = 0.98
+    partial_threshold: Annotated[Share, Meta(description="Minimum similarity for a partial match.")] = 0.90
     strict: Annotated[bool, Meta(description="Require equality apart from line endings.")] = False
     verify_on_completion: Annotated[bool, Meta(description="Verify when a replay ends.")] = True
 
@@ -392,7 +394,7 @@ class Gui(Section, frozen=True, kw_only=True):
     allowed_buttons: Annotated[
         tuple[str, ...], Meta(description="Dangerous buttons (delete, trust) that may be pressed.")
     ] = ()
-    budget: Annotated[GuiBudget, Meta(description="What asking a model may cost.")] = GuiBudget()
+    budget: Annotated[GuiBudget, Meta(description="What questions to a model may cost.")] = GuiBudget()
     verification: Annotated[GuiVerification, Meta(description="The check of the files at the end.")] = GuiVerification()
 
 
@@ -419,7 +421,9 @@ class Resume(Section, frozen=True, kw_only=True):
     jitter_s: Annotated[Seconds, Meta(description="A random delay of up to this long after each reset.")] = 30
     rerun: Annotated[
         bool,
-        Meta(description="Rerun a command without a session by itself after a limit, although it starts over."),
+        Meta(
+            description="After a usage limit, rerun a command that has no session to resume, although it starts over."
+        ),
     ] = False
 
 

@@ -24,7 +24,7 @@ class EffectiveValue(Struct, frozen=True):
 
 
 def settings(examined: Examined) -> Iterator[EffectiveValue]:
-    """Every key that is no section, in the order of the model."""
+    """Every key that is not a section, in the order of the model."""
     yield from _walk(examined, visible(examined.config), Config(), "")
 
 

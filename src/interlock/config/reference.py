@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def _describe(path: str) -> str:
-    """What a section is about: the description of the key that it stands under."""
+    """What a section is about: the description of the key that it is under."""
     home, _, name = path.rpartition(".")
     description = keys_of(sections()[home])[name].description
     return f"{description}\n\n" if description else ""

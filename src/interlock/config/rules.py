@@ -19,7 +19,7 @@ TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
 def check(config: Config) -> Iterator[ConfigProblem]:
-    """Everything that does not fit together, errors and warnings; where it stands in a file is not known here."""
+    """Everything that does not fit together, errors and warnings; where it is in a file is not known here."""
     yield from _channels(config)
     yield from _tls(config)
     yield from _rising(config)

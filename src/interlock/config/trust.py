@@ -22,7 +22,7 @@ MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.conf
 FEWER_IS_STRICTER = ("contain.allow", "contain.write", "contain.hosts")
 OFF_IS_STRICTER = ("interventions.observe", "unattended.resume.rerun")
 ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when")
-"""Keys whose values add up over the files: one more is stricter. A command to run needs trust all the same."""
+"""Keys whose values add up over the files: one more is stricter. A command to run needs trust anyway."""
 ON_IS_STRICTER = ("contract.task", "control.strict_ids", "gui.verification.strict")
 SENDS = ("detect.judge.enabled", "detect.second_opinion.enabled")
 """Keys that send text elsewhere."""

@@ -35,7 +35,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     """The places of one run.
 
     `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
-    works in (`workspaces`) stays writable, wherever it lies. `secret` files are empty inside, wherever they lie.
+    works in (`workspaces`) stays writable, wherever it is. `secret` files are empty inside, wherever they lie.
     """
 
     hidden: tuple[Path, ...] = ()

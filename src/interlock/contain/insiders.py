@@ -25,7 +25,7 @@ class Insiders:
     def why_inside(self, pid: int) -> str:
         """How we know that a process is not a person's; empty where it is one."""
         if pid <= 0:
-            # In a namespace above ours: whoever is there could do without us.
+            # In a namespace above ours: a process there could do without us.
             return ""
         process = look_at(pid)
         if process is None or process.dead:

@@ -68,7 +68,7 @@ def protected_places(allow: tuple[str, ...]) -> list[Path]:
 
 
 def late_places(allow: tuple[str, ...]) -> tuple[Path, ...]:
-    """Protected places that do not exist yet: nothing can be mounted there, so that whoever makes one is noticed."""
+    """Protected places that do not exist yet: nothing can be mounted there, so that its creation is noticed."""
     wanted = [*protected_places(allow)]
     return tuple(path for path in wanted if not is_there(path) and _may_make(path))
 

@@ -1,4 +1,4 @@
-"""Task targets: the files that a phrase of a task names, as globs; what is not sure is no target."""
+"""Task targets: the files that a phrase of a task names, as globs; what is not sure is not a target."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _BEFORE = re.compile(
     r"|constraint|constraints|rule|rules|restrictions?|importantly|otherwise|strictly|still|again)[,:]?\s*(?:to\s+)?)$",
     re.IGNORECASE,
 )
-"""What may stand before an order: nothing, or the end of another clause, or whom it is for."""
+"""What may be before an order: nothing, or the end of another clause, or whom it is for."""
 _FOREIGN = re.compile(
     r"\b(?:i|we|he|she|they|it|one|users?|people|nobody|somebody|someone|who|which|that)\b\s*$", re.IGNORECASE
 )

@@ -43,7 +43,7 @@ class Audit(Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Persist(Struct, frozen=True):
     """One transaction: all entries or none, in this order, with consecutive sequence numbers.
 
-    Once it is committed, the outgoing entries are sent in order: to whoever asked, and to everyone who follows.
+    Once it is committed, the outgoing entries are sent in order: to the requester, and to all followers.
     If it cannot be committed, nothing after it may be carried out.
     """
 
@@ -78,7 +78,7 @@ class Actuate(Struct, frozen=True):
 class Execute(Struct, frozen=True):
     """Carry out a command that takes its time; the answer comes back as Executed.
 
-    After a crash it may be asked for a second time: whoever executes recognises the request_id.
+    After a crash it may be asked for a second time: the executor recognises the request_id.
     """
 
     request_id: str

@@ -134,7 +134,7 @@ def find_refusal(state: ControlState, request: Request) -> ResultPayload | None:
 
 
 def forget_old(turn: Transition) -> None:
-    """Let go of stored results whose window is over; commands in flight never expire."""
+    """Drop stored results whose window is over; commands in flight never expire."""
     answered, horizon = turn.state.answered, turn.now.steady - WINDOW_S
     if answered.oldest < horizon:
         turn.change(answered=answered.since(horizon))

@@ -16,7 +16,7 @@ class Goal(Struct, frozen=True, omit_defaults=True):
 
 
 class Context(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What the run was for, in the words of whoever started it. Everything may be missing.
+    """What the run was for, in the words of the person who started it. Everything may be missing.
 
     `instructions` are the words of the files that the task points to (`task_files`), once they are known.
     """

@@ -84,7 +84,7 @@ class Notify(Struct, frozen=True, tag_field="do", tag="notify"):
 
 
 class SwitchModel(Struct, frozen=True, tag_field="do", tag="switch_model"):
-    """Go on with another model."""
+    """Continue with another model."""
 
     model: str
     reason: str = ""

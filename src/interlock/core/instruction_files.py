@@ -50,7 +50,7 @@ _WRITES = re.compile(
     r"\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
 )
-"""What stands before the name of something that the agent is to write: "save the plan in PLAN.md"."""
+"""What is before the name of something that the agent is to write: "save the plan in PLAN.md"."""
 _THINGS = ("task", "instruction", "step", "plan", "spec ", "requirement", "problem", "issue", "todo", "work ")
 _NUMBERED = re.compile(r"^[ \t]*\d+(?:\t|→|: ?|\|)", re.MULTILINE)
 

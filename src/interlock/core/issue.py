@@ -41,7 +41,7 @@ ISSUE_TYPES = (
 class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A problem: what, how bad, how sure, and why.
 
-    `id` is stable for the same finding of the same run (`type:started_step:step` where nothing better is at hand).
+    `id` is stable for the same finding of the same run (`type:started_step:step` where nothing better is available).
     `step` is where the alarm rose, `started_step` where the trouble began. A missing severity counts as medium,
     a missing confidence as 1, a missing impact as 0. `stuck` says what it is about, for following it; an issue
     without one is followed by its type.

@@ -32,13 +32,13 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     max_execution_time: Annotated[Amount | None, Meta(description="Seconds from start to end.")] = None
     max_calls_per_minute: Annotated[Count | None, Meta(description="Tool calls and model requests a minute.")] = None
     max_processes: Annotated[Positive | None, Meta(description="Processes at a time; threads count too.")] = None
-    max_cpu_percent: Annotated[Share | None, Meta(description="CPU in per cent of one core; 200 is two.")] = None
+    max_cpu_percent: Annotated[Share | None, Meta(description="CPU as a percentage of one core; 200 is two.")] = None
     batch_size: Annotated[Positive | None, Meta(description="Files or items that the agent handles at once.")] = None
 
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            # What is no number is below nothing, and never reached either.
+            # What is not a number is below nothing, and never reached either.
             if value is not None and not value >= 0:
                 raise ValueError(f"{name} must be a number of at least 0, not {value}")
 

@@ -17,7 +17,7 @@ def printable(text: str) -> str:
 
 
 def _surrogates(text: str) -> str:
-    """File names may have bytes that are no text: no stream takes those."""
+    """File names may have bytes that are not text: no stream takes those."""
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -12,7 +12,7 @@ from .limits import Growth, Limits, Spend
 from .run import Status
 
 HISTORY = 50
-"""How many issues, interventions and actions are kept at hand; the journal has them all."""
+"""How many issues, interventions and actions are kept in memory; the journal has them all."""
 
 
 class Action(Struct, frozen=True, omit_defaults=True):

@@ -18,5 +18,5 @@ refuses calls and limits the process; rollback needs a workspace that can be res
 
 
 def can_restore(run: RunState) -> bool:
-    """Whether there is a workspace to take back; whether a safe checkpoint exists, the rung itself answers."""
+    """Whether there is a workspace to undo; whether a safe checkpoint exists, the rung itself answers."""
     return run.context.workspace is not None or bool(run.checkpoints)

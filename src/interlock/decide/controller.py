@@ -30,7 +30,7 @@ class Controller:
     """One per run. Holds what does not change; everything that does is in the state that is handed in and out.
 
     Without `strategies` and `custom`, those that are installed or registered are known. `restorable` says whether the
-    workspace can be taken back; None means: as the run says.
+    workspace can be undone; None means: as the run says.
     """
 
     def __init__(

@@ -108,7 +108,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
             return issue.type == self.issue.type and (issue.stuck is None or self._names(issue.stuck))
         if self._names(issue.stuck):
             return True
-        # Whoever repeats what is refused has one problem; damage is never taken for part of another.
+        # An agent that repeats what is refused has one problem; damage is never taken for part of another.
         refused = self.issue.type == DESTRUCTIVE_ACTION and issue.type in REPEATING
         related = issue.type == self.issue.type or refused or {issue.type, self.issue.type} <= REPEATING
         if not self.open or not related:

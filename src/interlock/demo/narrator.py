@@ -32,7 +32,7 @@ SHORT = 6
 class Entry(Struct, frozen=True, kw_only=True):
     """Something that stands on one side of the screen, and for how long it is left there before the next.
 
-    An entry with the `key` of an earlier one close by is the same once more.
+    An entry with the `key` of an earlier one close by is the same again.
     """
 
     side: Side
@@ -102,7 +102,7 @@ class Narrator:
     def _call(self, body: Any) -> list[Entry]:
         shell = body["tool"] == "bash"
         text = body["arguments"]["command" if shell else "file_path"]
-        # With other flags it is the same call once more.
+        # With other flags it is the same call again.
         key = " ".join(word for word in text.split() if not word.startswith("-"))
         return [_agent("$" if shell else body["tool"], text, "bold", key=f"call {key}", hold_s=0.2)]
 
@@ -150,7 +150,7 @@ class Narrator:
         severity = issue.get("severity", "medium")
         text = issue["description"].split(". ")[0].rstrip(".") + "."
         number, kind, rest = text.split(" ", 2)
-        # The same failure once more: only the number is new.
+        # The same failure again: only the number is new.
         if number.isdigit() and not self._is_new(rest):
             text = f"Now {number} {kind}, the same failure."
         return _ours("▲", f"{issue['type'].replace('_', ' ')}, {severity}", text, SEVERITY_STYLES[severity], 0.6)
@@ -191,7 +191,7 @@ class Narrator:
 
     def _restored(self, body: Any) -> list[Entry]:
         self.tally.restored, self.tally.files = body["identical"], body["files"]
-        text = "Every byte and mode is back. This can be undone too."
+        text = "Every byte and every mode is back. This can be undone too."
         return [_ours("↩", f"{body['identical']} files restored", text, "magenta", 2.6)]
 
     def _stop_gate(self, body: Any) -> list[Entry]:

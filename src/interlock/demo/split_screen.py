@@ -38,7 +38,7 @@ class SplitScreen:
         return self.narrator.tell(event)
 
     def add(self, entry: Entry) -> None:
-        """Put an entry below the others of its side; one that is the same once more takes its place, and counts."""
+        """Put an entry below the others of its side; one that is the same again takes its place, and counts."""
         side = self._sides.setdefault(entry.side, deque(maxlen=KEPT))
         for back in (1, 2):
             if entry.key and len(side) >= back and side[-back][0].key == entry.key:

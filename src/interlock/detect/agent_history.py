@@ -28,7 +28,7 @@ TURNS = 24
 PROMPTS = 16
 """Prompts remembered: one that is repeated word for word is not new."""
 EMPTY = 4
-"""Calls in a row that bring nothing at all: from here on, naming something new is no step forward."""
+"""Calls in a row that bring nothing at all: from here on, naming something new is not a step forward."""
 PENDING = 32
 """Calls that wait for their result."""
 

@@ -1,4 +1,4 @@
-"""Alarms: an issue is told once, and again only when it has become worse; combinations raise confidence."""
+"""Alarms: an issue is reported once, and again only when it has become worse; combinations raise confidence."""
 
 from __future__ import annotations
 

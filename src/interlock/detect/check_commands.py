@@ -16,7 +16,7 @@ _TRIVIAL = frozenset((
     "cd", "export", "source", ".", "echo", "set", "sleep", "mkdir", "true", ":", "pushd", "popd", "unset", "printf",
     "ulimit", "alias", "clear", "test", "[",
 ))  # fmt: skip
-"""What stands before the command that a line is about."""
+"""What is before the command that a line is about."""
 _WITH_VERB = frozenset((
     "npm", "yarn", "pnpm", "bun", "cargo", "go", "git", "make", "kubectl", "oc", "docker", "podman", "gh", "glab",
     "aws", "gcloud", "az", "helm", "terraform", "systemctl", "pip", "pip3", "apt", "apt-get", "dotnet", "mvn", "gradle",

@@ -27,7 +27,7 @@ class Detector(Protocol):
     type: str
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
-        """Take in one step; give the issues that stand after it. Repeats are kept back by whoever asks."""
+        """Take in one step; give the issues that stand after it. The caller suppresses repeats."""
         ...
 
     def save(self) -> bytes:
@@ -35,7 +35,7 @@ class Detector(Protocol):
         ...
 
     def restore(self, state: bytes) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         ...
 
 

@@ -133,7 +133,7 @@ class Detectors:
         )
 
     def restore(self, state: bytes) -> None:
-        """Go on from what `save` gave: after a restart, or back with a rollback."""
+        """Continue from what `save` gave: after a restart, or back with a rollback."""
         saved = from_msgpack(state, _Saved)
         self._ledger = saved.ledger
         self._dropped |= set(saved.dropped)
@@ -166,7 +166,7 @@ class Detectors:
                 self.learn_task(known)
 
     def _owner(self, step: Step) -> str:
-        """Whose step it is: a result belongs to whoever called, also where its source names the one that answered."""
+        """Whose step it is: a result belongs to the caller, also where its source names the one that answered."""
         name = step.agent or ""
         if step.kind == "tool_call":
             self._caller = name

@@ -63,7 +63,7 @@ def _command(command: str, given: bool) -> Garble:
     if first == ":" and not _IDIOM.match(start):
         line, _, rest = start.partition("\n")
         if _ALNUM.search(rest):
-            # What stands below that line runs; alone on its line the colon ignores nothing at all.
+            # What is below that line runs; alone on its line the colon ignores nothing at all.
             return "first line" if line[1:].strip() else ""
         return "colon"
     if first == ">" and _REDIRECT.match(start):

@@ -37,7 +37,7 @@ _COMMON = frozenset(
 )  # fmt: skip
 """Words that say nothing about a task."""
 _ABSOLUTE = re.compile(r"(/(?<![\w.:/<]/)(?:[\w.@+-]+/)+[\w.@+-]+)")
-"""Begins with its slash, which is quickly found; what stands before it is looked at then."""
+"""Begins with its slash, which is quickly found; what is before it is looked at then."""
 
 
 def stems(text: bytes) -> set[bytes]:

@@ -17,7 +17,7 @@ _KEYS = frozenset((
     "uri", "target", "notebook_path", "source", "destination", "src", "dst", "old_path", "new_path", "root",
 ))  # fmt: skip
 _BETWEEN = str.maketrans(dict.fromkeys("\"'<>|;&:,", " "))
-"""What stands between the words of a command, beside blanks."""
+"""What is between the words of a command, beside blanks."""
 _IN_WORD = re.compile(
     r"(?:^|[=(])((?:~|\.{0,2}/|\.?[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5}"
     r"|\.(?:env(?:\.[\w.-]+)?|netrc|npmrc|pypirc|pgpass|htpasswd))(?=$|\))"

@@ -30,7 +30,7 @@ def open_editor(
     start: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[Screen]:
-    """The screen with an editor that shows the workspace. `folder` holds what we start, for whoever cleans up."""
+    """The screen with an editor that shows the workspace. `folder` holds what we start, for the cleanup."""
     if not start and url is None:
         with attached(workspace) as screen:
             yield screen

@@ -31,7 +31,7 @@ def type_and_read(display: str, backend: str) -> str:
 
 
 class Catcher:
-    """A window that has the keyboard and writes down what is typed."""
+    """A window that has keyboard focus and writes down what is typed."""
 
     def __init__(self, display: str) -> None:
         from Xlib import X

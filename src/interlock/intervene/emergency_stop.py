@@ -1,4 +1,4 @@
-"""Emergency stop: stop first; the incident, the report and the ways on are values for whoever comes after."""
+"""Emergency stop: stop first; the incident, the report and the options are values for what follows."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ LONGEST_DELAY_S = 30.0
 """Longer waits look like a hang to an agent's own timeouts."""
 
 STEADY_DELAY_S = 5.0
-"""Where nothing grew no limit shrinks; the next call waits all the same, so that the rung is felt."""
+"""Where nothing grew no limit shrinks; the next call waits anyway, so that the rung is felt."""
 
 EFFICIENCY = (
     "Do only what the task needs, in smaller batches; reuse results instead of fetching them again; "

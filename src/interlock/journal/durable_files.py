@@ -19,7 +19,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
-    """Replace a file's content at once: whoever reads it finds the old or the new."""
+    """Replace a file's content atomically: a reader finds the old or the new."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
     try:
@@ -36,7 +36,7 @@ def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One process, and one thread of it, at a time: for whoever reads a file to write it again."""
+    """One process, and one thread of it, at a time: for reading a file and writing it again."""
     lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

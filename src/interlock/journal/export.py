@@ -125,7 +125,7 @@ def _copy_journal(source: RunFolder, copy: Path) -> None:
 
 
 def _sign(copy: Path, key: SigningKey | None) -> None:
-    """List every file of an export with its hash, signed, so that whoever gets it can verify all of it."""
+    """List every file of an export with its hash, signed, so that the recipient can verify all of it."""
     files = {str(file.relative_to(copy)): _hash(file) for file in sorted(copy.rglob("*")) if file.is_file()}
     manifest = Manifest(run_id=copy.name, files=files)
     if key is not None:

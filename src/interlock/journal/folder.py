@@ -1,4 +1,4 @@
-"""RunFolder: where everything of one run lies."""
+"""RunFolder: where everything of one run is."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Part:
 
 
 class RunFolder:
-    """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it lies."""
+    """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it is."""
 
     journal = _Part("journal.db")
     spec_file = _Part("spec.json")

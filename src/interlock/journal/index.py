@@ -38,7 +38,7 @@ _DECODER = msgpack_decoder(_File)
 
 
 class Index:
-    """The index of one store. Several processes may write it; whoever is last wins, and nothing is lost."""
+    """The index of one store. Several processes may write it; the last one wins, and nothing is lost."""
 
     def __init__(self, root: Path) -> None:
         self._file = root / NAME

@@ -53,7 +53,7 @@ class JournalReading(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the journal."""
         ...
 
     def __enter__(self) -> Self:
@@ -96,7 +96,7 @@ class JournalWriting(Protocol):
         ...
 
     def close(self) -> None:
-        """Write what waits, and let go. A second time does nothing."""
+        """Write what is pending, and close. A second call does nothing."""
         ...
 
     def __enter__(self) -> Self:

@@ -17,7 +17,7 @@ from ..core import InterlockError, InvalidState, from_json
 from .durable_files import FILE_MODE
 
 PATIENCE_S = 0.5
-"""How long taking the lock is tried: whoever asks for the owner holds it for some microseconds."""
+"""How long we try to take the lock: a process that asks for the owner holds it for some microseconds."""
 
 
 class OwnerInfo(Struct, frozen=True):
@@ -54,14 +54,14 @@ class RunLock:
                 )
             time.sleep(0.01)
         told = OwnerInfo(os.getpid(), time.time(), socket.gethostname())
-        # Who it is is for people; on a full disk it is owned all the same.
+        # Who it is is for people; on a full disk it is owned anyway.
         with contextlib.suppress(OSError):
             os.ftruncate(handle, 0)
             os.pwrite(handle, msgspec.json.encode(told) + b"\n", 0)
         return cls(handle)
 
     def release(self) -> None:
-        """Let go; a second time does nothing."""
+        """Release it; a second call does nothing."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None

@@ -25,7 +25,7 @@ RENEWED = 256
 """Records after which the dictionary is rebuilt: what an agent does now resembles what it did just before."""
 
 KEPT = 4
-"""Dictionaries that a reader keeps at hand."""
+"""Dictionaries that a reader keeps in memory."""
 
 MAX_LENGTH = 1 << 24
 LEVEL = 3

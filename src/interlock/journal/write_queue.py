@@ -56,7 +56,7 @@ class Batch:
             self.settled = None
 
     def refuse(self, error: InterlockError) -> None:
-        """Tell whoever waits, and leave a mark in the place of every entry, so that the numbers stay without a gap."""
+        """Wake the callers, and leave a mark in the place of every entry, so that the numbers stay without a gap."""
         self.error, self.summary, self.durable = error, None, False
         self.rows = self._marks(error)
         self.settle()
@@ -106,7 +106,7 @@ class WriteQueue:
             if len(self._batches) == 1:
                 self._due = self._put_at + WINDOW_S
             # Whoever wants it durable sees to it, and asks the writer only if that is at work already; but one that
-            # sleeps for good has to learn that there will be something to tidy up.
+            # sleeps indefinitely has to learn that there will be something to tidy up.
             if self._dozing or (not batch.durable and len(self._batches) == 1):
                 self._dozing = False
                 self._changed.notify()

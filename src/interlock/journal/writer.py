@@ -35,7 +35,7 @@ class Journal(JournalWriting):
         self._waiting = WriteQueue(committer.last_seq + 1)
         self._losses = Losses(clock)
         self._turns_away, self._look_again = False, 0.0
-        # Held by whoever commits: the writer's thread, or one that waits for the disk and finds no one at it.
+        # Held while committing: by the writer's thread, or one that waits for the disk and finds no one at it.
         self._writing = threading.Lock()
         committer.reserve()
         self._thread = threading.Thread(target=self._write, name=f"journal {self.run_id}", daemon=True)
@@ -117,7 +117,7 @@ class Journal(JournalWriting):
         return batch.first + len(batch.rows) - 1
 
     def _commit(self, group: list[Batch]) -> None:
-        """Write a group, or say why not. Called by whoever holds `_writing`."""
+        """Write a group, or say why not. The caller holds `_writing`."""
         try:
             self._commit_where_there_is_room(group)
         except apsw.Error as error:

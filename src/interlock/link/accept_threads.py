@@ -94,7 +94,7 @@ class AcceptThreads:
     def _hire(self) -> None:
         thread = threading.Thread(target=self._attend, name=self._name, daemon=True)
         with self._changed:
-            # Started in here: whoever closes us waits for every thread that is known.
+            # Started in here: closing waits for every thread that is known.
             self._idle += 1
             self._threads.add(thread)
             thread.start()

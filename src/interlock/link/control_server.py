@@ -22,8 +22,8 @@ FROM_INSIDE = ("pause", "cancel")
 class Authority:
     """Who may steer a run. A process of the run itself may pause and cancel it, and nothing else.
 
-    `why_inside` says of a pid how we know that it belongs to the run, and nothing of a person's; `on_refused` hears
-    what was refused. Where `knows_by_peer`, the inbox takes only what anybody may ask.
+    `why_inside` says of a pid how we know that it belongs to the run, and nothing of a person's; `on_refused` is called
+    with what was refused. Where `knows_by_peer`, the inbox takes only what anybody may ask.
     """
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class ControlHandler(LineHandler):
 class ControlServer:
     """Serves one run: `open` listens and takes what is in the inbox; the endpoint must have been started.
 
-    A listener that is handed in lives on when this is closed: whoever made it gives it to the next owner.
+    A listener that is handed in stays open when this is closed: its creator gives it to the next owner.
     """
 
     def __init__(self, endpoint: Endpoint, folder: Path, listener: socket.socket | None = None) -> None:
@@ -102,7 +102,7 @@ class ControlServer:
         self.read_inbox()
 
     def bind_again(self) -> None:
-        """The socket was removed: listen at the same place once more."""
+        """The socket was removed: listen at the same place again."""
         server = self._serve(listen(self.path))
         self._servers.append(server)
         server.start()

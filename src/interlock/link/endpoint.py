@@ -107,7 +107,7 @@ class Endpoint:
         self._fresh, self._log, self._actuator = fresh, log, actuator
         self._clock = LiveClock(clock or SystemClock())
         self._state = replace(fresh, under_way=under_way)
-        # Whoever holds `_turn` carries effects out; `_mutex` is held for moments only, so that the gate never waits.
+        # The holder of `_turn` carries effects out; `_mutex` is held for moments only, so that the gate never waits.
         self._turn, self._mutex = threading.RLock(), threading.Lock()
         self._opened = threading.Condition(self._mutex)
         self._events: deque[Event] = deque()
@@ -305,7 +305,7 @@ class Endpoint:
             self._bell.set()
 
     def _tick(self) -> None:
-        """The ticker's thread: sleeps for good while nothing depends on time."""
+        """The ticker's thread: sleeps indefinitely while nothing depends on time."""
         while not self._stop.is_set():
             self._bell.wait()
             while (pause := self._pause_until_tick()) is not None and not self._stop.wait(pause):

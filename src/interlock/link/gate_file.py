@@ -89,7 +89,7 @@ class FileGate:
                 self._line = _line(desired.status, desired.revision, desired.shut)
                 os.pwrite(self._open(), self._line, 0)
         except FileNotFoundError:
-            # Someone has removed the run's folder: there is nothing to outlive us, and the agent obeys all the same.
+            # Someone has removed the run's folder: there is nothing to outlive us, and the agent obeys anyway.
             self._revision = desired.revision
             return Applied(True, "no gate file: the run's folder is gone")
         self._revision = desired.revision
@@ -120,7 +120,7 @@ class FileGate:
             return self._path.parent.exists()
 
     def rest(self) -> None:
-        """The RESULT is out: now the disk may have the file too, and whoever asked does not wait for it."""
+        """The RESULT is out: now the disk may have the file too, and the caller does not wait for it."""
         if self._unsynced and not self._syncing:
             self._unsynced, self._syncing = False, True
             # A program that is ending starts no threads any more; the journal has it in any case.

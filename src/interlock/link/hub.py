@@ -144,7 +144,7 @@ class HubSession:
         return HubMessage(found["subject"], data, headers, int(found["seq"]), parse_time(found["time"]))
 
     async def close(self) -> None:
-        """Let go; a server that does not answer is not waited for."""
+        """Close; a server that does not answer is not waited for."""
         with contextlib.suppress(TimeoutError, OSError):
             await asyncio.wait_for(self.client.close(), ANSWER_S)
 

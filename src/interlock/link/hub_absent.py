@@ -33,7 +33,7 @@ from .stream_reading import is_signed, read_all, read_newest
 log = logging.getLogger("interlock")
 
 GROUP = "interlock-absent"
-"""Whoever listens in this group shares the work: one of them answers."""
+"""Listeners in this group share the work: one of them answers."""
 
 GRACE_S = 0.5
 """How long the run's own owner has to answer; one that has just ended still does."""
@@ -44,7 +44,7 @@ UNKNOWN_GRACE_S = 2.0
 REQUESTS = "loop:control.*"
 STORED = "stored:control.*"
 MOST = 500
-"""Requests that are being looked into at a time; whoever is not among them asks again."""
+"""Requests that are being looked into at a time; the others ask again."""
 
 BACK_OFF_S = 2.0
 LOOK_BACK_S = 330.0

@@ -18,7 +18,7 @@ MAX_AGE_S = 24 * 3600
 
 DEDUP_S = 300
 ROWS_PER_RUN = 1
-"""Whoever lists all runs reads one row of each."""
+"""A list of all runs reads one row of each."""
 
 REPLICAS = 3
 NO_JETSTREAM = 10039

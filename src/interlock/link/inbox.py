@@ -37,7 +37,7 @@ def leave_request(inbox: Path, request_id: str, attempt: int, data: bytes) -> Pa
 
 
 def collect_requests(inbox: Path) -> Iterator[InboxRequest]:
-    """The requests that are there, the oldest first. Whoever has taken one removes its file."""
+    """The requests that are there, the oldest first. The process that has taken one removes its file."""
     try:
         files = [path for path in inbox.iterdir() if path.suffix == SUFFIX and not path.name.startswith(".")]
     except FileNotFoundError:

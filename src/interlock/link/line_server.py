@@ -56,7 +56,7 @@ def listen(path: Path, backlog: int = 128) -> socket.socket:
         listener.bind(str(draft))
         draft.chmod(0o600)
         listener.listen(backlog)
-        # Renamed when it is ready: whoever finds it can connect.
+        # Renamed when it is ready: a client that finds it can connect.
         draft.replace(path)
     except OSError as error:
         listener.close()
@@ -98,7 +98,7 @@ class LineServer:
             self._thread.join()
 
     def _ring(self) -> None:
-        # Under the lock: a number that was closed may belong to another file by now.
+        # Under the lock: a number that was closed may belong to another file already.
         with self._lock, contextlib.suppress(BlockingIOError):
             if not self._ended:
                 os.write(self._doorbell, b"!")

@@ -40,7 +40,7 @@ def ask_owner(
     notice: Notice | None = None,
     patience: float | None = None,
 ) -> RequestOutcome:
-    """Send a request to a run on this machine and wait for its one answer. `notice` hears of a dead owner at once.
+    """Send a request to a run on this machine and wait for its one answer. `notice` is called for a dead owner at once.
 
     An owner that has not even acknowledged it after `patience` seconds is waited for no longer: the answer is unknown.
     """

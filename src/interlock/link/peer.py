@@ -31,11 +31,11 @@ class Peer:
         self.received = b""
         self.skipping, self.skipped = False, 0
         self.seen: int | None = None
-        """What the kernel has just said of it, for whoever asks first."""
+        """What the kernel has just said of it, for the first question."""
         self.closed = False
         self._wake = wake
         self._hung_up = select.poll()
-        # Nothing is asked for: the kernel tells of POLLHUP and POLLERR all the same.
+        # Nothing is asked for: the kernel tells of POLLHUP and POLLERR anyway.
         self._hung_up.register(sock, 0)
         self._lock = Lock()
         self._waiting = bytearray()

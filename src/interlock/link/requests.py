@@ -54,7 +54,7 @@ class RequestSender(Protocol):
 
 
 class Requests:
-    """Sends requests and remembers what became of them. `changed` hears of every change, in any thread."""
+    """Sends requests and remembers what became of them. `changed` is called for every change, in any thread."""
 
     def __init__(
         self,

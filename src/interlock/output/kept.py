@@ -73,7 +73,7 @@ class OutputWriter:
 
     @property
     def filling_head(self) -> bool:
-        """Whether all that comes is still kept for good."""
+        """Whether all that comes is still kept permanently."""
         return self._in_head
 
     def add(self, piece: Printed) -> None:

@@ -37,7 +37,7 @@ class Cgroup:
 
     @property
     def frozen(self) -> bool:
-        """Whether a freeze is in force, whoever asked for it."""
+        """Whether a freeze is in force, no matter who asked for it."""
         return self._read("cgroup.freeze").strip() == "1"
 
     def kill(self, seconds: float) -> bool:

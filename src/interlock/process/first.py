@@ -189,7 +189,7 @@ def tell(descriptor: int, words: bytes) -> None:
         if descriptor >= 0:
             os.write(descriptor, words)
     except OSError:
-        # Whoever listened is gone.
+        # The listener is gone.
         return
 
 

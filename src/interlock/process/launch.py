@@ -1,7 +1,7 @@
 """Join the cgroups, then become the command. Run by `spawn` in a bare interpreter, so it imports next to nothing.
 
 Arguments: REPORT STATUS N GROUP*N COMMAND... where REPORT is a socket to our starter (it is told the command's pid,
-lets the command run, and hears what went wrong; it closes when the command runs), STATUS a descriptor for the exit
+lets the command run, and learns what went wrong; it closes when the command runs), STATUS a descriptor for the exit
 status if this process is to stay as the keeper, else -1, and GROUP a cgroup folder.
 """
 
@@ -39,7 +39,7 @@ def main() -> None:
 def become(report: int, command: list[str]) -> None:
     """Wait until we are known, then run the command here, with signals and environment as if we had not been there."""
     if not os.read(report, 1):
-        # Whoever would have supervised it is gone.
+        # Its supervisor is gone.
         os._exit(127)
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)

@@ -125,7 +125,7 @@ class ProcessFamily:
         return {s for s in sessions if s in members or (s not in table and s not in foreign)}
 
     def _barred(self, table: dict[int, Process]) -> set[int]:
-        """Ourselves and whoever we descend from, unless we are inside the tree: they can never be its members."""
+        """Ourselves and our ancestors, unless we are inside the tree: they can never be its members."""
         line = [os.getpid()]
         while (process := table.get(line[-1])) and process.parent:
             line.append(process.parent)
@@ -160,7 +160,7 @@ def add_marker(environment: dict[str, str], marker: str) -> dict[str, str]:
 
 
 def without_marker(environment: dict[str, str]) -> dict[str, str]:
-    """The environment for whoever starts a tree and is not in it; the markers of outer trees stay."""
+    """The environment for a process that starts a tree and is not in it; the markers of outer trees stay."""
     outer = environment.get(MARKER, "").rpartition(":")[0]
     rest = {name: value for name, value in environment.items() if name != MARKER}
     return {**rest, MARKER: outer} if outer else rest

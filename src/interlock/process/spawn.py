@@ -44,7 +44,7 @@ def spawn(
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had. An `enclosure`
-    gives it a PID namespace of its own, and whatever else its words say. `on_known` hears of the tree before the
+    gives it a PID namespace of its own, and whatever else its words say. `on_known` is called with the tree before the
     command's first instruction runs; if we are ended before it has, the command never runs.
     """
     needs_linux("process control")

@@ -148,7 +148,7 @@ class ProcessTree:
         return "; ".join(words)
 
     def frozen(self) -> bool:
-        """Whether it is stopped now, whoever froze it."""
+        """Whether it is stopped now, no matter who froze it."""
         if self._group:
             return self._group.frozen
         members = self._look()
@@ -355,7 +355,7 @@ class ProcessTree:
         return asked.processes
 
     def _learn(self) -> None:
-        """Take the exit status from whoever has it, without waiting."""
+        """Take the exit status from the process that has it, without waiting."""
         with self._asking:
             if self._status is not None:
                 return

@@ -28,7 +28,7 @@ _PIPEFAIL = re.compile(r"\bpipefail\b")
 class ProgramRun(Struct, frozen=True):
     """One program of a script: its words without wrappers; `shows` says that the script's exit status is its own.
 
-    `text` is as it stands in the script; `piped` are the programs that its output goes through.
+    `text` is as it is in the script; `piped` are the programs that its output goes through.
     """
 
     words: tuple[str, ...]

@@ -15,7 +15,7 @@ Outcome = Literal["passed", "failed", "none", "unknown"]
 class Claim(Struct, frozen=True, omit_defaults=True):
     """What an agent states as a fact.
 
-    `subject` is the file or address that it names, `every` that it speaks of all; `printed` that it stands in what the
+    `subject` is the file or address that it names, `every` that it speaks of all; `printed` that it is in what the
     agent has a command print or writes into a log: nothing that ran afterwards bears that out.
     """
 

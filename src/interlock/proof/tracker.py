@@ -169,7 +169,7 @@ class ProofTracker:
         claims = read_claims(text)
         if not claims:
             if self.state.claims and not printed and admits_failure(text):
-                # What was claimed before is taken back.
+                # What was claimed before is withdrawn.
                 self.state.claims = [each for each in self.state.claims if each.kind in ("file", "commit", "push")]
             return
         for claim in claims:

@@ -17,7 +17,7 @@ MOST = 500
 """Names looked at in one text. Whoever writes more wants to keep us busy: the rest goes unread."""
 
 _CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"
-"""What may stand between a name and its sign: the name's own quotes, a bracket, bold type."""
+"""What may be between a name and its sign: the name's own quotes, a bracket, bold type."""
 
 _NAMED = rf"([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*{TAIL})({_CLOSING}\s*(?::=|={{1,3}}>?|!={{1,2}}|:)\**[ \t]*)"
 _OPTION = rf"(?:^|[\s\"'(\[,=])--?([a-z0-9-]*(?:{NAMES}){TAIL})([\"']?[ \t]*,?\s+)"

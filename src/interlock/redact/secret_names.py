@@ -98,7 +98,7 @@ _DIGIT = re.compile("[0-9]")
 _REFERENCE = re.compile(
     r"(?:https?|file|op|vault|arn|ref|env)[:+].*|(?:~|\.{1,2})?/[\w@.-]+(?:/[\w@. -]*)*|[A-Za-z]:\\.*"
 )
-"""A place where the secret lies."""
+"""A place where the secret is."""
 
 _FILLED_IN = re.compile(r"\{(?:[A-Za-z_][\w.!:\[\]'\"()]*|[0-9]?)\}|\$[({]|#\{|<%|%\(\w+\)s")
 """A text that gets its content elsewhere."""
@@ -133,7 +133,7 @@ _CAMEL_TAIL = re.compile(
 
 
 def is_likely(value: str, length: int) -> bool:
-    """Whether a value is likely to be a secret wherever it stands: letters and digits, and no placeholder or code."""
+    """Whether a value is likely to be a secret wherever it is: letters and digits, and no placeholder or code."""
     value = value.rstrip(".,;:")
     return _is_mixed(value, length) and not (
         _is_placeholder(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value) or _is_code(value)
@@ -175,7 +175,7 @@ def kind_of_container(name: str) -> str | None:
 
 
 def is_secret_in_container(kind: str, name: str, value: str) -> bool:
-    """Whether a value that stands among secrets is one itself, and not something about them."""
+    """Whether a value that is among secrets is one itself, and not something about them."""
     judged = "password" if kind == "password" else "credential"
     return not _is_about(name) and is_secret(judged, value, "quoted")
 

@@ -50,7 +50,7 @@ _NO_VALUE = re.compile(
 
 
 def find_secret(text: str, kind: str, name: tuple[int, int] | None, at: int) -> tuple[int, int] | None:
-    """Where the secret lies that starts here, if the value is one.
+    """Where the secret is that starts here, if the value is one.
 
     `name` is where its name stands, followed by a sign; none where a command or a pair has just said what it is for.
     """
@@ -118,7 +118,7 @@ def _quoted(text: str, at: int) -> tuple[int, int] | None:
 
 
 def _plain(text: str, at: int, whole_line: bool = False) -> tuple[int, int] | None:
-    """Where the value lies that is here without quotes; none for a call or an index, which is code."""
+    """Where the value is that is here without quotes; none for a call or an index, which is code."""
     plain = _PLAIN.match(text, at, at + LOOK)
     if plain is None or text[plain.end() : plain.end() + 1] in ("(", "[", "{"):
         return None

@@ -58,7 +58,7 @@ def take_controls(known: dict[str, ControlCommand], records: Iterable[Record], k
         message = read_body(record)
         if not isinstance(message, Request | Ack | Result):
             continue
-        # A request that could not be read has an answer all the same.
+        # A request that could not be read has an answer anyway.
         request_id = message.request_id or f"#{record.seq}"
         control = known.get(request_id)
         if control is None:

@@ -34,7 +34,7 @@ class Copies:
         return Copy(self._hub, run_id, Path(tempfile.mkdtemp(dir=self._root)))
 
     def close(self) -> None:
-        """Remove them. Whoever is reading one in another thread finds it gone, and may leave a last file meanwhile."""
+        """Remove them. A reader in another thread finds it gone, and may leave a last file meanwhile."""
         deadline = time.monotonic() + GOING_S
         while self._root.exists() and time.monotonic() < deadline:
             shutil.rmtree(self._root, ignore_errors=True)

@@ -261,7 +261,7 @@ def read_dismissed(store: Store) -> list[str]:
 
 
 def dismiss(store: Store, item: InboxItem) -> None:
-    """Put an item aside, for good."""
+    """Put an item aside, permanently."""
     path = store.root / DISMISSED
     with locked(path):
         write_durably(path, msgspec.json.encode([*read_dismissed(store), item.id][-KEPT_DISMISSED:]))

@@ -1,4 +1,4 @@
-"""JournalMetrics: the metrics of every run of a store, counted from their journals, for whoever serves /metrics."""
+"""JournalMetrics: the metrics of every run of a store, counted from their journals, for /metrics."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..runtime import StoredIncident
 
 KEPT = 500
-"""The newest issues, interventions and checkpoints at hand; the journal has them all."""
+"""The newest issues, interventions and checkpoints in memory; the journal has them all."""
 
 KEPT_CONTROLS = 200
 
@@ -106,7 +106,7 @@ class Story:
                     )
                 ]  # fmt: skip
                 records.sort(key=lambda record: record.seq)
-                # Of several questions only what lies within all their answers is complete.
+                # Of several questions only what is within all their answers is complete.
                 records = records[-want:] if newest else records[:want]
                 moments = [m for record in records if (m := read_moment(record)) and _fits(m, kinds)]
                 found = moments + found if newest else found + moments
@@ -229,7 +229,7 @@ class Story:
         return self._seq
 
     def close(self) -> None:
-        """Let go of the journal."""
+        """Close the journal."""
         with self._lock:
             self._close()
 
@@ -252,7 +252,7 @@ class Story:
         self._ending = ""
 
     def _load(self) -> None:
-        """Everything that is at hand at once, from the journal's newest records; the rest is read when asked for."""
+        """Everything that is available at once, from the journal's newest records; the rest is read when asked for."""
         self._close()
         reader = JournalReader.open(self.folder)
         self._reset()

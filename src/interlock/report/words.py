@@ -331,7 +331,7 @@ def tell_applied(body: records.AppliedRecord) -> RecordText:
     words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
     if body.applied.ok:
         return RecordText("intervention", "quiet", done, cut(_join("\n", how, words), DETAIL))
-    # Whoever set up no channel wants no messages.
+    # Without a channel, no messages are wanted.
     level: Level = "quiet" if isinstance(order, core.Notify) else "notice"
     return RecordText("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
 

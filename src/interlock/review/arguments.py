@@ -130,7 +130,7 @@ def looks_like_command(text: str) -> bool:
 
 
 def texts(arguments: dict[str, object]) -> Iterator[tuple[str, str]]:
-    """Every text among the arguments with the key that it stands under, bounded."""
+    """Every text among the arguments with the key that it is under, bounded."""
     count = 0
     waiting: list[tuple[str, object, int]] = [("", arguments, 0)]
     while waiting and count < MAX_VALUES:

@@ -32,7 +32,7 @@ class ExpectedPaths:
         self._mentioned = f"{context.task} {context.primary_goal}"
 
     def is_outside(self, commands: Iterable[Command]) -> bool:
-        """Whether some path of the step lies outside; false where nothing is expected."""
+        """Whether some path of the step is outside; false where nothing is expected."""
         return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
 
     def is_named(self, command: Command) -> bool:

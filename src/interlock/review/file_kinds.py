@@ -1,4 +1,4 @@
-"""File kinds: what a path names, wherever it lies."""
+"""File kinds: what a path names, wherever it is."""
 
 from __future__ import annotations
 

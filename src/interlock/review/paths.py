@@ -1,4 +1,4 @@
-"""Paths: where a path lies, in the words that rules use."""
+"""Paths: where a path is, in the words that rules use."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def zones_of(path: str, cwd: str | None, workspace: str | None) -> frozenset[str
 
 
 def place(path: str, cwd: str | None, workspace: str | None) -> set[str]:
-    """Where a path lies."""
+    """Where a path is."""
     if path.startswith("$"):
         return {"unknown", "unset"} if re.match(r"\$\w+/+[*.]*\Z", path) else {"unknown"}
     full = resolve(path, cwd)

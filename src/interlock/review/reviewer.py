@@ -156,7 +156,7 @@ class Reviewer:
             state.failures.pop(sign, None)
 
     def save(self) -> bytes:
-        """What the reviewer remembers, to go on in another process."""
+        """What the reviewer remembers, to continue in another process."""
         return msgspec.json.encode(self._state)
 
     def restore(self, saved: bytes) -> None:

@@ -68,7 +68,7 @@ def is_bare_sql(text: str) -> bool:
 
 
 def kinds_of(text: str) -> frozenset[str]:
-    """The kinds of the statements in a text; what stands in comments and string literals does not count."""
+    """The kinds of the statements in a text; what is in comments and string literals does not count."""
     bare = without_literals(text[:MAX_SQL])
     found: set[str] = set()
     for statement in bare.split(";", MAX_STATEMENTS):

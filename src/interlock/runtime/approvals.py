@@ -73,7 +73,7 @@ class Approvals:
         return before != digest
 
     def check(self, step: Step, review: Review | None) -> Decision | None:
-        """Hold until a person answers, deny where the answer was no, None where the step may go on."""
+        """Hold until a person answers, deny where the answer was no, None where the step may continue."""
         action = review.action if review is not None else "unknown"
         if action in self.removed:
             return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is blocked.")

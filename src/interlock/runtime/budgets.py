@@ -95,11 +95,11 @@ class RunBudgets:
         return new
 
     def hold(self, over: BudgetReached) -> None:
-        """The run is held for this budget: whoever resumes it allows it a little more."""
+        """The run is held for this budget: resuming it allows it a little more."""
         self._held = over.budget.name
 
     def resumed(self, now: float) -> None:
-        """The run is not held: if it was for a budget, a person allows it a tenth more than is taken by now."""
+        """The run is not held: if it was for a budget, a person allows it a tenth more than is taken already."""
         for budget in self._budgets:
             if budget.name == self._held:
                 # Other runs may have spent meanwhile: what is allowed counts from here, or the run would pause again.

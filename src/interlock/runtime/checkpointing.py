@@ -19,7 +19,7 @@ UNDO_LOST = "the checkpoints were removed: changes of this run can no longer be 
 
 
 class Checkpointing:
-    """For one run; whoever calls holds the supervisor's lock."""
+    """For one run; the caller holds the supervisor's lock."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, guard: Guard, context: Context
@@ -54,7 +54,7 @@ class Checkpointing:
         return info
 
     def hold_if_lost(self) -> bool:
-        """Pause the run where its checkpoints are gone, once: whoever resumes it does so without undo."""
+        """Pause the run where its checkpoints are gone, once: if it is resumed, that is without undo."""
         workspace = self._executor.workspace
         if self._lost or workspace is None or not workspace.checkpoints.removed:
             return False

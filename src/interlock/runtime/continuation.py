@@ -22,7 +22,7 @@ ACTIONS = {"unknown_program": ("unknown", "unparsable"), "privilege": ()}
 
 
 class Continuation(Struct, frozen=True, kw_only=True):
-    """A run that goes on where another was stopped."""
+    """A run that continues where another was stopped."""
 
     spec: RunSpec
     config: Config

@@ -22,7 +22,7 @@ SHOWN = 8
 
 
 class ContractEnforcer:
-    """For one run; whoever calls holds the supervisor's lock. With `observe` it records and restores nothing."""
+    """For one run; the caller holds the supervisor's lock. With `observe` it records and restores nothing."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,

@@ -68,7 +68,7 @@ CHECKPOINTS = 256
 """Checkpoints to choose from when the run goes back: all of the newest, ever fewer of those before."""
 
 MARKS = 64
-"""Checkpoints whose detector windows are kept at hand; going back further starts the windows anew."""
+"""Checkpoints whose detector windows are kept in memory; going back further starts the windows anew."""
 
 
 class PipelineState(Struct):
@@ -322,7 +322,7 @@ class DecisionPipeline:
         )
 
     def restore(self, state: bytes) -> None:
-        """Go on from what `save` gave."""
+        """Continue from what `save` gave."""
         saved = from_msgpack(state, PipelineState)
         self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
         self._marks, self._throttled_for = saved.marks, saved.throttled_for
@@ -376,7 +376,7 @@ class DecisionPipeline:
             self.guard.part("reviewer", self.reviewer.observe, None, step)
 
     def _set_limits(self, ruling: Ruling) -> None:
-        """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest for good."""
+        """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest permanently."""
         for directive in ruling.directives:
             if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
                 self.meter.throttle(directive, self.ledger.spend)

@@ -42,7 +42,7 @@ MODEL = "model"
 
 
 class Gate:
-    """Open, shut or closed for good, fenced by revision: an order older than what the gate has is ignored.
+    """Open, shut or closed permanently, fenced by revision: an order older than what the gate has is ignored.
 
     With `through`, passages are counted by the run's control endpoint too, whose word goes before the gate's own.
     """
@@ -113,7 +113,7 @@ class Gate:
             return True
 
     def close(self, status: Status) -> None:
-        """Shut for good, at once and in memory alone: what an emergency stop does first."""
+        """Shut permanently, at once and in memory alone: what an emergency stop does first."""
         with self._condition:
             self._status = status
             self._revision += 1
@@ -235,7 +235,7 @@ class Gate:
                 yield decision
 
     def notify(self) -> None:
-        """Wake whoever waits: something that they asked for may have been answered."""
+        """Wake the waiting callers: something that they asked for may have been answered."""
         with self._condition:
             self._changed()
 

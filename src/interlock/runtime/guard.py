@@ -37,7 +37,7 @@ LEAST_PROGRESS = 0.0005
 
 
 class PartFailed(Exception):
-    """Raised to whoever asked when supervision could not answer in time; `late` is where the answer may yet come."""
+    """Raised to the caller when supervision could not answer in time; `late` is where the answer may yet come."""
 
     def __init__(self, fault: Fault, late: PendingResult | None = None) -> None:
         super().__init__(f"{fault.part}: {fault.why}")
@@ -193,7 +193,7 @@ class Guard:
             self._jobs = None
 
     def _too_late(self, job: _Job[T]) -> PartFailed:
-        """No answer in time: go on without it, and leave the worker behind where it has been stuck for long."""
+        """No answer in time: continue without it, and leave the worker behind where it has been stuck for long."""
         assert self.timeout is not None
         now = time.monotonic()
         if self._stuck_since is None:

@@ -47,7 +47,7 @@ Ask = Callable[[Settings, str, str], tuple[str, Usage]]
 
 
 class Asked(Struct, frozen=True):
-    """A question on its way, with what an answer to it is recorded as; `done` is set for whoever waits."""
+    """A question on its way, with what an answer to it is recorded as; `done` is set for the waiting caller."""
 
     question: Question
     opinion: Opinion

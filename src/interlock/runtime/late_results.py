@@ -25,7 +25,7 @@ Describe = Callable[[Sequence[Episode]], list[EpisodeRecord]]
 
 
 class LateResults:
-    """Collected without waiting; taken in by whoever holds the supervisor, at its next step."""
+    """Collected without waiting; applied by the holder of the supervisor, at its next step."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, take: Take, describe: Describe, judge: Judge | None = None

@@ -19,7 +19,7 @@ from .step_recorder import StepRecorder
 
 
 class LimitEnforcer:
-    """For one run; whoever calls holds the supervisor's lock."""
+    """For one run; the caller holds the supervisor's lock."""
 
     def __init__(
         self,

@@ -101,7 +101,7 @@ class LimitMeter:
         return self._merged
 
     def tighten(self, limits: Limits) -> None:
-        """Make the run's own limits smaller, for good; what only a throttle lays over them stays the throttle's."""
+        """Make the run's own limits smaller, permanently; what only a throttle lays over them stays the throttle's."""
         laid = {name for name in limits.__struct_fields__ if getattr(limits, name) == getattr(self._s.budget, name)}
         self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(laid.union(self.windowed))))
 
@@ -127,7 +127,7 @@ class LimitMeter:
         self._s.budget, self._s.rates = NO_LIMITS, NO_LIMITS
 
     def raise_ceiling(self, spend: Spend) -> None:
-        """A person has seen what a run without limits costs and lets it go on: as much again."""
+        """A person has seen what a run without limits costs and lets it continue: as much again."""
         while self._ceiling and self._s.ceiling is not None and spend.cost_usd > self._s.ceiling:
             self._s.ceiling += self._ceiling
 

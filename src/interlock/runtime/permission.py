@@ -24,7 +24,7 @@ APPROVED = 0.6
 
 
 class Permission:
-    """For one run; whoever calls holds the supervisor's lock."""
+    """For one run; the caller holds the supervisor's lock."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Permission:
         return seen
 
     def decide(self, step: Step, review: Review | None, capabilities: frozenset[Capability]) -> Decision:
-        """What the person said, then the limits, then the verdict; a call that may go on may still have to wait."""
+        """What the person said, then the limits, then the verdict; a call that may continue may still have to wait."""
         if self._observe:
             return PROCEED
         review = self._judged(step, review)

@@ -167,7 +167,7 @@ class Run:
         return True
 
     def stop(self, reason: str) -> str:
-        """Shut the gate for good, in memory and at once; `end` says it to the journal afterwards."""
+        """Shut the gate permanently, in memory and at once; `end` says it to the journal afterwards."""
         self.gate.close("aborted")
         self._why_ended = self._why_ended or reason
         return "the gate is shut for good"
@@ -190,7 +190,7 @@ class Run:
             self.steering.end(reason)
 
     def close(self) -> None:
-        """Let go of the run; what was recorded stays."""
+        """Close the run; what was recorded stays."""
         while self._closers:
             self._closers.pop()()
         self.journal.close()

@@ -124,7 +124,7 @@ class RunControl:
             self.endpoint.post(ModelSeen(step.model))
 
     def resume(self) -> bool:
-        """Take the supervisor's own pause back; a person's pause stays. Whether the run goes on."""
+        """Take the supervisor's own pause back; a person's pause stays. Whether the run continues."""
         self.endpoint.post(Released())
         return self.run.gate.status == "running"
 
@@ -146,7 +146,7 @@ class RunControl:
         try:
             applied = self._file.set_desired(desired)
         except OSError as error:
-            # A person is obeyed whatever is wrong with the file: the journal has it, and the agent hears it from us.
+            # A person is obeyed whatever is wrong with the file: the journal has it, and the agent is told by us.
             applied = Applied(True, f"the gate file could not be written ({error.strerror})")
         if desired.model is not None and desired.model != self._model:
             switched = self.adapter.apply(SwitchModel(desired.model))
@@ -208,7 +208,7 @@ class ControlLog(JournalLog):
             changes["model"] = state.model
         if state.ended:
             changes["ended"] = self._run.clock.time()
-            # Written down before it is done: whoever ended it otherwise has said why by now.
+            # Written down before it is done: if something else ended it, the reason is already recorded.
             changes["reason"] = self._run.reason or CANCELLED
             changes["cancelled_by"] = state.ended_by
         return changes

@@ -19,7 +19,7 @@ CAUSE = "proof"
 
 
 class RunProof:
-    """For one run; whoever calls holds the supervisor's lock."""
+    """For one run; the caller holds the supervisor's lock."""
 
     def __init__(self, run: Run, tracker: ProofTracker, workspace: RunWorkspace | None, guard: Guard) -> None:
         self.tracker = tracker

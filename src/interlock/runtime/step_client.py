@@ -101,7 +101,7 @@ class StepClient(EndsWithBlock):
             self.next_index = max(self.next_index, index)
 
     def take_index(self) -> int:
-        """The number of the run's next step, for whoever makes steps otherwise."""
+        """The number of the run's next step, for steps that are made elsewhere."""
         with self._counting:
             index, self.next_index = self.next_index, self.next_index + 1
             return index

@@ -169,13 +169,13 @@ class Supervisor(StepClient):
 
     @classmethod
     def reopen(cls, folder: RunFolder, **options: Unpack[Options]) -> Supervisor:
-        """Go on with a run whose owner is gone, from its journal."""
+        """Continue with a run whose owner is gone, from its journal."""
         from .assembly import reopen_supervisor
 
         return reopen_supervisor(folder, options)
 
     def close(self, error: BaseException | None = None) -> None:
-        """End the run, if it has not ended, and let go of it."""
+        """End the run, if it has not ended, and close it."""
         status: Status = "done" if error is None else "aborted"
         message = "" if error is None else redact_text(f"{type(error).__name__}: {error}")
         if error is None and self.run.reason is None:
@@ -433,7 +433,7 @@ class Supervisor(StepClient):
         if ran:
             return PROCEED
         if self.config.runtime.fail != "closed":
-            # Not judged in time: what may write or send waits for a better moment all the same.
+            # Not judged in time: what may write or send waits for a better moment anyway.
             unseen = record.step.kind == "tool_call" and record.review is None
             rough = rough_review(record.step) if unseen else None
             return Decision("deny", reason=refusal(rough)) if rough and rough.verdict == "block" else PROCEED
@@ -490,7 +490,7 @@ class Supervisor(StepClient):
 
 
 def _judge(config: Config, prices: Prices) -> Judge | None:
-    """The judge where one is configured; whoever has none does not load what it needs."""
+    """The judge where one is configured; without one, what it needs is not loaded."""
     settings = config.detect.judging
     if not settings.enabled:
         return None

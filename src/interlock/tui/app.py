@@ -41,7 +41,7 @@ class Top(App[None]):
         self.place, self.clock = place, clock or SystemClock()
         self.steering = ControlRequests(place, timeout=place.timeout, changed=self._told, now=self.clock.time)
         self._first = run_id
-        # Over a slow line, and for whoever cannot bear it, nothing moves by itself.
+        # Over a slow line, and for people who cannot bear it, nothing moves by itself.
         self.animation_level = "none"
 
     def on_mount(self) -> None:

@@ -34,7 +34,7 @@ def run_errand(name: str, work: Callable[[], T], done: Callable[[T], object], fa
 class Worker(Generic[T]):
     """One thing that belongs to one thread: opened there, looked at again and again, asked in between.
 
-    `look` is called every `pause` seconds, less often where it takes long; `failed` hears why it cannot be opened or
+    `look` is called every `pause` seconds, less often where it takes long; `failed` gets why it cannot be opened or
     looked at, and it is opened again after `again` seconds.
     """
 

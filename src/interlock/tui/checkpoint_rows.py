@@ -49,7 +49,7 @@ def draw_checkpoint(info: CheckpointInfo, width: int) -> Line:
 
 
 def plan_words(plan: RestorePlan, *, live: bool) -> Content:
-    """What a rollback would do, for whoever has to say yes to it."""
+    """What a rollback would do, for the person who has to confirm it."""
     parts: list[Content] = []
     if not plan.changes:
         parts.append(Content("Nothing that this run changed differs from the checkpoint."))

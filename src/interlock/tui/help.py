@@ -22,7 +22,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G by more"),
             ("Enter", "open the run, record, issue or difference"),
             ("1 2 3 4, Tab", "timeline, issues, checkpoints, control"),
-            ("/", "search; words that must be there, Esc clears"),
+            ("/", "search: all words must match; Esc clears"),
             ("f", "filter: all, live, ended; everything, trouble, steps, …"),
             ("Esc", "back"),
         ),

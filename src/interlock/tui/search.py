@@ -15,7 +15,7 @@ class Search(Input):
     """
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id, placeholder="search: words that must be there; Enter keeps, Esc clears", compact=True)
+        super().__init__(id=id, placeholder="search: all words must match; Enter keeps, Esc clears", compact=True)
 
     def ask(self, text: str) -> None:
         self.add_class("asking")

@@ -16,7 +16,7 @@ PAGE = 300
 """Moments that are read at a time."""
 
 MOST = 6_000
-"""Moments that are kept at hand; beyond, those at the far end go."""
+"""Moments that are kept in memory; beyond, those at the far end go."""
 
 
 NEAR = 60

@@ -153,7 +153,7 @@ def _bearer(authorization: str) -> str | None:
 
 
 def _refuse_change(headers: Headers, *, needs_origin: bool) -> Response | None:
-    """Whoever changes something has to show that it is our own page, or a program that has the token."""
+    """A request that changes something has to show that it is our own page, or a program that has the token."""
     if headers.get(HEADER) != "1":
         return refuse(403, "the header X-Interlock: 1 is missing", "Add it.")
     if needs_origin and headers.get("origin") is None:

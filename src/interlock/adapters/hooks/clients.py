@@ -27,7 +27,7 @@ Plan = Callable[[Path | None], "tuple[FileChange, ...]"]
 
 
 class HookClient(Struct, frozen=True, kw_only=True):
-    """One agent client: how its hooks speak, how they are put into a command, and how they are installed for good.
+    """One agent client: how its hooks speak, how they are put into a command, and how they are installed permanently.
 
     `dialect` is called once for each run. `program` is the command that starts the client and `packages` are its names
     for npx and the like; a command whose first argument is in `not_a_session` starts no agent. `wiring` takes the

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class HookWatcher(Protocol):
-    """Whoever watches over the hooks themselves."""
+    """What watches over the hooks themselves."""
 
     def note_event(self, event: HookEvent) -> None:
         """A hook has fired."""
@@ -171,7 +171,7 @@ class HookExchange:
         return _merge((self._standing(), Decision(messages=(message,))))
 
     def _at_turn_end(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
-        """May the agent stop? Checks can take minutes, so whoever waits is told that the answer will come."""
+        """May the agent stop? Checks can take minutes, so the waiting client is told that the answer will come."""
         standing = self._standing()
         if standing.action == "stop" or not event.final:
             return standing
@@ -279,7 +279,7 @@ SIGN_S = 1.0
 
 
 class _PatientClient:
-    """Whoever waits, kept waiting."""
+    """A waiting client, kept waiting."""
 
     def __init__(self, asker: WaitingClient) -> None:
         self._asker, self._asked = asker, False

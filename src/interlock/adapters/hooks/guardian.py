@@ -120,7 +120,7 @@ class HookGuardian:
         self._told.append(f"{what}{where}")
         log.warning("run %s: %s%s", run.spec.run_id, what, where)
         with contextlib.suppress(InterlockError):
-            # Where the journal itself is gone, people are told all the same.
+            # Where the journal itself is gone, people are told anyway.
             run.append([TamperRecord(what, answer, path)], durable=True, changes={"tampering": what})
         reason = f"The agent tampered with its supervision: {what}{where}."
         self._supervisor.executor.carry_out(Notify("The agent tampered with its supervision", reason, "critical"))
@@ -128,7 +128,7 @@ class HookGuardian:
             return
         if answer == "pause":
             self._supervisor.executor.carry_out(Hold(reason, "recovery"))
-            # Whoever does not tell its steps is not held at the next one.
+            # An agent that does not report its steps is not held at the next one.
             self._held.freeze()
         elif answer == "stop":
             run.reason = run.reason or "EMERGENCY_STOP"

@@ -1,7 +1,7 @@
 """HookHttpServer: the resident supervisor over loopback HTTP, for clients whose hooks can post.
 
 POST /hooks/CLIENT with the payload as body and the token as bearer; the reply is the hook's. Without the token: 401;
-with a foreign Host: 400. Whoever posts waits without keep-alive lines, so a client's own timeout must be long.
+with a foreign Host: 400. A client that posts waits without keep-alive lines, so a client's own timeout must be long.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class HookHttpServer:
             while (head := reading.head()) is not None and self._reply(head, reading, desk):
                 desk.busy = False
         except OSError:
-            # Whoever posted has gone.
+            # The client that posted is gone.
             return
 
     def _reply(self, head: _Head, reading: _Reading, desk: AcceptedConnection) -> bool:
@@ -88,7 +88,7 @@ class HookHttpServer:
 
 
 class _Poster:
-    """Whoever has posted and waits."""
+    """A client that has posted and is waiting."""
 
     def __init__(self, desk: AcceptedConnection) -> None:
         self.waits = desk.waits

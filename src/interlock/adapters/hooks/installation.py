@@ -1,4 +1,4 @@
-"""Installing: permanent hooks in a client's own files, as changes that can be shown, made and taken back."""
+"""Installing: permanent hooks in a client's own files, as changes that can be shown, made and undone."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class FileChange(Struct, frozen=True):
 
 
 class InstalledWords(Struct, frozen=True):
-    """How the hook client is called for good: by the run's own socket if there is one, else by `interlock serve`."""
+    """How the hook client is called permanently: by the run's own socket if there is one, else by `interlock serve`."""
 
     command: tuple[str, ...]
     client: str

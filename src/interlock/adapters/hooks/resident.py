@@ -125,7 +125,7 @@ class ResidentSupervisor:
     def _open_once(
         self, key: tuple[str, str], opening: threading.Lock, event: HookEvent, asker: WaitingClient, pid: int | None
     ) -> HookSession:
-        """Open the session's run while others go on; whoever else speaks for it meanwhile waits."""
+        """Open the session's run while others continue; anyone else who speaks for it waits until then."""
         with opening:
             with self._lock:
                 session, left = self._sessions.get(key), self._left.pop(key, None)

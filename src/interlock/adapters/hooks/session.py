@@ -26,7 +26,7 @@ from .guardian import HookGuardian
 log = logging.getLogger("interlock")
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
-"""What may stand between an agent and its hook."""
+"""What may be between an agent and its hook."""
 
 ANCESTORS = 4
 
@@ -126,7 +126,7 @@ class HookSession:
         self.supervisor.close()
 
     def release(self) -> None:
-        """Stop supervising without ending the run: whoever comes next goes on from the journal."""
+        """Stop supervising without ending the run: the next supervisor continues from the journal."""
         with self._closing:
             if not self._closed:
                 self._closed = True
@@ -160,7 +160,7 @@ def open_sessions(store: Store) -> dict[tuple[str, str], RunFolder]:
 
 
 def agent_of(pid: int, client: str) -> int | None:
-    """The agent behind a hook: the process itself for a plugin, else its nearest ancestor that is no shell."""
+    """The agent behind a hook: the process itself for a plugin, else its nearest ancestor that is not a shell."""
     if client == "opencode":
         return pid
     process = look_at(pid)

@@ -59,7 +59,7 @@ class Session(EndsWithBlock):
 
     @property
     def stopped(self) -> str | None:
-        """Why the run was stopped; None while it may go on."""
+        """Why the run was stopped; None while it may continue."""
         run = self.supervisor.run
         return run.why_ended if run.gate.status in ENDED else None
 

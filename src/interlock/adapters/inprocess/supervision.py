@@ -15,7 +15,7 @@ from .session import Flow, Session
 
 
 class Supervision:
-    """For one agent, which may run many times. `last` is the newest session, for whoever wants to look at it."""
+    """For one agent, which may run many times. `last` is the newest session, for inspection."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability], options: Options, *, flow: Flow = ()) -> None:
         self.name = name

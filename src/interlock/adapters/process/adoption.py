@@ -22,7 +22,7 @@ from .launch import Launch
 from .stored_launch import has_front, hold_front, read_launch
 
 OWNER_S = 60.0
-"""How long a run's owner may take to let go of it."""
+"""How long a run's owner may take to release it."""
 
 
 def adopt(folder: RunFolder) -> None:

@@ -1,7 +1,7 @@
 """CommandOutput: the front's side of the copier, through which everything goes that the command prints.
 
 The command writes to a pipe, or to a terminal of its own where ours is one; it reads from the terminal that it was
-started on, which signals it. Both ends are ours as well, so that another copier can go on where one was killed.
+started on, which signals it. Both ends are ours as well, so that another copier can continue where one was killed.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ...core import widen_pipe
 from ...output import STDERR, STDOUT, TERMINAL, flags_of
 
 PIPE_BYTES = 1024 * 1024
-"""How far a command may be ahead of whoever reads it."""
+"""How far a command may be ahead of its reader."""
 
 RESTARTS = 5
 """How often a copier that was killed is started again."""
 
 DRAIN_S = 5.0
-"""How long we wait at the end for whoever reads the output. The copier goes on without us."""
+"""How long we wait at the end for the reader of the output. The copier continues without us."""
 
 
 class CommandOutput:

@@ -136,7 +136,7 @@ def _secret_files(config: Config) -> tuple[Path, ...]:
 
 
 def _trusted_keys(config: Config) -> tuple[Path, ...]:
-    """The list of keys that may steer, where it lies outside our own folders: nobody inside adds one."""
+    """The list of keys that may steer, where it is outside our own folders: nobody inside adds one."""
     named = config.hub.trusted_file
     if not named:
         return ()
@@ -160,5 +160,5 @@ def proxy_variables() -> dict[str, str]:
 
 
 def _landlocked(fence: Fence, places: Places) -> tuple[str, ...]:
-    """The same once more for the kernel's second wall."""
+    """The same again for the kernel's second wall."""
     return (*map(str, (*fence.write, places.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")

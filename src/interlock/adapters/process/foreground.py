@@ -1,6 +1,6 @@
 """Foreground: the terminal of a contained command, which has a process group of its own.
 
-The front lends it the terminal as a shell would, hears from its first process what the terminal did, and takes it back
+The front lends it the terminal as a shell would, learns from its first process what the terminal did, and takes it back
 to ask a question or to stop.
 """
 
@@ -46,14 +46,14 @@ class Foreground:
         return self._group
 
     def start(self, pid: int) -> None:
-        """The command runs: hear what the terminal does to it."""
+        """The command runs: learn what the terminal does to it."""
         with contextlib.suppress(ProcessLookupError):
             self._group = os.getpgid(pid)
         os.close(self.events)
         threading.Thread(target=self._hear, name="interlock-terminal", daemon=True).start()
 
     def give(self) -> None:
-        """We were continued, or have asked what we wanted: the command goes on, with the terminal if that is ours."""
+        """We were continued, or have asked what we wanted: the command continues, with the terminal if that is ours."""
         if self._group is None or self._asking.locked():
             return
         with contextlib.suppress(OSError):

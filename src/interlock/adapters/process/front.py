@@ -70,7 +70,7 @@ LAST_S = 15.0
 """How long an owner may take that is only there to write down the end of a run that nobody supervised."""
 
 END_S = 3.0
-"""How long the command may take to end when it has had its time, or must not go on alone; then it is killed."""
+"""How long the command may take to end when it has had its time, or must not continue alone; then it is killed."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -368,7 +368,7 @@ class _Front:
         return build_enclosure(places, self._launch.config, self._foreground)
 
     def _keep(self, tree: TreeHandle) -> None:
-        """Have the tree on record, for whoever steers the run without us."""
+        """Record the tree, for those who steer the run without us."""
         with contextlib.suppress(OSError):
             # Where there is no room for it, the run is none the worse.
             write_tree(self._folder, tree)
@@ -436,7 +436,7 @@ class _Front:
                 self._take_signal(event)
 
     def _go_on_alone(self) -> None:
-        """No owner stays alive: the command goes on without one, or is ended where it must not."""
+        """No owner stays alive: the command continues without one, or is ended where it must not."""
         self._unsupervised_run = UnsupervisedRun(
             self._launch.config, self._folder, self._begun, refuses=self._closed and self._wired is not None
         )
@@ -452,7 +452,7 @@ class _Front:
             self._end(*ending)
 
     def _learn_of_cancel(self) -> None:
-        """Whoever cancels a run without an owner ends its processes at once: that is why they ended."""
+        """A cancel of a run without an owner ends its processes at once: that is why they ended."""
         ending = (
             self._unsupervised_run.look() if self._unsupervised_run is not None and self._ended_with is None else None
         )
@@ -473,7 +473,7 @@ class _Front:
         if self._tree is None or self._no_client:
             # There is no client to pass it on to: it is meant for the parked run.
             if event.number == signal.SIGHUP and self._no_client:
-                # Whoever closes a terminal does not mean the night's work: the run's owner wakes it.
+                # Closing a terminal is not meant for the night's work: the run's owner wakes it.
                 die_of(signal.SIGHUP)
             elif event.number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 self._cancel(CTRL_C if event.number == signal.SIGINT else signal.Signals(event.number).name)
@@ -526,7 +526,7 @@ class _Front:
         actor = "terminal" if why == CTRL_C else SIGNAL
         request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor=actor, reason=why)
         if not self._unsupervised:
-            # Where it cannot be asked the command is ended all the same, below.
+            # Where it cannot be asked the command is ended anyway, below.
             with contextlib.suppress(InterlockError, OSError):
                 ask_owner(self._folder, request, timeout=5.0)
         if self._tree is not None and not self._no_client and self._status is None and self._tree.wait(5.0) is None:

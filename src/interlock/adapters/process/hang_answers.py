@@ -34,7 +34,7 @@ HINTS: dict[WedgedKind, str] = {
     "empty answers": "Your last answers were empty. Continue with the task: call a tool, or say that you are done.",
     "disk full": "The disk is full. Remove what you do not need before you write anything else.",
 }
-"""What the agent hears, for hangs that it can do something about."""
+"""What the agent is told, for hangs that it can do something about."""
 
 GRACE_S = 2.0
 """How long a client may take to end before it is killed and started again."""
@@ -109,7 +109,7 @@ class HangAnswers:
             log.warning("run %s: the agent could not be given a hint", run.spec.run_id)
 
     def _end_tool(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
-        """End what was started since the tool began, youngest first; the client itself stays, and hears why."""
+        """End what was started since the tool began, youngest first; the client itself stays, and is told why."""
         tree = self._held.tree
         if tree is None:
             return

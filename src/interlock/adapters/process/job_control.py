@@ -112,7 +112,7 @@ def _is_news(pid: int) -> bool:
     try:
         return reports_stop(pid)
     except ChildProcessError:
-        # It has a keeper for its parent, and we hear of no stop but by Ctrl-Z.
+        # It has a keeper for its parent, and we learn of no stop except by Ctrl-Z.
         return True
 
 

@@ -103,7 +103,7 @@ class Owner:
         self._insiders = Insiders()
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         if begin.tree is not None:
-            # Known before anybody can ask for a pause: one that is told to hold must hold.
+            # Known before anybody can ask for a pause: one that is reported to hold must hold.
             self._insiders.tree = begin.tree
             self.held.know(attach(begin.tree))
             spoken = _has_spoken(self._folder)
@@ -178,7 +178,7 @@ class Owner:
         clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def ask_through(self, channel: Channel) -> None:
-        """Have the front ask whoever sits at its terminal."""
+        """Have the front ask the person at its terminal."""
         supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
 
         def ask(step: int, what: str) -> None:
@@ -211,7 +211,7 @@ class Owner:
 
     @property
     def parked_words(self) -> str:
-        """That the run is parked, for whoever started it."""
+        """That the run is parked, for the person who started it."""
         liveness = self.parking.liveness
         return "" if liveness is None else f"{liveness.words}: {liveness.question or liveness.evidence}"
 
@@ -232,7 +232,7 @@ class Owner:
         return Relaunch(session=session, words=answer.words) if answer.action == "return" and not run.ended else None
 
     def leave(self) -> None:
-        """Let go of a run that is parked: another owner wakes it."""
+        """Release a run that is parked: another owner wakes it."""
         self._monitor.close()
         if self._proxy is not None:
             self._proxy.close()
@@ -303,7 +303,7 @@ class Owner:
         return wall_around(places, begin.config)[:2]
 
     def _observe_only(self) -> None:
-        """The command prints its steps: it cannot be refused one, and hears nothing."""
+        """The command prints its steps: it cannot be refused one, and receives nothing."""
         adapter = self._supervisor.executor.adapter
         if isinstance(adapter, ProcessAdapter) and adapter.capabilities != PRINTING:
             adapter.capabilities = PRINTING
@@ -509,7 +509,7 @@ def main() -> None:
         channel.send(OwnerFailed(error.what, error.where, error.todo, error.exit_status))
         return
     owner.ask_through(channel)
-    # What is there from the start stays: looking through it for rubbish would keep a hook waiting for 50 ms.
+    # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
     gc.freeze()
     channel.send(OwnerReady())
     owner.tidy()
@@ -538,7 +538,7 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
                 continue
             channel.send(owner.finish(message.status, message.limits, message.left))
             return
-    # The front is gone, and with it whoever could learn the exit status.
+    # The front is gone, and with it the only process that could learn the exit status.
     left = ""
     if tree is not None:
         tree.wait()

@@ -68,7 +68,7 @@ class ApprovalAsked(Struct, frozen=True, tag_field="say", tag="asks"):
 
 
 class ApprovalGiven(Struct, frozen=True, tag_field="say", tag="says"):
-    """Owner to front: something that whoever started the run should know now."""
+    """Owner to front: something that the person who started the run should know now."""
 
     words: str
 
@@ -200,7 +200,7 @@ class Channel:
             try:
                 self._sock.sendall(msgspec.json.encode(message) + b"\n")
             except OSError:
-                # The other end is gone, which whoever reads notices.
+                # The other end is gone; the reader notices.
                 return
 
     def wait(self, seconds: float) -> bool:

@@ -1,4 +1,4 @@
-"""OwnerProcess: the front's side of the owner process. Starts it, hears it, and starts it again when it dies."""
+"""OwnerProcess: the front's side of the owner process. Starts it, reads its messages, and restarts it when it dies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .owner_messages import (
 from .owner_spawn import SpawnedOwner, open_words, take_early
 
 FIRST_TRIES = 2
-"""How often an owner that dies before it is ready is started again: then it is no accident."""
+"""How often an owner that dies before it is ready is started again: then it is not an accident."""
 
 LOOK_S = 0.1
 """How often we look up while the first owner gets ready."""
@@ -159,7 +159,7 @@ class OwnerProcess:
                 self._silent = 0
                 if isinstance(message, Ping):
                     continue
-                # While it checks the work, it hears nothing else.
+                # While it checks the work, it reads nothing else.
                 self._busy = self._busy and isinstance(message, Checking)
                 self._events.put(message)
                 if isinstance(message, Finished):
@@ -195,7 +195,7 @@ class OwnerProcess:
                 self._channel.send(Ping())
 
     def _succeed(self) -> None:
-        """An owner that goes on where its predecessor was."""
+        """An owner that continues where its predecessor was."""
         tree = next((told.tree for told in self._told if isinstance(told, CommandStarted)), self._begin.tree)
         self._launch(replace(self._begin, reopen=True, tree=tree, hung=self._hung))
         # Until it is ready, which may take as long as a checkpoint does.
@@ -205,7 +205,7 @@ class OwnerProcess:
             self._channel.send(told)
 
     def _turn_away(self) -> None:
-        """Nobody will answer any more: whoever asks is refused at once, and does not wait in a queue for ever."""
+        """No answer will come any more: each request is refused at once, and does not wait in a queue for ever."""
         for listener in self._listeners:
             if listener.family == socket.AF_UNIX:
                 listener.close()

@@ -39,7 +39,7 @@ SHORT_S = 60.0
 """A limit that resets sooner is left to the client, which tries again by itself."""
 
 HANG = "hang"
-"""The source of a park that is no usage limit: the client hangs, and is restarted."""
+"""The source of a park that is not usage limit: the client hangs, and is restarted."""
 
 STARTS_OVER = "this command has no session to continue and would start over (unattended.resume.rerun)"
 
@@ -131,7 +131,7 @@ class ParkingLot:
             return self._park(UsageLimit(reason=reason, source=HANG, resets_in=0.0)) is not None
 
     def exited(self, status: int) -> bool:
-        """The client has ended; whether the run is parked, and goes on later."""
+        """The client has ended; whether the run is parked, and continues later."""
         with self._lock:
             self._client_status = status
             if self._supervisor.run.ended:
@@ -197,7 +197,7 @@ class ParkingLot:
         return decided
 
     def _park(self, limit: UsageLimit, status: int | None = None) -> Parked | None:
-        """Record first, then hold: whoever comes after a crash finds the timer. `status` is how the client ended."""
+        """Record first, then hold: the next owner after a crash finds the timer. `status` is how the client ended."""
         run = self._supervisor.run
         if self._parked is not None:
             return self._parked
@@ -243,7 +243,7 @@ class ParkingLot:
         self._supervisor.run.append([body], durable=True, changes={"liveness": self.liveness})
 
     def _take_up(self, parked: Parked) -> None:
-        """A predecessor parked the run: go on exactly where it stopped."""
+        """A predecessor parked the run: continue exactly where it stopped."""
         run = self._supervisor.run
         if run.ended:
             self._forget()

@@ -33,7 +33,7 @@ SHOWN = 80
 """Characters of a command line that a question shows."""
 
 SLACK_S = 2.0
-"""Between a tool's start and when we hear of it."""
+"""Between a tool's start and the moment we learn of it."""
 
 
 class ProbeReader:
@@ -74,7 +74,7 @@ class ProbeReader:
         return None
 
     def orphan_of(self, pids: tuple[int, ...], client: int) -> str:
-        """A process that outlived whoever started it: its parent is not of the run, and it is not the client."""
+        """A process that outlived its starter: its parent is not of the run, and it is not the client."""
         inside = set(pids)
         for pid in pids:
             process = look_at(pid)

@@ -1,4 +1,4 @@
-"""TerminalApproval: asks whoever sits at the terminal whether a step may run; says where to answer when nobody does."""
+"""TerminalApproval: asks the person at the terminal whether a step may run; says where to answer when nobody does."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class UnsupervisedRun:
         self._seconds = None if config.interventions.observe else config.limits.max_execution_time
 
     def say(self, why: str) -> None:
-        """Tell whoever reads stderr, at once, what this means."""
+        """Say on stderr, at once, what this means."""
         if self.closed:
             what = "Ending the command because runtime.fail is closed."
         else:

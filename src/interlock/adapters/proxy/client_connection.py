@@ -150,7 +150,7 @@ class ClientConnection:
         """There is nothing that can be said before an answer begins."""
 
     def hang_up(self) -> None:
-        """End the connection; whoever reads or writes at this moment notices."""
+        """End the connection; pending reads and writes notice."""
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
 

@@ -27,7 +27,7 @@ MOST_HEAD = 65_536
 MOST_CONNECTIONS = 512
 
 Refused = Callable[[str, int, str], None]
-"""Hears of a host, a port and why it was refused."""
+"""Called with a host, a port and why it was refused."""
 
 
 class Refusal(Exception):

@@ -339,7 +339,7 @@ class Exchange:
         for data in response.stream:
             self._client.write(data)
             if len(whole) <= MOST_PLAIN:
-                # What is longer is handed on all the same; it is not read.
+                # What is longer is handed on anyway; it is not read.
                 whole += data
         self._client.end()
         return bytes(whole)

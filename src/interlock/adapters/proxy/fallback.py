@@ -1,4 +1,4 @@
-"""When supervision is lost for good, the agent's requests still have to go somewhere."""
+"""When supervision is lost permanently, the agent's requests still have to go somewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .environment import Proxied
 
 
 def relay_without_owner(listener: socket.socket, proxied: Proxied | None, gate: Path) -> subprocess.Popen[bytes] | None:
-    """Start the plain relay on the run's own socket; whoever started it ends it."""
+    """Start the plain relay on the run's own socket; its starter ends it."""
     if proxied is None:
         return None
     number = listener.fileno()

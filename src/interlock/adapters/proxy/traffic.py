@@ -1,4 +1,4 @@
-"""Traffic: what goes over the connections to the model, for whoever asks whether a run hangs there."""
+"""Traffic: what goes over the connections to the model, to find out whether a run hangs there."""
 
 from __future__ import annotations
 

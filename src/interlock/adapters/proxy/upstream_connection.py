@@ -48,7 +48,7 @@ class UpstreamConnection:
         try:
             self._stream.write(request, limit_s)
         except httpcore.WriteError:
-            # A server may refuse a request before it has all of it: what it says is read all the same.
+            # A server may refuse a request before it has all of it: what it says is read anyway.
             self.kept = False
         while not self._begun:
             if not self._read():

@@ -29,7 +29,7 @@ PRINTED = b'{"printed":'
 
 
 class HookListener(Protocol):
-    """Whoever else is spoken to on this socket: the hooks of an agent's client."""
+    """What else is served on this socket: the hooks of an agent's client."""
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
         """The answer to a line of its own, when it is due; None where nobody waits for it any more."""
@@ -61,7 +61,7 @@ class StepServer:
             counter.start()
 
     def bind_again(self, path: Path) -> None:
-        """The socket was removed: listen at the same place once more."""
+        """The socket was removed: listen at the same place again."""
         path.parent.mkdir(mode=0o700, exist_ok=True)
         counter = self._serve(listen(path))
         self._counters.append(counter)

@@ -13,7 +13,7 @@ from ...runtime import HungUp, Supervisor
 from .step_protocol import Phase, StepMessage
 
 REMEMBERED = 1024
-"""Calls whose number is known, so that one that is told again after a lost connection is not counted twice."""
+"""Calls whose number is known, so that one that is reported again after a lost connection is not counted twice."""
 
 REFUSED = ("deny", "stop", "defer")
 """What is decided of a call that does not run."""
@@ -22,7 +22,7 @@ Key = tuple[Phase, str, str]
 
 
 class WaitingClient(Protocol):
-    """Whoever waits for an answer."""
+    """Callers that wait for an answer."""
 
     def waits(self) -> bool:
         """Whether it still does. Called now and then while a step is held."""

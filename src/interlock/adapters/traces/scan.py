@@ -56,7 +56,7 @@ class WouldDo(Struct, frozen=True, omit_defaults=True):
 class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One trace: how long it was, what was found, what would have been done, what it claims and did to its tests.
 
-    `ending` is what is odd about how it ends; not every harness lets an agent say a last word, so it is no finding.
+    `ending` is what is odd about how it ends; not every harness lets an agent say a last word, so it is not a finding.
     """
 
     trace_id: str
@@ -97,7 +97,7 @@ class TraceScanner:
 
     def process(self, events: Sequence[TraceEvent]) -> list[Scanned | LineError]:
         """A result for each trace that ends and each faulty line, in their order."""
-        # One kind of work after the other, not step by step: its tables stay at hand, a seventh of a scan.
+        # One kind of work after the other, not step by step: its tables stay in memory, a seventh of a scan.
         admitted = [self._redactor.redact(event) if isinstance(event, Step) else event for event in events]
         told: list[_Trace | LineError] = []
         touched: dict[_Trace, None] = {}

@@ -55,7 +55,7 @@ class GoalDrift(StatefulDetector[Course]):
         state, tuning = self.state, self.tuning
         if not state.begun:
             state.begun = True
-            # Where the workspace lies is in every path and says nothing about the task.
+            # The location of the workspace is in every path and says nothing about the task.
             lies = set(path_stems(self.context.workspace or ""))
             goal = goal_stems(self.context, self.history.past.prompt)
             state.subject = dict.fromkeys(stem for stem in goal if stem not in lies) if lies else dict.fromkeys(goal)

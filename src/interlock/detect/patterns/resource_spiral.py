@@ -30,7 +30,7 @@ _BEHIND = re.compile(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
 _FAN = re.compile(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
 
 FAR = 4.0
-"""A call that costs this many times what raised the alarm is more of the same, even if others cost as much by now."""
+"""A call that costs this many times what raised the alarm is more of the same, even if others cost as much already."""
 
 
 class Spending(Struct):

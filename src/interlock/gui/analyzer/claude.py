@@ -168,7 +168,7 @@ class ClaudeAnalyzer:
         tokens = (int(getattr(usage, "input_tokens", 0) or 0), int(getattr(usage, "output_tokens", 0) or 0))
         record["input_tokens"], record["output_tokens"] = tokens
         record["cost_usd"] = self.budget.spend(self.model, *tokens)
-        # Newer models think first: the text blocks count, wherever they stand.
+        # Newer models think first: the text blocks count, wherever they are.
         blocks = getattr(message, "content", None) or []
         text = "\n".join(str(block.text) for block in blocks if getattr(block, "type", "") == "text" and block.text)
         if getattr(message, "stop_reason", None) == "refusal":

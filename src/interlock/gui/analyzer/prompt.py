@@ -17,7 +17,7 @@ MEANINGS = {
         "another file, another project, the welcome page or no file is open, or the file was not found"
     ),
     ReplayStatus.ERROR_STATE: "an error is shown: failed to save, disconnected, crashed",
-    ReplayStatus.TERMINAL_FOCUS: "a terminal has the keyboard",
+    ReplayStatus.TERMINAL_FOCUS: "a terminal has keyboard focus",
     ReplayStatus.UNKNOWN: "you cannot tell",
 }
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class RequestSlot:
-    """A queue with one place: taking a ticket sends away whoever waited before."""
+    """A queue with one place: taking a ticket dismisses the previous waiter."""
 
     def __init__(self, wait: Callable[[float], bool] | None = None) -> None:
         self._condition = threading.Condition()

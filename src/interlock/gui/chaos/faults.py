@@ -25,7 +25,7 @@ PLAIN_PAGE = "!!document.querySelector('.monaco-workbench') && !document.title.i
 """Whether the workbench has come up without the title that our settings give it."""
 
 PATIENCE_S = 10.0
-"""How long a busy page may take to hear of a fault."""
+"""How long a busy page may take to learn of a fault."""
 
 LEAVE = """setTimeout(() => {
   const ask = event => { event.preventDefault(); event.returnValue = 'x'; };

@@ -43,7 +43,7 @@ class NoAccessibility(InterlockError):
 
 
 class Node(Struct, frozen=True):
-    """Something on the screen: what it is, what it is called, where it lies."""
+    """Something on the screen: what it is, what it is called, where it is."""
 
     reference: Reference
     role: str
@@ -88,7 +88,7 @@ class Accessibility:
             return self._dialogs(*self._look(self.frames() if frames is None else frames, focus=False)[:2])
 
     def focused(self, frames: Sequence[Reference] | None = None) -> list[Node]:
-        """What has the keyboard, as each program says; more than one when programs disagree."""
+        """What has keyboard focus, as each program says; more than one when programs disagree."""
         with self._lock:
             return self._nodes(self._look(self.frames() if frames is None else frames, dialogs=False)[2])
 
@@ -263,7 +263,7 @@ def _role_name(answer: Any) -> str:
 
 
 def _place_of(answer: Any) -> Rectangle | None:
-    """Where it lies; None for what has no place."""
+    """Where it is; None for what has no place."""
     if isinstance(answer, NoAccessibility):
         return None
     left, top, width, height = (int(each) for each in answer[0])

@@ -99,7 +99,7 @@ class Programs:
 
 
 def end_tree(pid: int) -> None:
-    """End a process and everything below it: politely, then for good."""
+    """End a process and everything below it: politely, then by force."""
     try:
         top = psutil.Process(pid)
         tree = [*top.children(recursive=True), top]

@@ -83,7 +83,7 @@ class WindowSystem:
             return self._title(owner) or "unnamed"
 
     def active(self) -> Window | None:
-        """The window that has the keyboard, as the window manager says (without one: the X focus)."""
+        """The window that has keyboard focus, as the window manager says (without one: the X focus)."""
         with self._guarded():
             numbers = self._numbers(self._root, "_NET_ACTIVE_WINDOW")
             window_id = numbers[0] if numbers else self._focus()

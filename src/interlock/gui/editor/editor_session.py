@@ -71,7 +71,7 @@ class EditorSession:
             raise
 
     def wait_for_window(self) -> None:
-        """Wait until the editor is there and answers to the keyboard; one without its settings is started once more."""
+        """Wait until the editor is there and answers to the keyboard; one without its settings is started again."""
         if self._comes_up():
             return
         if self._is_plain() and self.server.write_settings():

@@ -24,7 +24,7 @@ DEBIAN = ("chromium", "build-essential", "libkrb5-dev", "pkg-config")
 
 
 class Installed(Struct, frozen=True):
-    """Where the editor lies."""
+    """Where the editor is."""
 
     node: Path
     entry: Path
@@ -89,7 +89,7 @@ def _install(folder: Path) -> None:
 
 
 def _commands(folder: Path, node_home: Path) -> Path:
-    """node and npm as commands; the wheel's own npm was a link once and does not run from where it lies."""
+    """node and npm as commands; the wheel's own npm was a link once and does not run from where it is."""
     commands = folder / "bin"
     commands.mkdir()
     (commands / "node").symlink_to(node_home / "bin" / "node")

@@ -10,7 +10,7 @@ from msgspec import Struct
 from .profile import AUTOMATED
 
 TEXT_EDITOR, TERMINAL = "Text Editor", "Terminal"
-"""Names of focused views; the view is empty while a dialog, the palette or the find box has the keyboard."""
+"""Names of focused views; the view is empty while a dialog, the palette or the find box has keyboard focus."""
 
 EDITORS = ("visual studio code", "code-server", "vscodium")
 
@@ -22,7 +22,7 @@ _TITLE = re.compile(
 
 
 class TitleState(Struct, frozen=True):
-    """The open file (absolute path where there is one), whether it has unsaved changes, and what has the keyboard."""
+    """The open file (absolute path where there is one), whether it has unsaved changes, and what has keyboard focus."""
 
     file: str
     dirty: bool

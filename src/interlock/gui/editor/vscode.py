@@ -55,16 +55,16 @@ class VSCodeController:
         self.give_up = give_up
         self.list_s, self.step_s = LIST_S, STEP_S
         self.revive: Callable[[], None] = lambda: None
-        """Starts the editor again if it has died; set by whoever started it."""
+        """Starts the editor again if it has died; set by its starter."""
         self.renew: Callable[[], None] = lambda: None
-        """Starts the editor again although it lives; set by whoever started it."""
+        """Starts the editor again although it lives; set by its starter."""
 
     def window(self) -> Window | None:
         """The editor's window, active or not."""
         return next((w for w in reversed(self.windows.listed()) if parse_title(w.title)), None)
 
     def state(self) -> TitleState | None:
-        """What the title of the active window says; None while another window has the keyboard."""
+        """What the title of the active window says; None while another window has keyboard focus."""
         active = self.windows.active()
         return parse_title(active.title) if active else None
 
@@ -152,7 +152,7 @@ class VSCodeController:
         if state.view == TEXT_EDITOR:
             return
         self.run("focus_editor")
-        # Without an open file there is no text editor, and the title looks as if a box were open.
+        # Without an open file there is not text editor, and the title looks as if a box were open.
         if not self._wait(self.is_ready, self.step_s if state.is_file else 0.5) and state.is_file:
             raise EditorError("a dialog or an input box keeps the keyboard")
 
@@ -179,7 +179,7 @@ class VSCodeController:
         return any(other.title == title for other in self.windows.below(window.id))
 
     def wake(self) -> None:
-        """Click into the text where the window has the keyboard and its page has not.
+        """Click into the text where the window has keyboard focus and its page has not.
 
         So it is after a shortcut of the browser's own, pressed while its dialog was up: no key leads back.
         """
@@ -191,7 +191,7 @@ class VSCodeController:
             self.keyboard.mouse_move_click(*place.centre)
 
     def _text_is_in_front(self) -> bool:
-        """Whether programs say that the text has the keyboard and that no dialog is open: a click hits nothing else."""
+        """Whether programs report that the text has keyboard focus and no dialog is open: a click hits nothing else."""
         if self.accessibility is None:
             return False
         try:
@@ -220,7 +220,7 @@ class VSCodeController:
             self._wait(lambda: (active := self.windows.active()) is not None and active.id == window.id, 1.0)
 
     def _prompt(self, command: str) -> None:
-        """Open an input box of the editor and wait until it has the keyboard, so that nothing lands in the text."""
+        """Open an input box of the editor and wait until it has keyboard focus, so that nothing lands in the text."""
         self.focus_editor()
         state = self.state()
         told_by_title = state is not None and state.view == TEXT_EDITOR

@@ -45,7 +45,7 @@ class InputBackend(ABC):
         return None
 
     def close(self) -> None:
-        """Let go of what was kept open, and put back what was changed."""
+        """Close what was kept open, and restore what was changed."""
         return
 
 

@@ -82,7 +82,7 @@ class InterventionOrchestrator:
         self.observe = False
         """Look, never act."""
         self.on_event: Callable[[InterventionEvent], None] = lambda event: None
-        """Called with every event, for whoever shows them."""
+        """Called with every event, to show it."""
         self.checks = 0
         """How many checks there were; get_events() has the newest."""
         self.errors: Counter[str] = Counter()
@@ -109,7 +109,7 @@ class InterventionOrchestrator:
             thread.join(STOP_S)
             if thread.is_alive():
                 log.warning("a check is still running and was abandoned")
-                # Whoever hangs keeps its lock; later checks need one of their own.
+                # A check that hangs keeps its lock; later checks need one of their own.
                 self._checking = threading.Lock()
                 return
         self._tell_parts("start")
@@ -226,7 +226,7 @@ class InterventionOrchestrator:
             if self._window_id is not None:
                 return self.screenshot_backend.capture_window(self._window_id), ""
             return self.screenshot_backend.capture_screen(), ""
-        except Exception as error:  # noqa: BLE001 - whatever a backend raises, the replay goes on
+        except Exception as error:  # noqa: BLE001 - whatever a backend raises, the replay continues
             self._raised("capture", error)
             return None, f"capture failed: {error}"
 

@@ -1,6 +1,6 @@
 """Actions: the strings that a recovery is made of, checked before one of them is carried out.
 
-They come from a model that reads the screen; whoever writes on the screen writes to the model: hostile until checked.
+They come from a model that reads the screen; text on the screen reaches the model: hostile until checked.
 """
 
 from __future__ import annotations

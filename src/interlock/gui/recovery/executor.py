@@ -62,7 +62,7 @@ class EditorControl(Protocol):
         ...
 
     def wake(self) -> None:
-        """Have the text hear the keyboard again where the window has it and passes nothing on."""
+        """Give keyboard focus back to the text where the window has it and passes nothing on."""
         ...
 
 
@@ -217,7 +217,7 @@ DANGEROUS = re.compile(
     r"|empty|drop|terminate|truncate|accept|agree|enable|yes)",
     re.IGNORECASE,
 )
-"""Buttons that destroy, trust, run or agree; "I don't trust" is one of the few that are safe all the same."""
+"""Buttons that destroy, trust, run or agree; "I don't trust" is one of the few that are safe anyway."""
 
 SAFE_ALL_THE_SAME = re.compile(r"don.?t (trust|allow|install|delete|remove|sync)|do not (trust|allow)", re.IGNORECASE)
 

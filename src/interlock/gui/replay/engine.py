@@ -271,7 +271,7 @@ class ReplayEngine:
         watch = self.intervention_orchestrator
         if watch is None:
             return None
-        # Not typing: whoever recovers at this moment, this check or another one, has the keyboard.
+        # Not typing: whoever recovers at this moment, this check or another one, has keyboard focus.
         self._safe_point.end()
         try:
             event = watch.check_now(context)

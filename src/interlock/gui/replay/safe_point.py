@@ -1,4 +1,4 @@
-"""SafePoint: where a replay stops typing, so that a recovery has the keyboard for itself."""
+"""SafePoint: where a replay stops typing, so that a recovery has keyboard focus for itself."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SafePoint:
         """How often the keyboard has been someone else's."""
 
     def begin(self) -> None:
-        """The calling thread types from now on; waits while a recovery has the keyboard."""
+        """The calling thread types from now on; waits while a recovery has keyboard focus."""
         with self._changed:
             self._changed.wait_for(lambda: not self._wanted)
             self._typing_thread = threading.get_ident()
@@ -53,7 +53,7 @@ class SafePoint:
 
     @contextmanager
     def hold(self) -> Iterator[bool]:
-        """The keyboard for a recovery; False if the replay did not let go of it in time."""
+        """The keyboard for a recovery; False if the replay did not release it in time."""
         with self._changed:
             self._wanted = True
             free = self._changed.wait_for(lambda: self._parked or self._typing_thread is None, PARK_S)

@@ -195,14 +195,14 @@ class Typist:
             self.typing = False
 
     def _guard(self, path: str) -> None:
-        """Raise if the keyboard is not in this file, and stays away."""
+        """Raise if keyboard focus is not in this file, and stays away."""
         self.look_up()
         if not wait_until(lambda: self.editor.is_ready(path), AWAY_S, give_up=self.editor.give_up):
             self.look_up()
-            raise NotOnDisk(f"the keyboard is not in {path}")
+            raise NotOnDisk(f"keyboard focus is not in {path}")
 
     def _wait_for_disk(self, chunk: Chunk) -> None:
-        """Wait until the file holds what it should; sooner if the keyboard is gone for good."""
+        """Wait until the file holds what it should; sooner if the keyboard is gone permanently."""
         target = self.editor.folder / chunk.path
         self.typing = True
         since: list[float] = []
@@ -256,5 +256,5 @@ class Typist:
 
 
 def _end(chunk: Chunk, text: str) -> str:
-    """What stands where the chunk's text should end."""
+    """What is where the chunk's text should end."""
     return normalise(text)[: chunk.begin + len(chunk.text)][-40:]

@@ -32,7 +32,7 @@ class ScreenshotBackend(ABC):
         """Whether it works here and now, tried."""
 
     def close(self) -> None:
-        """Let go of what was kept open; most keep nothing."""
+        """Close what was kept open; most keep nothing."""
         return
 
 

@@ -85,7 +85,7 @@ class WaylandBackend(ScreenshotBackend):
 
 
 def _sway_geometry(window_id: int | str) -> str:
-    """Where a window lies, as sway says: no other compositor tells."""
+    """Where a window is, as sway says: no other compositor tells."""
     waiting = [json.loads(_run(["swaymsg", "-r", "-t", "get_tree"]))]
     while waiting:
         node = waiting.pop()

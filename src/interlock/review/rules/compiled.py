@@ -59,7 +59,7 @@ SILENT = frozenset(
         "[",
     )
 )
-"""Programs that only mention what stands in their arguments."""
+"""Programs that only mention what is in their arguments."""
 
 
 class CompiledRule:

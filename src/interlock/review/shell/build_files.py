@@ -1,4 +1,4 @@
-"""Build files: tools that run what stands in a file of their own, where an earlier step has written that file."""
+"""Build files: tools that run what is in a file of their own, where an earlier step has written that file."""
 
 from __future__ import annotations
 

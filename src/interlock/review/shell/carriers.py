@@ -171,7 +171,7 @@ MAKE_SHELL = re.compile(r"\$[({]shell ([^)}]*)[)}]")
 
 
 def run_evaluated(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`let`, `printf -v`, `test -v`: a subscript in their words is evaluated once more."""
+    """`let`, `printf -v`, `test -v`: a subscript in their words is evaluated again."""
     for arg in command.args:
         if "[" in arg and ("$(" in arg or "`" in arg):
             reader.nested(f': "{arg}"', below(scope, command.program), NOTHING)

@@ -41,7 +41,7 @@ class Command(Struct, frozen=True, kw_only=True, gc=False):
     `via` names the wrappers, outermost first (`sudo`, `xargs`, `ssh`). A variable or substitution whose value is not
     known stays in the words as `$NAME` or `$(program)`. `code` is text that the program would execute (`-c`, a
     heredoc, a pipe), `stdin` text that it is fed, `fed_by` the programs before it in the pipe. `filtered` is true when
-    the operands are what a search picked. `span` is where it stands in the outermost script, if it stands there.
+    the operands are what a search picked. `span` is where it is in the outermost script, if it stands there.
     `evidence` names the file of an earlier step that it stands in.
     """
 

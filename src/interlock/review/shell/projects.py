@@ -1,4 +1,4 @@
-"""Projects: tools that run what stands in a project's own files, where an earlier step has written those."""
+"""Projects: tools that run what is in a project's own files, where an earlier step has written those."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def widened(picked: list[str], kind: bool) -> list[str]:
 
 
 def is_kind(args: tuple[str, ...]) -> bool:
-    """Whether nothing but names narrow the search, and those to a kind of file that is no rubbish."""
+    """Whether nothing but names narrow the search, and those to a kind of file that is no garbage."""
     kinds, others = False, False
     for at, arg in enumerate(args[:-1]):
         if arg in NAME_TESTS:
@@ -177,7 +177,7 @@ def is_kind(args: tuple[str, ...]) -> bool:
 
 
 def is_broad(pattern: str) -> bool:
-    """Whether a pattern is for files of a kind wherever they are, rather than for some files or for rubbish."""
+    """Whether a pattern is for files of a kind wherever they are, rather than for some files or for garbage."""
     kept = re.sub(r"\[[^]]*\]|[*?.\\/_$^+\s]", "", pattern).lower()
     if pattern.strip("*.?\\^$").count("/") or kept in RUBBISH or pattern.rstrip("*").endswith(("~", "#")):
         return False

@@ -214,7 +214,7 @@ class SyntaxWalk(ABC):
         if start[:1] in ("'", '"', "\\") or ("$" not in text and "`" not in text):
             return text
         if "`" in text and (modern := without_back_quotes(text)) != text:
-            # The parser takes back quotes in a heredoc for text; the other spelling it knows.
+            # The parser undoes quotes in a heredoc for text; the other spelling it knows.
             return self.nested(f"cat <<{start}\n{modern}{start}", scope, NOTHING).text or text
         begin, parts, at = body.start_byte, [], 0
         raw = source_bytes(body).decode("ascii")

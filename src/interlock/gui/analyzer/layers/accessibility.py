@@ -65,7 +65,7 @@ class AccessibilityLayer:
         if dialog.text.casefold() == FIND_BOX:
             inside = any(node.role == "entry" and node.name in ("Find", "Replace") for node in focused)
             return (
-                problem(self.name, DIALOG, "input_box", "focus", 0.9, "the find box has the keyboard")
+                problem(self.name, DIALOG, "input_box", "focus", 0.9, "the find box has keyboard focus")
                 if inside
                 else None
             )
@@ -83,15 +83,15 @@ class AccessibilityLayer:
         for node in focused:
             if node.role == "list item":
                 return problem(
-                    self.name, DIALOG, "input_box", "focus", 0.9, f"a list has the keyboard: {node.name[:60]!r}"
+                    self.name, DIALOG, "input_box", "focus", 0.9, f"a list has keyboard focus: {node.name[:60]!r}"
                 )
             if node.role == "entry" and node.name.startswith("Terminal"):
-                return problem(self.name, TERMINAL, "terminal", "focus", 0.9, "a terminal has the keyboard")
+                return problem(self.name, TERMINAL, "terminal", "focus", 0.9, "a terminal has keyboard focus")
             if node.role in ("entry", "text", "password text") and _is_box(node, self._title):
-                says = f"an input box has the keyboard: {node.name[:60]!r}"
+                says = f"an input box has keyboard focus: {node.name[:60]!r}"
                 return problem(self.name, DIALOG, "input_box", "focus", 0.88, says)
         if any(node.role == "entry" for node in focused):
-            return ok(self.name, "no dialog, the keyboard is in an editor", 0.9, "dialog", "error", "focus")
+            return ok(self.name, "no dialog, keyboard focus is in an editor", 0.9, "dialog", "error", "focus")
         return ok(self.name, "no dialog", 0.8, "dialog", "error")
 
 

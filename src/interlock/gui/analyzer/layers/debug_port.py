@@ -54,9 +54,9 @@ class DebugPortLayer:
         if found.get("modal"):
             return problem(self.name, DIALOG, "modal_editor", "dialog", 0.9, "another editor covers the session's")
         if found.get("box"):
-            return problem(self.name, DIALOG, "input_box", "focus", 0.95, f"the {found['box']} has the keyboard")
+            return problem(self.name, DIALOG, "input_box", "focus", 0.95, f"the {found['box']} has keyboard focus")
         if found.get("terminal"):
-            return problem(self.name, TERMINAL, "terminal", "focus", 0.95, "a terminal has the keyboard")
+            return problem(self.name, TERMINAL, "terminal", "focus", 0.95, "a terminal has keyboard focus")
         if found.get("editor"):
-            return ok(self.name, "the keyboard is in the text", 0.9, "dialog", "error", "focus")
+            return ok(self.name, "keyboard focus is in the text", 0.9, "dialog", "error", "focus")
         return ok(self.name, "no dialog", 0.7, "dialog", "error")

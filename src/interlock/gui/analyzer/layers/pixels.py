@@ -89,15 +89,15 @@ class PixelLayer:
         return None
 
     def _ring(self, frame: Frame, boxes: list[Box]) -> Evidence | None:
-        """A ring in the accent colour: what it surrounds has the keyboard, and the text has not."""
+        """A ring in the accent colour: what it surrounds has keyboard focus, and the text has not."""
         ring = next((box for box in boxes if box.is_vivid and box.height <= 0.25 * frame.height), None)
         if ring is None:
             return None
         around = next((box for box in boxes if box is not ring and not box.is_vivid and box.contains(ring, 4)), None)
         if around and around.height <= 0.6 * frame.height and has_filled_button(frame, around):
-            return self._told(frame, around, "dialog", "dialog", 0.9, "a button of a dialog has the keyboard")
+            return self._told(frame, around, "dialog", "dialog", 0.9, "a button of a dialog has keyboard focus")
         where = f"at {ring.left},{ring.top}"
-        return problem(self.name, DIALOG, "input_box", "focus", 0.88, f"an input box {where} has the keyboard")
+        return problem(self.name, DIALOG, "input_box", "focus", 0.88, f"an input box {where} has keyboard focus")
 
     def _floating(self, frame: Frame, ground: ScreenBackground, boxes: list[Box], panels: list[Box]) -> Evidence | None:
         """A box on top of the layout: another window, a notification, a dialog without a shade."""

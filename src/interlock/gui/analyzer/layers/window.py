@@ -62,19 +62,19 @@ class WindowLayer:
     def _editor(self, state: TitleState, situation: ScreenSituation) -> Evidence:
         wrong = self._wrong_file(state.file, situation)
         if state.view == TERMINAL:
-            says = "a terminal has the keyboard"
+            says = "a terminal has keyboard focus"
             return problem(self.name, ReplayStatus.TERMINAL_FOCUS, "terminal", "focus", 0.95, says)
         if wrong:
             return wrong
         if state.view == "":
             if not state.file:
                 return nothing(self.name, "no file is open")
-            says = "a dialog or an input box has the keyboard"
+            says = "a dialog or an input box has keyboard focus"
             return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "input_box", "focus", 0.9, says)
         if state.view != TEXT_EDITOR:
-            says = f"the keyboard is in {state.view!r}, not in the text"
+            says = f"keyboard focus is in {state.view!r}, not in the text"
             return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "side_view", "focus", 0.9, says)
-        return ok(self.name, f"{PurePath(state.file).name} has the keyboard", 0.9, "file", "focus", "window")
+        return ok(self.name, f"{PurePath(state.file).name} has keyboard focus", 0.9, "file", "focus", "window")
 
     def _wrong_file(self, actual: str, situation: ScreenSituation) -> Evidence | None:
         expected = situation.expected_file

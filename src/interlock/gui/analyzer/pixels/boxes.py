@@ -46,7 +46,7 @@ class Box(Struct, frozen=True):
 
     @property
     def is_vivid(self) -> bool:
-        """A ring in the theme's accent colour: what it surrounds has the keyboard."""
+        """A ring in the theme's accent colour: what it surrounds has keyboard focus."""
         return max(self.colour) - min(self.colour) >= VIVID
 
     def contains(self, other: Box, margin: int = 0) -> bool:

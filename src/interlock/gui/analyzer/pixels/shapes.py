@@ -89,7 +89,7 @@ def has_red_icon(frame: Frame, box: Box) -> bool:
 
 
 def solid_cursor(frame: Frame, panel: Box) -> Box | None:
-    """A filled block of a character's size in a panel: how a terminal draws its cursor while it has the keyboard."""
+    """A filled block of a character's size in a panel: how a terminal draws its cursor while it has keyboard focus."""
     part = frame.lightness()[panel.top + 2 : panel.bottom - 2, panel.left + 2 : panel.right - 2]
     if part.size == 0:
         return None
