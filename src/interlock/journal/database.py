@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -135,10 +134,11 @@ def keep_shared_memory(path: Path) -> None:
 
     By the descriptor that SQLite has: to open and close another one would give up SQLite's locks on the file.
     """
-    if sys.platform != "linux" or os.statvfs(path).f_bsize >= PAGE_BYTES:
+    descriptors = Path("/proc/self/fd")
+    if not descriptors.is_dir() or os.statvfs(path).f_bsize >= PAGE_BYTES:
         return
     shared = str(_shared_memory(path.resolve()))
-    for descriptor in Path("/proc/self/fd").iterdir():
+    for descriptor in descriptors.iterdir():
         with contextlib.suppress(OSError):
             if str(descriptor.readlink()) == shared:
                 allocate(int(descriptor.name), SHARED_BYTES)

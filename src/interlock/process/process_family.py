@@ -70,6 +70,10 @@ class ProcessFamily:
             self._strangers = {pid: p.start for pid, p in others.items() if self._strangers.get(pid) == p.start}
             return ordered, others
 
+    def has_left(self, inside: Collection[int]) -> bool:
+        """Whether a member was outside of these at the last look."""
+        return any(pid not in inside for pid in self._known)
+
     def sample(self, inside: Collection[int] | None, *, strays: bool = False) -> dict[int, Process]:
         """The members, at a cost that does not grow with the machine: from their cgroup, else from lists of children.
 

@@ -202,9 +202,14 @@ class ProcessTree:
         return tuple(p.pid for p in self._look())
 
     def has_run(self) -> bool:
-        """Whether any of its processes ran since this was asked last, by the kernel's count; True where none counts."""
-        before, self._ran_until = self._ran_until, self._group.ran() if self._group else None
-        return self._ran_until is None or self._ran_until != before
+        """Whether any of its processes may have run since this was asked last, by the kernel's count of its cgroup.
+
+        True where nothing counts: without a cgroup, and while a process is known that has left it.
+        """
+        if self._group is None:
+            return True
+        before, self._ran_until = self._ran_until, self._group.ran()
+        return self._ran_until is None or self._ran_until != before or self._family.has_left(self._group.pids())
 
     def sampled(self) -> tuple[int, ...]:
         """The same for looking on, not for acting, at a cost that does not grow with the machine."""
