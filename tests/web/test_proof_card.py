@@ -42,7 +42,8 @@ def test_claims_are_shown_with_their_verdicts_the_worst_first(
     pills = card.locator(".claims .pill")
     expect(pills).to_have_text(["contradicted", "unproven", "stale", "proven"])
     expect(card.locator(".claims q").first).to_contain_text("<b>even</b>")
-    expect(card.locator(".claims p").first).to_have_text("`pytest -q` at step 2 failed: 1 failed, 41 passed")
+    expect(card.locator(".claims p").first).to_have_text("pytest -q at step 2 failed: 1 failed, 41 passed")
+    expect(card.locator(".claims p code").first).to_have_text("pytest -q")
     expect(card.locator(".test-facts")).to_contain_text("1 assertion removed from test_total")
     colours = pills.evaluate_all("all => all.map(each => getComputedStyle(each).color)")
     assert colours[1] == colours[2] and len(set(colours)) == 3
