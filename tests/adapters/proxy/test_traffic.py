@@ -213,8 +213,12 @@ def test_a_client_that_hangs_up_while_it_is_held_is_not_asked_for(desk_with: Mak
         sock.sendall(
             b"POST %b HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % (parts.path.encode(), len(body)) + body
         )
-        until("it is held", lambda: any(thread.name == "interlock-proxy-connection" for thread in threading.enumerate()))
-    until("it is gone", lambda: not any(thread.name == "interlock-proxy-connection" for thread in threading.enumerate()))
+        until(
+            "it is held", lambda: any(thread.name == "interlock-proxy-connection" for thread in threading.enumerate())
+        )
+    until(
+        "it is gone", lambda: not any(thread.name == "interlock-proxy-connection" for thread in threading.enumerate())
+    )
     desk.supervisor.resume()
     assert desk.model.requests == []
 
