@@ -12,9 +12,9 @@ from pathlib import Path
 
 LEVELS = ("off", "guard", "fence")
 NOTES = (
-    "A whole `interlock run -- true` at each level, in changing order: the median, and the median difference to the run at "
-    "`off` of the same round; the limit for guard is 60 ms. A call starts one `true` inside and waits for it, 200 times; the "
-    "fastest run counts, since other work on the machine can only slow it down."
+    "A whole `interlock run -- true` at each level, in changing order: the median, and the median difference to "
+    "the run at `off` of the same round; the limit for guard is 60 ms. A call starts one `true` inside and waits "
+    "for it, 200 times; the fastest run counts, since other work on the machine can only slow it down."
 )
 ROUNDS = 10
 CALLS = """
