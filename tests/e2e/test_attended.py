@@ -16,7 +16,8 @@ import pathlib
 with Steps() as steps:
     for name in ("one", "two", "three"):
         answer = steps.before("bash", {"command": f"touch {name}"})
-        print(name, answer["action"], answer.get("reason", ""), flush=True)
+        # One write: the question comes from another process, and may come between two.
+        print(f"{name} {answer['action']} {answer.get('reason', '')}", flush=True)
         if answer["action"] == "proceed":
             pathlib.Path(name).touch()
             steps.after("", exit_code=0)
