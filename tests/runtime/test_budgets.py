@@ -218,6 +218,58 @@ def test_two_runs_share_a_budget_and_the_answer_is_as_configured(tmp_path: Path,
         assert (two.run.reason == "MAX_ITERATIONS") is (on_limit == "stop")
 
 
+def test_what_a_person_allowed_beyond_a_budget_outlives_the_owner(tmp_path: Path) -> None:
+    budget = Budget(name="daily", per="day", max_cost_usd=1.0, on_limit="pause")
+    spec, now, words = RunSpec(run_id="a"), START, ""
+
+    def owner(spent: float = 0.0, held: str | None = None) -> RunBudgets:
+        return RunBudgets((budget,), spec, BudgetLedger(tmp_path, lambda: now), Amount(spent), held)
+
+    def check(budgets: RunBudgets, spent: float) -> str:
+        over = budgets.check(Spend(cost_usd=spent), now, reserve=True)
+        return str(over) if over is not None else ""
+
+    first = owner()
+    first.resumed(now)
+    assert check(first, 0.9) == ""
+    over = first.check(Spend(cost_usd=1.02), now, reserve=True)
+    assert over is not None
+    words = str(over)
+    # Killed after the pause and before it was noted: the run's own words say why it is held.
+    second = owner(1.02, words)
+    assert check(second, 1.02)
+    second.hold(over, now)
+    # Killed when a person had resumed it, but before another step asked.
+    third = owner(1.02)
+    third.resumed(now)
+    assert check(third, 1.02) == ""
+    # Killed later: what was allowed stays allowed, once.
+    fourth = owner(1.05)
+    fourth.resumed(now)
+    assert check(fourth, 1.05) == ""
+    assert check(fourth, 1.13)
+    fifth = owner(1.13)
+    fifth.resumed(now)
+    assert check(fifth, 1.13)
+
+
+def test_a_run_that_another_owner_continues_is_counted_once_also_on_the_next_day(tmp_path: Path) -> None:
+    budget, spec = Budget(name="daily", per="day", max_cost_usd=9.0, on_limit="pause"), RunSpec(run_id="a")
+    ledger = BudgetLedger(tmp_path, lambda: START)
+
+    def used(now: float) -> float:
+        return ledger.page("daily", period_of("day", now, "a")[0]).used.cost_usd
+
+    RunBudgets((budget,), spec, BudgetLedger(tmp_path)).close(Spend(cost_usd=2.0), START, ended=False)
+    again = RunBudgets((budget,), spec, BudgetLedger(tmp_path), Amount(2.0))
+    again.check(Spend(cost_usd=2.5), START, reserve=True)
+    assert used(START) == 2.5
+    tomorrow = START + 86_400
+    later = RunBudgets((budget,), spec, BudgetLedger(tmp_path), Amount(2.5))
+    later.check(Spend(cost_usd=3.0), tomorrow, reserve=True)
+    assert (used(START), used(tomorrow)) == (2.5, 0.5)
+
+
 def test_the_forecast_says_when_a_budget_is_used_up(tmp_path: Path) -> None:
     noon = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
     ledger = BudgetLedger(tmp_path, lambda: noon)
