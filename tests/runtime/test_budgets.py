@@ -47,7 +47,10 @@ def spender(number: int, root: str, url: str | None, report: str) -> None:
         time.sleep(0.005)
     while budgets.check(Spend(cost_usd=spent), time.time(), reserve=True) is None:
         spent += chance.uniform(STEP / 5, STEP)
-        Path(report, f"spent-{number}").write_text(str(spent))
+        # Whole, also where it is killed meanwhile.
+        draft = Path(report, f"draft-{number}")
+        draft.write_text(str(spent))
+        draft.replace(Path(report, f"spent-{number}"))
         if chance.random() < 0.1:
             time.sleep(0.005)
         budgets.check(Spend(cost_usd=spent), time.time(), reserve=False)
@@ -73,7 +76,7 @@ def spend_together(roots: list[Path], url: str | None, report: Path) -> float:
     for run in runs:
         run.join(120)
         assert not run.is_alive()
-    return sum(float(path.read_text() or "0") for path in report.glob("spent-*"))
+    return sum(float(path.read_text()) for path in report.glob("spent-*"))
 
 
 def _until(is_so: Callable[[], bool]) -> None:
