@@ -143,7 +143,9 @@ class Asking:
         assert run.liveness.wedged == kind or not self._piped
         _, shown, _ = place.interlock("ps")
         assert b"waiting for a person" in shown and text.encode() in shown, shown
-        assert b"Asks a question" in place.interlock("inbox")[1]
+        inbox = place.interlock("inbox")[1]
+        assert b"Asks a question" in inbox
+        assert (b"to its standard input" if self._piped else b"in the terminal of the run") in inbox
         (row,) = Fleet(place.store).rows()
         shown_in_top = "".join(words for words, _ in run_words(row, time.time()))
         assert shown_in_top.startswith("? needs you: ") and text in shown_in_top
