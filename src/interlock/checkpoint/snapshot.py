@@ -219,11 +219,10 @@ class Snapshots:
         """The workspace's folder; None where one that has checkpoints was deleted as a whole."""
         try:
             os.lstat(self._workspace)
-        except (FileNotFoundError, NotADirectoryError):
-            if self.history.head():
+        except OSError as error:
+            # A disk that fails is not a folder that was deleted.
+            if isinstance(error, FileNotFoundError | NotADirectoryError) and self.history.head():
                 return None
-        except OSError:
-            """A disk that fails is not a folder that was deleted: to open it says what is wrong."""
         return self.open_root()
 
     def _refresh(self) -> None:
