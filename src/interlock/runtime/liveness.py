@@ -30,12 +30,16 @@ class ModelProbe(Struct, frozen=True):
 
 
 class TerminalReader(Struct, frozen=True):
-    """A process of the run that waits for a person to type; `client` says that it is the agent client itself."""
+    """A process of the run that waits for a person to type; `client` says that it is the agent client itself.
+
+    `piped`: it waits for its standard input, which is a pipe.
+    """
 
     pid: int
     command: str
     text: str
     client: bool = False
+    piped: bool = False
 
 
 class Probes(Struct, frozen=True, kw_only=True):
@@ -119,8 +123,11 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
         return "wedged", f"the model sent an empty response {seen.empty_answers} times", None, "empty answers", seen.now
     if seen.reader is not None:
         kind: WedgedKind | None = "client prompt" if seen.reader.client else "tool reads the terminal"
-        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads the terminal"
-        return "waiting for a person", evidence, seen.reader.text, None if seen.attended else kind, seen.now
+        place = "its standard input, a pipe" if seen.reader.piped else "the terminal"
+        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {place}"
+        # A pipe into the run has somebody at its other end, a script or a person, who may still answer.
+        answered = seen.attended or (seen.reader.piped and seen.reader.client)
+        return "waiting for a person", evidence, seen.reader.text, None if answered else kind, seen.now
     if seen.model is not None:
         return _judge_model(seen.model, seen.now)
     if seen.tool is not None:

@@ -16,7 +16,7 @@ from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse
 from ..held_tree import HeldTree
 from .hang_answers import HangAnswers
 from .parking import ParkingLot
-from .probes import ProbeReader
+from .probes import ProbeReader, question_on
 
 if TYPE_CHECKING:
     from ..proxy.traffic import OpenRequest, Traffic
@@ -51,6 +51,7 @@ class LivenessWatch:
         self._answer_at = 0.0
         self.attended: Callable[[], bool] = lambda: False
         self.visible: Callable[[], bool] = lambda: True
+        self.is_client: Callable[[], bool] = lambda: True
 
     def look(self) -> None:
         """Measure, say, answer."""
@@ -99,7 +100,8 @@ class LivenessWatch:
         oldest = self._traffic.oldest if self._traffic is not None else None
         reader = self._reader
         tool_s = now - tool[1] if tool is not None else None
-        found = reader.find_reader(pids, redact_text(latest.line), client, tool_s)
+        line = redact_text(latest.line or question_on(latest.screen))
+        found = reader.find_reader(pids, line, client, tool_s, is_client=self.is_client())
         approvals = self._supervisor.approvals.next_waiting
         return Probes(
             now=now,
