@@ -38,6 +38,7 @@ class UpstreamConnection:
     _body: list[bytes]
     _complete: bool
     _measured: bool
+    _without_body: int
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
