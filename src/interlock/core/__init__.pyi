@@ -133,6 +133,8 @@ from .printable import printable as printable
 from .record import RECORD_VERSION as RECORD_VERSION
 from .record import LostRecord as LostRecord
 from .record import Record as Record
+from .regular_expressions import compile_late_patterns as compile_late_patterns
+from .regular_expressions import late_pattern as late_pattern
 from .review import VERDICTS as VERDICTS
 from .review import Level as Level
 from .review import Review as Review

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...core import late_pattern
 from ..wordlist import name_set
 from .flows import join_folder
 from .interpreters import run_payloads
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 MAX_LINES = 64
 """Lines of an editor's or make's input that are looked at."""
 
-SED_RUN = re.compile(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
-SED_REPLACE = re.compile(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
-EDITOR_RUN = re.compile(r"^[\s:]*(?:%|\d+(?:,(?:\d+|\$))?)?(?:silent!?\s+)?!\s*(.+)$")
-EDITOR_CALL = re.compile(r"system\(\s*['\"](.+?)['\"]\s*\)")
-GIT_KEYS = re.compile(
+SED_RUN = late_pattern(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
+SED_REPLACE = late_pattern(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
+EDITOR_RUN = late_pattern(r"^[\s:]*(?:%|\d+(?:,(?:\d+|\$))?)?(?:silent!?\s+)?!\s*(.+)$")
+EDITOR_CALL = late_pattern(r"system\(\s*['\"](.+?)['\"]\s*\)")
+GIT_KEYS = late_pattern(
     r"(?i)(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|hookspath|gitproxy)|diff\.external|sequence\.editor"
     r"|pager\.\w+|(?:diff|filter|merge)\.[^=]+\.(?:textconv|command|clean|smudge|process|driver)"
     r"|(?:mergetool|difftool)\.[^=]+\.cmd|gpg\.program|credential\.helper|uploadpack\.packobjectshook)\Z"
@@ -166,8 +167,8 @@ def _run_makefile(reader: ScriptReader, text: str, wanted: list[str], scope: She
     run_recipes(reader, text, wanted, scope)
 
 
-MAKE_OPTION = re.compile(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
-MAKE_SHELL = re.compile(r"\$[({]shell ([^)}]*)[)}]")
+MAKE_OPTION = late_pattern(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
+MAKE_SHELL = late_pattern(r"\$[({]shell ([^)}]*)[)}]")
 
 
 def run_evaluated(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -201,7 +202,7 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
             run_payloads(reader, arg, below(scope, command.program))
 
 
-CARRIED = re.compile(
+CARRIED = late_pattern(
     r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"
     r"(?=(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|find|curl|wget|nc|ncat|bash|sh|sudo|chmod|chown|truncate|mv|cat|env)\s)"
 )
@@ -236,7 +237,7 @@ def run_loaded(reader: ScriptReader, value: str, scope: ShellScope) -> None:
             reader.execute([LOADED_BY[ending], name], scope.copy(), NOTHING)
 
 
-LOADING = re.compile(r"-[Mmr](?=[\w.:/])")
+LOADING = late_pattern(r"-[Mmr](?=[\w.:/])")
 LOADED_BY = {
     "js": "node",
     "cjs": "node",

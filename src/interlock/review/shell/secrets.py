@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import re2
 
+from ...core import late_pattern
 from ..file_kinds import kinds_of
 from ..wordlist import name_set
 from .model import KnownFile
@@ -41,12 +41,12 @@ _FILES.Add(
 _FILES.Compile()
 """Names of files that hold secrets."""
 
-_PUBLIC = re.compile(
+_PUBLIC = late_pattern(
     r"(?i)\.pub\Z|example|sample|template|\.dist\Z|known_hosts|\.ssh/config\Z|\.test\Z|public|\.aws/config\Z"
 )
 
-_MARKED = re.compile(r"[$<]\([^()]*\b(a-secret|environment)\b[^()]*\)")
-_VARIABLE = re.compile(
+_MARKED = late_pattern(r"[$<]\([^()]*\b(a-secret|environment)\b[^()]*\)")
+_VARIABLE = late_pattern(
     r"\$\{?(?:[A-Z0-9_]{0,64}(?:SECRET_ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|DATABASE_URL|SSH_KEY|MASTER_KEY))\}?"
 )
 
