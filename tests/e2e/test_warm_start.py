@@ -40,8 +40,10 @@ class Served(Place):
         super().__init__(root)
         # A socket's path is short, and that of a test's folder may be too long for it.
         self._sockets = tempfile.TemporaryDirectory(prefix="il-", dir="/tmp")
-        self.serve = self.begin([sys.executable, "-m", "interlock", "serve", "--config", str(self.config)])
         self.warm = Path(self._sockets.name) / "interlock" / WARM
+
+    def begin_serve(self) -> None:
+        self.serve = self.begin([sys.executable, "-m", "interlock", "serve", "--config", str(self.config)])
         until("a warm start is there", self.warm.exists)
 
     @property
@@ -81,6 +83,7 @@ class Served(Place):
 def served(tmp_path: Path) -> Iterator[Served]:
     place = Served(tmp_path)
     try:
+        place.begin_serve()
         yield place
     finally:
         place.close()
