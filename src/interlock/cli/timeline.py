@@ -7,7 +7,7 @@ from datetime import datetime
 from rich.table import Table
 from rich.text import Text
 
-from ..core import RunSpec
+from ..core import RunSpec, printable
 from ..journal import RunSummary
 from ..report import Level, Problem, TimelineMoment, tried_line
 from .console import Console
@@ -30,13 +30,17 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))
+    parked = run.doing is not None and run.doing.word == "parked"
     if run.doing is not None:
-        evidence = f" ({run.doing.evidence})" if run.doing.evidence else ""
+        # Why it is parked, the timeline says.
+        evidence = f" ({run.doing.evidence})" if run.doing.evidence and not parked else ""
         asked = f"; it asks: {run.doing.question}" if run.doing.question else ""
-        console.print(f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}", markup=False)
-    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waiting", run.waiting)):
+        words = f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}"
+        console.print(words, markup=False, soft_wrap=True)
+    waiting = None if parked else run.waiting
+    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waiting", waiting)):
         if value:
-            console.print(f"  {label} {value}", markup=False)
+            console.print(f"  {label} {value}", markup=False, soft_wrap=True)
     console.print()
 
 
@@ -61,13 +65,15 @@ def print_moment(console: Console, told: TimelineMoment) -> None:
     at = datetime.fromtimestamp(told.time).strftime("%H:%M:%S")
     step = f"{told.step:>5}" if told.step is not None else " " * 5
     detail = " ".join(told.detail.split())
-    words = Text(told.title, style=STYLE[told.level])
-    if detail and detail not in told.title and told.kind != "step":
-        words.append(f"  {detail}", style="dim")
-    before = Text.assemble((f"{at}  {step} ", "dim"), (f"{MARK.get(told.kind, '·')} ", STYLE[told.level]))
+    more = f"  {detail}" if detail and detail not in told.title and told.kind != "step" else ""
+    begin, mark = f"{at}  {step} ", f"{MARK.get(told.kind, '·')} "
     if not console.is_terminal:
-        console.print(before + words, soft_wrap=True)
-    elif told.kind == "step":
+        # Not through rich, which takes minutes for a million lines.
+        console.file.write(f"{begin}{mark}{printable(told.title + more)}\n")
+        return
+    words = Text.assemble((told.title, STYLE[told.level]), (more, "dim"))
+    before = Text.assemble((begin, "dim"), (mark, STYLE[told.level]))
+    if told.kind == "step":
         console.print(before + words, overflow="ellipsis", no_wrap=True)
     else:
         row = Table.grid()
