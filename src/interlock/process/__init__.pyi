@@ -16,6 +16,7 @@ from .proc import look_at as look_at
 from .proc import read_bytes as read_bytes
 from .proc import send as send
 from .proc import start_of as start_of
+from .proc import waited_s as waited_s
 from .process_family import MARKER as MARKER
 from .process_family import add_marker as add_marker
 from .process_family import has_marker as has_marker

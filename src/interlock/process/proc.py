@@ -192,6 +192,12 @@ def _kill(pid: int, number: int) -> bool:
     return True
 
 
+def waited_s(task: str) -> float:
+    """How long a thread, by its folder in /proc, was ready and had no processor."""
+    words = read_bytes(f"{task}/schedstat").split()
+    return int(words[1]) / 1e9 if len(words) > 1 and words[1].isdigit() else 0.0
+
+
 def read_bytes(path: str) -> bytes:
     """The whole file, or nothing if it is gone or not ours to read."""
     try:

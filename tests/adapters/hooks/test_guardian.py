@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from interlock.adapters.hooks.guardian import NEVER_S, SILENT_S
+from interlock.process import waited_s
 
 from .conftest import Desk, MakeDesk
 
@@ -108,3 +113,19 @@ def test_watching_alone_never_acts(desk_with: MakeDesk) -> None:
     desk.guardian.notice("hooks were switched off")
     assert desk.supervisor.run.status == "running"
     assert len(desk.records("tamper")) == 1
+
+
+def test_how_long_a_process_waited_for_a_processor_is_known() -> None:
+    core = min(os.sched_getaffinity(0))
+    spins = [sys.executable, "-c", "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"]
+    rivals = [subprocess.Popen([*spins, str(core)]) for _ in range(2)]
+    try:
+        deadline = time.monotonic() + 60
+        while not all(waited_s(f"/proc/{each.pid}") > 0.05 for each in rivals):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        for each in rivals:
+            each.kill()
+            each.wait()
+    assert waited_s(f"/proc/{rivals[0].pid}") == 0.0

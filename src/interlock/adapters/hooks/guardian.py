@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop
+from ...process import waited_s
 from ...records import TamperRecord
 from ...runtime import Supervisor
 from ..held_tree import HeldTree
@@ -23,6 +24,9 @@ SILENT_S = 5.0
 
 NEVER_S = 60.0
 """A client that lives this long without a single hook is not supervised."""
+
+MOST_WAITED_S = 240.0
+"""How much later that is said at most, on a machine that is too busy to run the client."""
 
 REMEMBERED = 1024
 SWITCHED_OFF = "settings that switch the hooks off were written"
@@ -88,6 +92,11 @@ class HookGuardian:
         with self._lock:
             lost = any(now - since > SILENT_S for since in self._untold.values())
             never = self._expects_hooks and not self._events and now - self._begun > NEVER_S
+        if never:
+            # On a busy machine a client may take a minute to start: what it waited for a processor does not count.
+            pids = self._held.tree.pids() if self._held.tree is not None else ()
+            waited = max((waited_s(f"/proc/{pid}") for pid in pids), default=0.0)
+            never = now - self._begun - min(waited, MOST_WAITED_S) > NEVER_S
         if lost:
             self.notice("the agent continues without its hooks: they were switched off")
         if never:

@@ -11,7 +11,7 @@ import termios
 from pathlib import Path
 
 from ...core import boot_clock
-from ...process import look_at, read_bytes
+from ...process import look_at, read_bytes, waited_s
 from ...redact import redact_text
 from ...runtime import TerminalReader
 
@@ -72,7 +72,7 @@ class ProbeReader:
     def wanted_cpu(self, pid: int) -> float:
         """Seconds of processor time that a process used or waited for: on a busy machine one that spins gets little."""
         process = look_at(pid)
-        waited = sum(_waited_s(task) for task in _folders(f"/proc/{pid}/task")) if process is not None else 0.0
+        waited = sum(waited_s(task) for task in _folders(f"/proc/{pid}/task")) if process is not None else 0.0
         return (process.cpu_s if process is not None else 0.0) + waited
 
     def find_reader(
@@ -298,12 +298,6 @@ def _name(pid: int) -> str:
 def _io_of(pid: int) -> int:
     lines = dict(line.split(": ") for line in _text(f"/proc/{pid}/io").splitlines() if ": " in line)
     return int(lines.get("rchar", 0)) + int(lines.get("wchar", 0))
-
-
-def _waited_s(task: str) -> float:
-    """How long a thread was ready and had no processor."""
-    words = _text(f"{task}/schedstat").split()
-    return int(words[1]) / 1e9 if len(words) > 1 and words[1].isdigit() else 0.0
 
 
 def _folders(path: str) -> list[str]:
