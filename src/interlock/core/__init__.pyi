@@ -133,6 +133,8 @@ from .printable import printable as printable
 from .record import RECORD_VERSION as RECORD_VERSION
 from .record import LostRecord as LostRecord
 from .record import Record as Record
+from .regular_file import open_regular as open_regular
+from .regular_file import read_small as read_small
 from .review import VERDICTS as VERDICTS
 from .review import Level as Level
 from .review import Review as Review
