@@ -9,8 +9,9 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import Tool
+from ..core import Tool, late_pattern
 from .arguments import read_arguments, verb_of
+from .effects import is_own_name
 from .judgement import read_text
 from .paths import zones
 from .programs import Action
@@ -101,28 +102,28 @@ def kind_of(tool_name: str) -> tuple[str, str]:
 
 NO_SCRIPT = Script(())
 
-SHELL = re.compile(
+SHELL = late_pattern(
     r"(?:bash|sh|shell|zsh|terminal|console|exec|execute|cmd|command|powershell|pwsh|subprocess|run|tmux)\Z"
     r"|(?:send|type|press)_?(?:keys|text|input|stdin)\Z|write_?stdin\Z"
     r"|(?:run|exec|execute|local|container|open|send|start|process)_?(?:in_?)?(?:a_?)?(?:bash|shell|terminal|command|commands|cmd|process|exec|console|shell_command|bash_command|terminal_cmd|terminal_command|script)\Z"
     r"|(?:bash|shell|terminal|container|unix|linux|system)_?(?:tool|exec|execute|command|commands|run|call|session|interactive|send|script|exec_command)\Z"
 )
-PYTHON = re.compile(
+PYTHON = late_pattern(
     r"python|ipython|jupyter|code_?interpreter|run_?code|execute_?code|exec_?code|notebook_?run|run_?cell"
 )
-EDITOR = re.compile(
+EDITOR = late_pattern(
     r"edit|str_?replace|apply_?patch|apply_?diff|patch|insert|replace_in|multi_?edit|write_to_file|notebook"
 )
-FILES = re.compile(
+FILES = late_pattern(
     r"file|folder|director|(?:^|_)(?:read|write|glob|grep|ls|view|cat|mkdir|touch|open|tree)(?:_|\Z)|document"
 )
-NETWORK = re.compile(
+NETWORK = late_pattern(
     r"web|http|fetch|browse|browser|navigat|url|download|upload|internet|curl|request|crawl|scrape|search_engine|google|wiki|arxiv|visit|goto|email|send_mail|slack|page_down|page_up"
 )
-HARMLESS = re.compile(
+HARMLESS = late_pattern(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall|calculate|calculator|get|list|find|search|lookup|query|show|describe|check|count|status|task|agent|handoff|transfer_to_human|skill|inspect|transcribe|ocr|summari[sz]e|parse)"
 )
-DELETES = re.compile(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
+DELETES = late_pattern(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
 
 COMMAND_KEYS = (
     "command",
@@ -256,7 +257,15 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
     if not writes:
         return call
     commands = call.script.commands
+    if is_own_name(writes[0].text):
+        commands = tuple(replace(command, stdin=writes[0].text) for command in commands)
     for write in writes[:MAX_RUN_LATER]:
+        if PIPELINE.search(write.path) is not None:
+            text = ALL_SECRETS.sub("$(cat .env)", write.text)
+            sent = [
+                each for each in read_text(RUN_LINE.sub(r"\1", text), None).commands if each.program == "send-secret"
+            ]
+            commands += tuple(sent)
         if "startup" in zones(write.path):
             lines = [
                 found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]
@@ -264,6 +273,13 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
             commands += read_text("\n".join(lines), None).commands
     return replace(call, script=replace(call.script, commands=commands), writes=writes)
 
+
+PIPELINE = re.compile(
+    r"\.github/workflows/|\.gitlab-ci\.yml\Z|(?:^|/)(?:Jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)\Z|\.circleci/"
+)
+ALL_SECRETS = re.compile(r"\$\{\{\s{0,4}toJSON\(\s{0,4}secrets\s{0,4}\)\s{0,4}\}\}", re.IGNORECASE)
+RUN_LINE = re.compile(r"^\s*(?:-\s+)?(?:run|script):\s*\|?(.*)$", re.MULTILINE)
+"""Files of a pipeline, which runs elsewhere with all secrets; what stands for all of these; a line that runs."""
 
 MAX_RUN_LATER = 8
 """Files of one call that are judged when they are written."""

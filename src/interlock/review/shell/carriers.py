@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...core import late_pattern
 from ..wordlist import name_set
 from .flows import join_folder
 from .interpreters import run_payloads
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 MAX_LINES = 64
 """Lines of an editor's or make's input that are looked at."""
 
-SED_RUN = re.compile(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
-SED_REPLACE = re.compile(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
-EDITOR_RUN = re.compile(r"^[\s:]*(?:%|\d+(?:,(?:\d+|\$))?)?(?:silent!?\s+)?!\s*(.+)$")
-EDITOR_CALL = re.compile(r"system\(\s*['\"](.+?)['\"]\s*\)")
-GIT_KEYS = re.compile(
+SED_RUN = late_pattern(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
+SED_REPLACE = late_pattern(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
+EDITOR_RUN = late_pattern(r"^[\s:]*(?:%|\d+(?:,(?:\d+|\$))?)?(?:silent!?\s+)?!\s*(.+)$")
+EDITOR_CALL = late_pattern(r"system\(\s*['\"](.+?)['\"]\s*\)")
+GIT_KEYS = late_pattern(
     r"(?i)(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|hookspath|gitproxy)|diff\.external|sequence\.editor"
     r"|pager\.\w+|(?:diff|filter|merge)\.[^=]+\.(?:textconv|command|clean|smudge|process|driver)"
     r"|(?:mergetool|difftool)\.[^=]+\.cmd|gpg\.program|credential\.helper|uploadpack\.packobjectshook)\Z"
@@ -112,7 +113,7 @@ def run_fd(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pipe
 def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`vim -c ':!COMMAND'`, `echo '!COMMAND' | ed`."""
     args = command.args
-    texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-c", "--cmd", "-S")]
+    texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in EDITOR_GIVEN[:6]]
     texts += [scope.recall(args[at + 1]) or "" for at, arg in enumerate(args[:-1]) if arg == "-S"]
     texts += [arg[1:] for arg in args if arg.startswith("+")]
     if flow.text is not None:
@@ -121,7 +122,26 @@ def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
         for found in (EDITOR_RUN.search(text), EDITOR_CALL.search(text)):
             if found is not None:
                 reader.nested(found[1], below(scope, command.program), NOTHING)
+        for found in EDITOR_DELETE.finditer(text):
+            reader.execute(["rm", "-rf", found[1]], below(scope, command.program), NOTHING)
+    if any(EDITOR_WRITE.search(text) for text in texts):
+        given = {args[at + 1] for at, arg in enumerate(args[:-1]) if arg in EDITOR_GIVEN}
+        empties = any(EDITOR_EMPTY.search(text) for text in texts)
+        for name in [arg for arg in args if arg[:1] not in ("-", "+") and arg not in given][:MAX_LINES]:
+            if empties:
+                reader.add(Command(program=">", args=(name,), via=scope.via, cwd=scope.cwd, fed_by=("emptied",)))
+            else:
+                reader.add(Command(program="sed", args=("-i", "", name), via=scope.via, cwd=scope.cwd))
     return None
+
+
+EDITOR_GIVEN = ("-c", "--cmd", "-S", "-sc", "-esc", "-Esc", "-u", "-i", "-W", "-w", "-p")
+EDITOR_WRITE = late_pattern(r"(?:^|[|\n:])\s{0,4}(?:w|wq|wqa|wa|x|xa|xit|up|update|write)!?\s{0,4}(?:$|[|\n])")
+EDITOR_EMPTY = late_pattern(
+    r"(?:^|[|\n:])\s{0,4}(?:%|1,\$|,|0,\$|g/[.^]?\*?/)\s{0,4}d(?:e|el|elete)?!?\s{0,4}(?:$|[|\n\s])"
+)
+EDITOR_DELETE = late_pattern(r"\b(?:delete|delete-file|delete-directory)\(?\s{0,4}['\"]([^'\"\n]{1,300})['\"]")
+"""What the lines of an editor's script do to the file, and to others."""
 
 
 def run_make(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -166,8 +186,8 @@ def _run_makefile(reader: ScriptReader, text: str, wanted: list[str], scope: She
     run_recipes(reader, text, wanted, scope)
 
 
-MAKE_OPTION = re.compile(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
-MAKE_SHELL = re.compile(r"\$[({]shell ([^)}]*)[)}]")
+MAKE_OPTION = late_pattern(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
+MAKE_SHELL = late_pattern(r"\$[({]shell ([^)}]*)[)}]")
 
 
 def run_evaluated(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -197,11 +217,39 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
             if at and command.args[at - 1] in SAYING:
                 continue
             reader.nested(arg[found.end() :], below(scope, command.program), NOTHING)
+        elif " " in arg and CHAINED.search(arg) is not None and not (at and command.args[at - 1] in SAYING):
+            reader.nested(arg, below(scope, command.program), NOTHING)
         elif at and command.args[at - 1] in EVALUATING:
             run_payloads(reader, arg, below(scope, command.program))
 
 
-CARRIED = re.compile(
+def run_unknown(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> None:
+    """A program that nobody knows may run what its words say: `chronic rm -rf x`, `torsocks curl -d @f URL`."""
+    args = command.args
+    for at, arg in enumerate(args[:MAX_BEFORE]):
+        if at and args[at - 1] in SAYING:
+            continue
+        if at + 1 < len(args) and arg.rpartition("/")[2] in ACTING:
+            reader.execute(list(args[at:]), below(scope, command.program), flow)
+            return
+        first, blank, _ = arg.partition(" ")
+        if blank and first in ACTING and CARRIED.match(arg) is None:
+            reader.nested(arg, below(scope, command.program), NOTHING)
+
+
+ACTING = name_set(
+    """rm dd shred mkfs wipefs find curl wget nc ncat bash sh zsh dash sudo chmod chown truncate mv cp scp rsync ssh tee
+    python python3 perl ruby node php env xargs kill pkill killall git docker kubectl psql mysql unlink rmdir tar cat
+    busybox crontab systemctl"""
+)
+"""Programs that are worth following behind one that is not known."""
+
+CHAINED = late_pattern(
+    r"[;&|(`]\s{0,4}(?:sudo\s+)?(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|curl|wget|nc|ncat|bash|sh|chmod|chown|truncate|mv)\s"
+)
+"""A command behind another one, within a word."""
+
+CARRIED = late_pattern(
     r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"
     r"(?=(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|find|curl|wget|nc|ncat|bash|sh|sudo|chmod|chown|truncate|mv|cat|env)\s)"
 )
@@ -236,7 +284,7 @@ def run_loaded(reader: ScriptReader, value: str, scope: ShellScope) -> None:
             reader.execute([LOADED_BY[ending], name], scope.copy(), NOTHING)
 
 
-LOADING = re.compile(r"-[Mmr](?=[\w.:/])")
+LOADING = late_pattern(r"-[Mmr](?=[\w.:/])")
 LOADED_BY = {
     "js": "node",
     "cjs": "node",
