@@ -42,6 +42,8 @@ TALKING = re.compile(
     r"|handoff|transfer_to_human|summari[sz]e|comment|reply|post|send|task|agent|skill)"
 )
 SENDS = re.compile(r"(?:^|_)(?:send|post|notify|mail|email|upload|share|publish|message|comment|reply|attach|forward)")
+SPENDS = re.compile(r"(?:^|_)(?:transfer|payout|pay|payment|refund|withdraw|purchase|buy|charge|checkout|wire)(?:_|\Z)")
+AMOUNT = name_set("amount price total quantity value sum")
 SEARCHING = re.compile(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
 ACTING = re.compile(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
 MOVING = re.compile(r"move|rename")
@@ -60,6 +62,8 @@ def read_arguments(
         secret = next((value for _, value in texts(arguments) if len(value) < MAX_PATH and is_secret_file(value)), None)
         if secret is not None:
             commands.append(Command(program="send-secret", args=("a-secret", name), cwd=cwd))
+    if SPENDS.search(name) and not AMOUNT.isdisjoint(map(str.lower, arguments)):
+        commands.append(Command(program="spends", args=(name,), cwd=cwd))
     if TALKING.search(name):
         return commands, scripts, code
     if "force" in name and "push" in name:

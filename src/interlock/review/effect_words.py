@@ -18,7 +18,7 @@ OUTPUT = name_set(
 COPIES = name_set("cp mv install ln rsync ditto robocopy xcopy gcp gmv ginstall link copy move symlink")
 """Programs whose last operand is where they write."""
 
-WRITERS = name_set("tee sponge truncate fallocate touch mkdir patch crudini augtool ed ex visudo")
+WRITERS = name_set("tee sponge truncate fallocate touch patch crudini augtool ed ex visudo")
 """Programs that write every file that they name."""
 
 UNPACKERS = name_set(
@@ -81,7 +81,7 @@ SPOKEN: dict[str, str] = {
     "unpacks": _any("x extract unpack decompress inflate unzip untar restore expand"),
     "destroys": r"(?:^|\s)(?:[a-z]+[-_:])?(?:"
     r"delete|destroy|purge|drop|terminate|wipe|erase|nuke|deprovision|teardown|uninstall|decommission|obliterate|remove|rm"
-    r"|undefine|unregister\w*|deletall|deleteall|rmr)(?:$|[\s_:-])",
+    r"|undefine|deactivate|flash|unregister\w*|deletall|deleteall|rmr)(?:$|[\s_:-])",
     "forced": _any(
         """force forced yes y f all auto-approve no-confirm noconfirm assume-yes quiet q approve no-prompt confirm
         non-interactive no-interactive recursive r rf everything skip-final-snapshot cascade prod production
@@ -94,7 +94,8 @@ SPOKEN: dict[str, str] = {
     "bypasses": r"(?:^|\s)--?"
     r"(?:admin|bypass\S*|override-\S+|skip-(?:approvals?|reviews?|verification|policy|permissions)"
     r"|no-approval|ignore-(?:protection|policy|approvals?)|dangerously-\S+|yolo|insecure-skip\S*|allow-unrelated-\S+)(?:$|[\s=])",
-    "grants": rf"{_B}(?:add|grant|attach|create|assign|set|put|make|bind|promote|elevate|update|invite)"
+    "grants": rf"\s(?:[\w.-]*[_.:/-])?"
+    rf"(?:add|grant|attach|create|assign|set|put|make|bind|promote|elevate|update|invite)"
     rf"(?:[\s_.:=/-]\S+){{0,12}}?[\s_.:=/,-]{_ADMIN}{_E}"
     rf"|^(?:usermod|gpasswd|adduser|addgroup|net\s+localgroup)\s.*{_ADMIN}"
     r"|create-access-key|create-login-profile|keys\s+create\s.*iam-account|create-service-specific-credential",
@@ -112,6 +113,7 @@ SPOKEN: dict[str, str] = {
     r"|^stress(?:-ng)?\s.*(?:100%|--timeout[ =]0\b)",
     "spies": r"^(?:xinput\s+test|logkeys|showkey|evtest|arecord|parecord|fswebcam|imagesnap|screencapture|keylogger)"
     r"|^ffmpeg\s.*-f\s+(?:pulse|alsa|avfoundation|dshow|v4l2)",
+    "halts": r"[\s.:](?:power-?off|reboot|shutdown|halt|hibernate|factory-?reset)(?:$|[\s:])",
     "exposes": _any(
         """tunnel funnel expose reverse-tunnel ngrok bore localtunnel serveo frpc chisel pagekite sshuttle rathole
         telebit"""

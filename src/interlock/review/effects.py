@@ -36,6 +36,7 @@ from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
 from .shell.carriers import SAYING
 from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
 from .shell.model import Command
+from .wordlist import name_set
 
 MAX_WORDS = 64
 """Words of a command that are looked at."""
@@ -49,7 +50,7 @@ for _expression in SPOKEN.values():
     _SPOKEN.Add(f"(?i){_expression}")
 _SPOKEN.Compile()
 
-STATED = ("disables", "bypasses", "grants", "trusts", "persists", "attacks", "escapes", "fills", "spies")
+STATED = ("disables", "bypasses", "grants", "trusts", "persists", "attacks", "escapes", "fills", "spies", "halts")
 """Effects that the words alone tell."""
 
 
@@ -90,18 +91,39 @@ def effects_of(command: Command) -> tuple[Command, ...]:
             found += _as(command, "touches", places)
     elif places and ("writes" in said or program in FETCHING):
         found += _as(command, "writes", places[-1:])
-    if not known and "destroys" in said and "forced" in said and not any("/" in place for place in places):
+    if (
+        not known
+        and program not in OWN_TOOLS
+        and "destroys" in said
+        and not any("/" in place for place in places)
+        and ("forced" in said or names_one(args))
+    ):
         found += _as(command, "destroys", args[:4])
     if action == "network":
         words = {word for arg in args for word in arg.split()}
         if not SYNCING.isdisjoint(words) and not MIRRORING.isdisjoint(words):
             found += _as(command, "destroys", args[:4])
     for kind in STATED if "/" not in program else ():
-        if kind in said:
+        if kind in said and not (known and kind == "halts"):
             found += _as(command, kind, args[:8])
     if "exposes" in said and not known:
         found += _as(command, "exposes", args[:8])
     return tuple(found)
+
+
+OWN_TOOLS = name_set(
+    """pyenv rbenv nodenv nvm fnm volta asdf mise sdk rustup minikube kind k3d colima limactl turbo nx expo hatch tox
+    pre-commit sccache ccache watchman direnv virtualenv"""
+)
+"""Programs that manage only what a developer has on this machine and can make again."""
+
+
+def names_one(args: tuple[str, ...]) -> bool:
+    """Whether a word is the address of a person or a name on the internet."""
+    return any(ADDRESS.match(arg) for arg in args)
+
+
+ADDRESS = re.compile(r"[\w.+-]+@[\w.-]+\.\w+\Z|(?:[\w-]+\.)+(?:com|net|org|io|example|dev)\Z")
 
 
 def _as(command: Command, effect: str, places: Iterable[str]) -> tuple[Command, ...]:
@@ -216,7 +238,23 @@ def _sources(command: Command) -> tuple[Command, ...]:
         return ()
     if TAKING.isdisjoint(args):
         return ()
-    return _as(command, "sources", (arg for arg in args if is_strange(arg)))
+    strange = []
+    for at, arg in enumerate(args):
+        # Over TLS an index or a registry is one of a company's own; what is installed itself is not.
+        named = (
+            arg[:1] == "-"
+            or not DIRECT.intersection(args[:at])
+            or REPOSITORIES.intersection(args[:at])
+            or args[at - 1][:2] == "--"
+            or args[at - 1] == "-i"
+        )
+        if is_strange(arg) and ("http://" in arg or "git://" in arg or not named):
+            strange.append(arg)
+    return _as(command, "sources", strange)
+
+
+DIRECT = frozenset(("install", "i", "add", "get", "exec", "dlx", "x", "run", "-U", "-Uvh", "-ivh", "-y", "--yes"))
+REPOSITORIES = frozenset(("repo", "remote", "source", "channel", "config"))
 
 
 def is_strange(word: str) -> bool:
@@ -235,6 +273,10 @@ def _settings(command: Command) -> tuple[Command, ...]:
         if SETTING_KEYS.search(key) is None:
             continue
         value = words[at + 1]
+        if value.startswith(("/usr/", "/bin/", "/opt/")):
+            continue
+        if "https://" in value and key.lower().endswith(("registry", "index-url", "goproxy", "proxy")):
+            continue
         if value[:1] in ("/", "~", "!") or (value[:2] == ".." and "/" in value) or is_strange(value) or is_strange(key):
             return _as(command, "sets", (key, value))
         if value.lower() in ("false", "0", "off", "no", "never", "none"):

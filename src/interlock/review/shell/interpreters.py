@@ -70,6 +70,10 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
     find_sent(reader, code, program, scope)
+    if (scope.files.known or scope.files.made) and EVALUATES.search(code) is not None:
+        for found in islice(LITERAL.finditer(code), MAX_MODULES):
+            if (text := scope.recall(found[1])) is not None:
+                run_payloads(reader, text, inner)
     if program not in READ_BY_CALLS:
         run_payloads(reader, code, inner)
 
@@ -199,6 +203,11 @@ def may_send(code: str) -> bool:
     """Whether a piece of code can send anything: one quick look."""
     return bool(SENDS.Match(code.encode("utf-8", "replace")))
 
+
+EVALUATES = re.compile(
+    r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\(|\bexec\(|runpy|from_string"
+)
+"""Code that runs what is in a file of data."""
 
 MAX_LITERALS = 256
 SENDS = re2.Set.SearchSet()
