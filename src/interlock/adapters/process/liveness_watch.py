@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from ...journal import RunFolder
 from ...output import OutputReader
 from ...records import LivenessRecord, UnwedgeRecord
 from ...redact import redact_text
-from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse
+from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse, until_hang
 from ..held_tree import HeldTree
 from .hang_answers import HangAnswers
 from .parking import ParkingLot
@@ -20,6 +21,11 @@ from .probes import ProbeReader, question_on
 
 if TYPE_CHECKING:
     from ..proxy.traffic import OpenRequest, Traffic
+
+MARGIN_S = 0.1
+
+AGAIN_S = 1.0
+"""After a look that saw somebody read the terminal for the first time."""
 
 LOOK_S = 5.0
 """Between two looks. What is shown may be this old."""
@@ -35,7 +41,7 @@ HUNG = "the owner of the run did not answer for 40 s"
 
 
 class LivenessWatch:
-    """For one run; `look` is called by the monitor."""
+    """For one run; `look` is called by the monitor, `due_s` after the last time at the latest."""
 
     def __init__(
         self, supervisor: Supervisor, folder: RunFolder, held: HeldTree, parking: ParkingLot, traffic: Traffic | None
@@ -47,6 +53,7 @@ class LivenessWatch:
         self._watch = Watch()
         self._reader = ProbeReader()
         self._next = 0.0
+        self.due_s = math.inf
         self._answers = HangAnswers(supervisor, held, parking, traffic)
         self._answer_at = 0.0
         self.attended: Callable[[], bool] = lambda: False
@@ -59,11 +66,14 @@ class LivenessWatch:
         if now < self._next:
             return
         self._next = now + LOOK_S
+        self.due_s = math.inf
         run = self._supervisor.run
         if run.ended:
             return
         seen = self._probe(now)
-        self._watch, liveness = fuse(self._watch, seen, self._rules.tool_minutes * 60)
+        self._watch, liveness = fuse(self._watch, seen, tool_s := self._rules.tool_minutes * 60)
+        self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._watch, tool_s) + MARGIN_S
+        self._next = now + min(LOOK_S, self.due_s)
         self._say(liveness)
         if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
             self._answer_at = now + STEP_S

@@ -162,6 +162,7 @@ class Owner:
         self._monitor = Monitor(
             self._supervisor, self.held, self._steps, run.summary.started, self._look_around, self._watch_over
         )
+        self._monitor.due_s = lambda: self._liveness.due_s
 
     def start(self) -> None:
         """Be there for the command."""
