@@ -47,7 +47,7 @@ def test_the_answer_calls_a_run_by_its_name_and_with_v_by_its_id_and_the_protoco
         again = interlock("pause", "nap", "-v", home=home)
         assert again.stderr == "interlock: abc123: the run is paused already (invalid_state)\n"
         assert interlock("resume", "nap", "-v", home=home).stdout == "abc123: resumed at iteration 1\n"
-        assert interlock("resume", "nap", home=home).stderr == "interlock: nap: the run is running already\n"
+        assert interlock("resume", "nap", home=home).stderr == "interlock: nap: the run is already running\n"
         assert interlock("cancel", "nap", home=home).stdout == "nap is cancelled\n"
 
 

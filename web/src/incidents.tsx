@@ -1,4 +1,4 @@
-// Incidents: what emergency stops left behind, and the four ways on.
+// Incidents: what emergency stops left behind, and the four options.
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, asError, post } from "./api";

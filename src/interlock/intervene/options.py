@@ -1,4 +1,4 @@
-"""The four ways on after an emergency stop, each with whether it is open and what it would do."""
+"""The four options after an emergency stop, each with whether it is open and what it would do."""
 
 from __future__ import annotations
 

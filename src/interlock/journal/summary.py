@@ -143,6 +143,8 @@ def exit_words(status: int) -> str:
 
 
 def _command(spec: RunSpec) -> str:
+    import shlex
+
     from ..redact import one_line, redact_argv
 
-    return one_line(" ".join(redact_argv(spec.argv)), TASK_LENGTH) if spec.argv else ""
+    return one_line(shlex.join(redact_argv(spec.argv)), TASK_LENGTH) if spec.argv else ""

@@ -182,7 +182,8 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
         case records.EndRecord():
             level = "notice" if body.status == "done" else "warning"
-            return RecordText("state", level, f"{body.status}: {_ending(body.reason)}", body.message)
+            title = body.status if body.reason == "COMPLETE" else f"{body.status}: {_ending(body.reason)}"
+            return RecordText("state", level, title, body.message)
         case Request():
             return RecordText(
                 "control", "info", f"{body.command} requested by {body.actor or 'somebody'}", body.reason or ""
@@ -371,7 +372,8 @@ def tell_restored(body: records.RestoredRecord) -> RecordText:
 
 def tell_state(body: State | Abort | Done) -> RecordText:
     if not isinstance(body, State):
-        return RecordText("state", "notice" if isinstance(body, Done) else "warning", f"ended: {_ending(body.reason)}")
+        title = "run ended" if body.reason == "COMPLETE" else f"ended: {_ending(body.reason)}"
+        return RecordText("state", "notice" if isinstance(body, Done) else "warning", title)
     status, waiting = body.status if body.status is not UNSET else "running", body.waiting
     if waiting is None:
         return RecordText("state", "quiet" if status == "running" else "notice", status)

@@ -36,7 +36,7 @@ class Alerts:
         for issue in issues:
             if issue.severity == "critical":
                 title = f"Critical issue in run {self._name}: {issue.type.replace('_', ' ')}"
-                text = f"{issue.description} (step {issue.step}). Look: interlock show {self._run.spec.run_id}"
+                text = f"{issue.description} (step {issue.step}). See: interlock show {self._run.spec.run_id}"
                 self._tell("critical_issue", Notify(title, text, "critical"))
 
     def spent(self, spend: Spend, limits: Limits) -> None:
@@ -64,12 +64,12 @@ class Alerts:
     def waiting(self, step: int, what: str) -> None:
         """Tell that a person is needed."""
         run_id = self._run.spec.run_id
-        text = f"{what}. Look: interlock show {run_id}; continue: interlock resume {run_id}, or approve, reject"
+        text = f"{what}. See: interlock show {run_id}; continue: interlock resume {run_id}, or approve, reject"
         self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"))
 
     def unproven(self, why: str) -> None:
         """Tell that a run ended without proof of what it was to reach."""
-        text = f"{why}. Look: interlock proof {self._run.spec.run_id}"
+        text = f"{why}. See: interlock proof {self._run.spec.run_id}"
         self._tell("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
 
     def close(self) -> None:

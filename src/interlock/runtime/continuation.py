@@ -1,4 +1,4 @@
-"""Continuing: the four ways on after an emergency stop, from the stored incident."""
+"""Continuing: the four options after an emergency stop, from the stored incident."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ IncidentStatus = Literal["open", "continued", "aborted"]
 
 
 class StoredIncident(Struct, frozen=True, kw_only=True):
-    """An incident with its report, its four ways on, and which one was taken."""
+    """An incident with its report, its four options, and which one was taken."""
 
     incident: Incident
     report: IncidentReport

@@ -96,7 +96,7 @@ class Top(App[None]):
 
     def _note_crash(self, crash: threading.ExceptHookArgs) -> None:
         name = crash.thread.name if crash.thread is not None else "a thread"
-        self.call_later(self.complain, f"{name} broke: {crash.exc_type.__name__}: {crash.exc_value}")
+        self.call_later(self.complain, f"{name} failed: {crash.exc_type.__name__}: {crash.exc_value}")
 
     def _told(self, sent: SentRequest) -> None:
         """In whatever thread: a request was sent, or answered."""

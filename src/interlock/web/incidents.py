@@ -1,4 +1,4 @@
-"""Incidents on the dashboard: what an emergency stop left behind, and taking one of the four ways on."""
+"""Incidents on the dashboard: what an emergency stop left behind, and taking one of the four options."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     while b"\r\n\r\n" not in data:
         more = client.recv(CHUNK)
         if not more or len(data) > MOST_HEAD:
-            raise ValueError("no head of a request")
+            raise ValueError("no request header")
         data += more
     head, _, rest = data.partition(b"\r\n\r\n")
     return head, rest

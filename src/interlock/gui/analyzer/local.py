@@ -33,7 +33,7 @@ KEYBOARD_LOST = problem(
     "keyboard_lost",
     "focus",
     0.92,
-    "the window keeps the keyboard from the text",
+    "the window has taken keyboard focus from the text",
 )
 
 
@@ -182,5 +182,5 @@ def _is_disputed(result: AnalysisResult) -> bool:
 def _settled(evidence: Evidence) -> Evidence:
     """Evidence without what the session's own operation may have caused."""
     if evidence.verdict == "problem" and evidence.topics & PASSING and evidence.status is not ReplayStatus.ERROR_STATE:
-        return nothing(evidence.layer, f"the session is at work ({evidence.says})")
+        return nothing(evidence.layer, f"the session is working ({evidence.says})")
     return evidence
