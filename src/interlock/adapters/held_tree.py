@@ -19,7 +19,7 @@ STARTING_S = 5.0
 class HeldTree:
     """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
 
-    `not_held` has the limits, in words, that nobody on this machine can see to.
+    `not_held` has the limits, in words, that this machine cannot enforce.
     If one is `expected`, `take` is sure to come soon: a restore waits for it.
     `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
@@ -44,7 +44,7 @@ class HeldTree:
 
     @property
     def client(self) -> int:
-        """The agent client's process: the command's own, or the first one behind a wall; -1 where there is none."""
+        """The agent client's process: the command's own, or the first one behind a wall; -1 if there is none."""
         return self.client_among(self._tree.pids() if self._tree is not None else ())
 
     def client_among(self, pids: tuple[int, ...]) -> int:
@@ -78,7 +78,7 @@ class HeldTree:
             return self.freeze()
 
     def release(self) -> None:
-        """The run goes on."""
+        """The run continues."""
         with self._lock:
             self._paused = False
             if self._tree is not None and self._frozen and not self._held_by_person():

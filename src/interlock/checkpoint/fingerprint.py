@@ -61,7 +61,7 @@ def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> s
 
 
 def list_all(root: int) -> list[bytes] | None:
-    """A record of everything in a folder, by `find`; None where there is none that can say them."""
+    """A record of everything in a folder, by `find`; None if there is none that can say them."""
     with Descent(root) as descent:
         walk = _Walk(descent, ExclusionPolicy(), ())
         records = list(walk.look(until=DEALT))

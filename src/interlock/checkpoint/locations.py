@@ -1,4 +1,4 @@
-"""Where a workspace's checkpoints lie, and which folders are no workspaces."""
+"""Where a workspace's checkpoints are, and which folders cannot be workspaces."""
 
 from __future__ import annotations
 

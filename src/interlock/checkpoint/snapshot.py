@@ -109,7 +109,7 @@ class Snapshots:
                 writer.flush_later()
                 self._seq, self._newest = self.history.head(), info
         except BaseException:
-            # What the watch told is used up, and not taken in.
+            # The notifications are consumed and ignored.
             self._walked = False
             raise
         finally:

@@ -210,7 +210,7 @@ class Sweep:
             self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
 
     def _squeeze(self, pack: int, thin: list[int]) -> bool:
-        """Empty a pack that cannot be rewritten for want of room; False where there is none for that either."""
+        """Empty a pack that cannot be rewritten for want of room; False if there is none for that either."""
         remove_strays(self._store)
         self._store.fold_log()
         free_dead_stretches(self._store)

@@ -97,7 +97,7 @@ def _print(run: Finished) -> None:
         for line in _lines(run):
             console.print(Text(f"  {line}", style="dim"))
     except OSError:
-        # The terminal is gone; there is nobody to tell.
+        # The terminal is gone; there is nobody left to inform.
         return
 
 

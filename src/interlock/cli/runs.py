@@ -64,7 +64,7 @@ def open_hub(url: str) -> HubClient:
 
 
 def shown_status(run: RunSummary) -> str:
-    """How the run is, or why it ended; a live one without an owner is `lost`, for nobody supervises it."""
+    """How the run is, or why it ended; a live one without an owner is `lost`: it is not supervised."""
     return run.outcome
 
 

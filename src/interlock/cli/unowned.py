@@ -14,7 +14,7 @@ PATIENCE_S = 1.0
 """How long an owner may take to acknowledge a pause or a cancel."""
 
 DEAD_S = 0.3
-"""How long we wait where there is none: another may be on its way."""
+"""How long we wait if there is none: another may be on its way."""
 
 GRACE_S = 0.5
 """How long the agent may take to end by itself."""
@@ -36,7 +36,7 @@ def processes_live(folder: RunFolder) -> bool:
 
 
 def steer_without_owner(folder: RunFolder, command: Command, lived: bool) -> RequestOutcome | None:
-    """Do it to the processes themselves; None where there are none on record, or it cannot be done like this.
+    """Do it to the processes themselves; None if there are none on record, or it cannot be done like this.
 
     `lived`: whether they were alive when the request was made. The front may have cancelled them since.
     """

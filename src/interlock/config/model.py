@@ -115,7 +115,7 @@ class Interventions(Section, frozen=True, kw_only=True):
 
 
 class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run may use, and what one may spend for which nobody set any limit."""
+    """What a run may use, and what a run without any limit may spend."""
 
     default_max_cost_usd: Annotated[
         Dollars | None,

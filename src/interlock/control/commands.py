@@ -105,7 +105,7 @@ def ask(turn: Transition, phase: Phase, *, status: Status, shut: bool, model: st
 
 
 def set_desired(turn: Transition, desired: Desired) -> None:
-    """Have the actuator follow what the log says already; told again until it has."""
+    """Make the actuator follow the log; repeated until it has."""
     turn.change(untold=desired, gate_open=False)
     turn.actuate(desired)
 

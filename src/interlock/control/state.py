@@ -50,7 +50,7 @@ class ControlRules(Struct, frozen=True, kw_only=True):
         return other is not None and (model == other or models.resolve(model) == (models.resolve(other) or other))
 
     def compare(self, model: str, than: str | None) -> Order | None:
-        """How a model is to another; from none that has been told every one is a step up. None: nothing tells."""
+        """How a model compares to another; any model is a step up from an unknown one. None: inconclusive."""
         return "stronger" if than is None else (self.models or ship()).compare(model, than)
 
 

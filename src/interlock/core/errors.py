@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class InterlockError(Exception):
-    """Raised when something cannot go on. One line for a person; `exit_status` for the shell."""
+    """Raised when something cannot continue. One line for a person; `exit_status` for the shell."""
 
     exit_status = 4
 

@@ -109,7 +109,7 @@ def key_paths() -> tuple[Path, Path]:
 
 
 def load_key(path: Path | None = None) -> SigningKey | None:
-    """The private key of this user, or of a file; None where there is none."""
+    """The private key of this user, or of a file; None if there is none."""
     place = path or key_path()
     try:
         return SigningKey(place.read_text(encoding="ascii").strip())

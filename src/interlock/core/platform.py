@@ -160,7 +160,7 @@ def sync_data(descriptor: int) -> None:
 
 
 def allocate(descriptor: int, size: int) -> None:
-    """Take room on the disk for an empty file; OSError where there is none."""
+    """Take room on the disk for an empty file; OSError if there is none."""
     if sys.platform == "linux":
         os.posix_fallocate(descriptor, 0, size)
     else:
@@ -223,7 +223,7 @@ def set_attribute(descriptor: int, name: bytes, value: bytes | None) -> None:
 
 
 def open_process(pid: int) -> int:
-    """A descriptor that stays with this very process; OSError where there is none to be had."""
+    """A descriptor that stays with this very process; OSError if there is none to be had."""
     if sys.platform == "linux":
         return os.pidfd_open(pid)
     else:
@@ -264,7 +264,7 @@ def open_memory_file(name: str, flags: int = 1) -> int:
 
 
 def open_notifications() -> int:
-    """A queue of inotify; OSError where there is none."""
+    """A queue of inotify; OSError if there is none."""
     if sys.platform == "linux":
         import ctypes
 

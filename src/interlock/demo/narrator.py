@@ -30,7 +30,7 @@ SHORT = 6
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """Something that stands on one side of the screen, and for how long it is left there before the next.
+    """Something on one side of the screen, and for how long it stays before the next.
 
     An entry with the `key` of an earlier one close by is the same again.
     """
@@ -45,7 +45,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class Tally(Struct):
-    """What was saved, and how the workspace and the ladder stand."""
+    """What was saved, and the state of the workspace and the ladder."""
 
     rung: int | None = None
     files: int = 0

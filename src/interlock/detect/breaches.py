@@ -121,7 +121,7 @@ def _outside(path: str, roots: tuple[str, ...]) -> bool:
         return False
     absolute = path.startswith("/")
     if not absolute and not path.startswith("../") and all(root.startswith("/") for root in roots):
-        return False  # where a relative path lies is not known
+        return False  # where a relative path is is not known
     return not any(_under(path, root) for root in roots)
 
 

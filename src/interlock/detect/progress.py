@@ -1,4 +1,4 @@
-"""Progress: whether a turn brought the run forward, by what came of it and not by what was asked."""
+"""Progress: whether a turn brought the run forward, by the result and not by what was asked."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from .signals import INTERRUPTED, interrupted
 
 
 class Replayed(Struct, frozen=True):
-    """What came of a replay; `folder` is the run's, with its journal and pictures."""
+    """The result of a replay; `folder` is the run's, with its journal and pictures."""
 
     run_id: str
     session_id: str

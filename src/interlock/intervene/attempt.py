@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The `number`-th answer to a problem that happened `again` so often since the last one.
+    """The `number`-th answer to a problem that happened `again` times since the last one.
 
     `relapses` counts how often it came back after it was over; `place` is the file and line that it names; `since` is
     when the episode began.

@@ -108,7 +108,7 @@ class Standing(Struct, frozen=True):
 def book(page: Page, said: Booking, now: float) -> tuple[Page, Standing]:
     """The page after what a run said. A step is allowed, and reserved, while used and reserved are below `most`."""
     known = page.runs.get(said.run_id) or Booked(before=said.before)
-    # A total never falls: what is told late, or by a successor that knows less, takes nothing back.
+    # A total never falls: a late report, or one by a successor that knows less, subtracts nothing.
     total = Amount(max(known.total.cost_usd, said.total.cost_usd), max(known.total.tokens, said.total.tokens))
     settled = Booked(total, known.before)
     page = Page(page.since or now, {**page.runs, said.run_id: settled}, page.closed)

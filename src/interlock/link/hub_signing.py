@@ -114,7 +114,7 @@ class Signing:
 
 
 def _stamp_of(path: Path | None) -> tuple[int, int]:
-    """What changes when a file does; zeros where there is none."""
+    """What changes when a file does; zeros if there is none."""
     try:
         found = path.stat() if path is not None else None
     except OSError:

@@ -138,7 +138,7 @@ class TerminalSettings:
         inner, outer = (fcntl.ioctl(each, termios.TIOCGWINSZ, bytes(8)) for each in (self._inner, self._outer))
         if inner != outer:
             fcntl.ioctl(self._inner, termios.TIOCSWINSZ, outer)
-            # The kernel told them of the new size before they could ask for it here.
+            # The kernel announced the new size before they could ask for it here.
             with contextlib.suppress(OSError):
                 os.killpg(os.tcgetpgrp(self._outer), signal.SIGWINCH)
 

@@ -75,7 +75,7 @@ class SnapshotRecord(Struct, frozen=True):
 
 
 class EpisodeRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `episode`: a problem as it opened, was answered or ended; the newest of an id says how it stands.
+    """kind `episode`: a problem as it opened, was answered or ended; the newest of an id has its state.
 
     `what` is stuck, in a few words, and `place` where in the code; `rung` is the newest answer's; `tokens`, `cost_usd`
     and `calls` were spent since it opened; `ending` is how it ended.

@@ -78,7 +78,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
 
 TURNS, MOST = 100, 8
-"""An ended run is looked at again once in so many times, for it hardly ever changes; and at most so many at a time, so
+"""An ended run is checked again only every so often, since it rarely changes, and only a few at a time, so
 that looking costs the same however many have ended."""
 
 

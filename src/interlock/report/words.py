@@ -268,7 +268,7 @@ def tell_intervention(body: InterventionRecord) -> RecordText:
 
 
 def tell_episode(body: records.EpisodeRecord) -> RecordText:
-    """A problem that opens or is answered is told by its issue and its intervention; that it is over, here."""
+    """A problem that opens or is answered is shown by its issue and its intervention; its end, here."""
     what, cost = one_line(body.what), episode_cost(body.calls, body.tokens, body.cost_usd)
     if body.ending is not None:
         return RecordText("issue", "info", f"{what}: {episode_ending(body.ending)}", cost)
@@ -321,7 +321,7 @@ def outcome_words(made: core.Intervention) -> str:
 
 
 def said_to_agent(body: RecordBody | None) -> list[str]:
-    """What an intervention told the agent, in full."""
+    """The message of an intervention to the agent, in full."""
     directives = body.directives if isinstance(body, InterventionRecord) else ()
     return [order.message.content for order in directives if isinstance(order, Inject)]
 

@@ -1,6 +1,6 @@
 """Code: the calls in a piece of Python, JavaScript, Ruby, Perl or PHP that act on the world, as shell commands.
 
-This is a reader of tokens, not of a grammar: strings and comments are told from code, names are followed by one
+This is a reader of tokens, not of a grammar: strings and comments are kept apart from code, names are followed by one
 assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 """
 
@@ -31,7 +31,7 @@ class CodeCall(Struct, frozen=True):
 
 @lru_cache(64)
 def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
-    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; nobody changes the list."""
+    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; do not change the list."""
     code = code[:MAX_CODE]
     if depth >= MAX_NESTING or not _ACTS.Match(code.encode("utf-8", "replace")):
         return []

@@ -88,7 +88,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
 
 
 def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
-    """Put together what stands on both sides of a sign, wherever the left side is the last literal; gives the last."""
+    """Join what is on both sides of a sign, wherever the left side is the last literal; gives the last."""
     for literals in lists:
         if literals and len(literals[-1]) < MAX_JOINED:
             literals[-1] = f"{literals[-1].rstrip('/')}/{text}" if sign == "/" else literals[-1] + text

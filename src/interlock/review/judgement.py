@@ -42,7 +42,7 @@ class Judgement(Struct, frozen=True):
 
     @property
     def evidence(self) -> str:
-        """The file of an earlier step that the strongest rule's command stands in."""
+        """The file of an earlier step that contains the strongest rule's command."""
         first = self.rules[0].id if self.rules else ""
         return next((command.evidence for rule, command in self.hits if rule.id == first and command.evidence), "")
 

@@ -239,7 +239,7 @@ def signature(tool: Tool) -> str:
     """What makes two calls the same action: tool and arguments, blanks aside."""
     raw = ENCODER.encode((tool.name, tool.arguments))
     if b"  " in raw:
-        # In JSON the only blank that stands as itself is the space.
+        # In JSON the only blank that is not escaped is the space.
         raw = b" ".join(raw.split())
     return hashlib.blake2b(raw, digest_size=8).hexdigest()
 

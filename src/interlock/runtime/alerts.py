@@ -1,4 +1,4 @@
-"""Alerts: what people are told of a run, and through which channels."""
+"""Alerts: which messages about a run people get, and through which channels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Alerts:
         run.on_waiting = self.waiting
 
     def send(self, order: Notify) -> None:
-        """What an intervention wants told: an emergency stop, or a pause for a person."""
+        """The alert for an intervention: an emergency stop, or a pause for a person."""
         self._tell("emergency_stop" if order.level == "critical" else "waiting", order)
 
     def found(self, issues: Iterable[Issue]) -> None:

@@ -34,7 +34,7 @@ class Approvals:
 
     `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are refused. A call
     whose review asks for a person waits in any case. An answer holds for the call that was asked about: one that comes
-    again with other arguments waits again, and one that nobody answers within `hours` is refused.
+    again with other arguments waits again, and one that no one answers within `hours` is refused.
     """
 
     def __init__(self, needed: bool = False, removed: frozenset[str] = frozenset()) -> None:
@@ -61,7 +61,7 @@ class Approvals:
         return self._waiting.get(step)
 
     def see(self, told: Step) -> bool:
-        """Know a call as its agent told it, before anything of it is redacted; whether it is another than before.
+        """Remember a call as its agent sent it, before redaction; whether it differs from the previous one.
 
         An agent whose connection broke may ask again, under the same number, for something else.
         """

@@ -88,7 +88,7 @@ class RunBudgets:
         return reached
 
     def is_news(self, over: BudgetReached, now: float) -> bool:
-        """Whether a budget that only warns was not told of in this period."""
+        """Whether a budget that only warns has not warned in this period yet."""
         key = (over.budget.name, period_of(over.budget.per, now, self._spec.run_id)[0])
         new = key not in self._warned
         self._warned.add(key)
@@ -167,7 +167,7 @@ class RunBudgets:
 
 
 def open_budgets(run: Run, config: Config) -> RunBudgets | None:
-    """The budgets that a run belongs to; None where there are none, or nothing of the run is kept."""
+    """The budgets that a run belongs to; None if there are none, or nothing of the run is kept."""
     if run.folder is None or not any(fits(budget, run.spec) for budget in config.budgets):
         return None
     ledger: Ledger = BudgetLedger(run.folder.path.parent, run.clock.time)

@@ -62,10 +62,10 @@ REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
 """What an agent shows that tries again and again what is refused."""
 
 REFUSED = "refused"
-"""What stands for the outcome of a call that did not run."""
+"""The outcome of a call that did not run."""
 
 CHECKPOINTS = 256
-"""Checkpoints to choose from when the run goes back: all of the newest, ever fewer of those before."""
+"""Checkpoints to choose from when the run goes back: all of the newest, fewer and fewer of older ones."""
 
 MARKS = 64
 """Checkpoints whose detector windows are kept in memory; going back further starts the windows anew."""
@@ -162,7 +162,7 @@ class DecisionPipeline:
         if step.kind != "tool_call" or step.origin != "agent":
             return None
         found = self.guard.part("reviewer", self.reviewer.review, None, step)
-        # A reviewer that fails is no reason to let a call through that nobody has looked at.
+        # A failing reviewer must not let an unreviewed call through.
         return found if found is not None else rough_review(step)
 
     def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
@@ -450,7 +450,7 @@ class DecisionPipeline:
 
 
 def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, ...]:
-    """The episodes that opened, were answered or ended, which is what people are told of."""
+    """The episodes that opened, were answered or ended: these are reported."""
     known = {episode.id: episode for episode in before.episodes}
     return tuple(
         episode
@@ -491,4 +491,4 @@ def _prevented(issue: Issue, review: Review | None) -> Issue:
 
 
 def _nothing(fault: Fault) -> None:
-    """A watch without a runtime has nobody to tell."""
+    """Without a runtime there is nothing to notify."""

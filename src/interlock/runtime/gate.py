@@ -138,7 +138,7 @@ class Gate:
             if step.tool is not None and step.tool.name != MODEL:
                 self._calls[key] = (step.tool.name, self._clock.monotonic())
         if forgotten is not None and self._passages is not None:
-            # Its result never came; counted for ever, it would keep the run from pausing.
+            # Its result never came; counted forever, it would keep the run from pausing.
             self._passages.leave(forgotten)
         return PROCEED
 

@@ -60,7 +60,7 @@ class LimitEnforcer:
         )
 
     def slow_down(self, decision: Decision) -> Decision:
-        """A decision that lets a call go on, with the wait that the limits ask for."""
+        """A decision that lets a call continue, with the wait that the limits ask for."""
         wait = self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time())
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision

@@ -129,7 +129,7 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
         evidence = f"processor time and nothing else for {seen.now - watch.spins:.0f} s"
         return "wedged", evidence, None, "client spins", watch.spins
     if quiet >= QUIET_S and seen.visible and not seen.proxied:
-        # It may wait for the model: nobody can tell, so nothing is claimed.
+        # It may be waiting for the model: that is unknown, so nothing is claimed.
         return "working", f"{watch.what} {quiet:.0f} s ago; its requests are not visible", None, None, watch.moved
     if quiet >= QUIET_S and seen.visible:
         if seen.attended:

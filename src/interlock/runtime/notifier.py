@@ -42,7 +42,7 @@ class DeliveryFailure(Struct, frozen=True):
 
 
 class Notifier:
-    """Sends in threads of its own, one per channel, so that a slow channel delays nobody. Thread-safe."""
+    """Sends in threads of its own, one per channel, so that a slow channel does not delay others. Thread-safe."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Replay: a successor reads the journal and stands where its predecessor stood, decision for decision."""
+"""Replay: a successor reads the journal and reaches its predecessor's state, decision for decision."""
 
 from __future__ import annotations
 

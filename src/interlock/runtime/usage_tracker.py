@@ -54,7 +54,7 @@ class UsageTracker:
         self._s = UsageState()
 
     def count(self, step: Step, now: float, cost_usd: float | None = 0.0) -> None:
-        """Take one step into account; `cost_usd` where the step itself does not say, None where nobody knows."""
+        """Take one step into account; `cost_usd` where the step itself does not say, None if it is unknown."""
         s = self._s
         if s.started is None:
             s.started = now

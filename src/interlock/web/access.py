@@ -52,7 +52,7 @@ COOKIE_S = 30 * 86_400
 
 
 class Access:
-    """The one door in front of the dashboard.
+    """Guards every request to the dashboard.
 
     `once` are words that stand for the token in one address each, for addresses that others may see.
     """

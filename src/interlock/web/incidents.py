@@ -54,7 +54,7 @@ class IncidentChoices:
             return self._taken.get(incident_id)
 
     def begin(self, incident_id: str, option: str) -> IncidentChoice:
-        """Begin a way on; gives it as it stands now."""
+        """Start an option; returns its current state."""
         if option not in get_args(OptionName):
             raise BadInput(f"there is no option {option[:40]!r}", todo=f"One of: {', '.join(get_args(OptionName))}.")
         stored = self.incidents.find(incident_id)

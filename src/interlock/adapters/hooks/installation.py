@@ -62,7 +62,7 @@ class FileChange(Struct, frozen=True):
 
     def make(self) -> Path | None:
         """Do it, whole or not at all; gives the backup of what was there."""
-        # A settings file that is a link belongs to somebody's collection of such files: what it points to changes.
+        # A settings file that is a link may belong to a dotfiles repository: its target changes.
         path = Path(os.path.realpath(self.path))
         backup = None
         if self.before is not None and not self.loses_nothing:

@@ -1,7 +1,7 @@
 """Adoption: a front for a parked run whose own front is gone: after a kill, a log-out or a reboot.
 
-python -m interlock.adapters.process.adoption FOLDER: takes the run over, unless somebody has it; wakes it and stays
-until it ends. `interlock serve` starts one for each parked run that nobody has.
+python -m interlock.adapters.process.adoption FOLDER: takes the run over, unless it has a front; wakes it and stays
+until it ends. `interlock serve` starts one for each parked run without one.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def steps_path(control: Path) -> Path:
 class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
 
-    `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
+    `watched` are files of ours that must not change during the run, `settings` files
     of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
     is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client

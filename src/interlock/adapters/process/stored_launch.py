@@ -67,7 +67,7 @@ def read_launch(folder: RunFolder) -> StoredLaunch | None:
 
 
 def hold_front(folder: RunFolder) -> int | None:
-    """Be the run's one front, as long as this process lives; None where somebody else is."""
+    """Become the run's only front for the life of this process; None if there already is one."""
     lock = os.open(folder.path / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

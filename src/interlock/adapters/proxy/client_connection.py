@@ -18,7 +18,7 @@ REQUEST_S = 60.0
 """How long a request may take from its first byte to its last: the client is on this machine."""
 
 MOST_BYTES = 256 * 1024 * 1024
-"""A request longer than this is refused: nobody's conversation is."""
+"""A request longer than this is refused: no real conversation is."""
 
 Headers = list[tuple[bytes, bytes]]
 """Names in lower case, in the order that they came in."""

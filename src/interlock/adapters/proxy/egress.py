@@ -39,7 +39,7 @@ class Refusal(Exception):
 
 
 class Egress:
-    """Serves a listening socket that somebody else made, a thread for each connection."""
+    """Serves a listening socket that the caller made, a thread for each connection."""
 
     def __init__(self, listener: socket.socket, hosts: AllowedHosts, on_refused: Refused) -> None:
         self._hosts, self._on_refused = hosts, on_refused

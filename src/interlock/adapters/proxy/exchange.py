@@ -44,7 +44,7 @@ SESSION = b"x-claude-code-session-id"
 
 SILENCE_S = 10.0
 STILL_HERE = b": still here\n\n"
-"""What a client is told that waits for events this long: a comment, which every reader of events skips."""
+"""Sent to a client that has waited this long for events: a comment, which every reader of events skips."""
 
 
 class Exchange:
@@ -193,7 +193,7 @@ class Exchange:
             words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
             self._memory.keep([Message(text) for text in words if text])
             if not self._proxy.steps:
-                # A hook told the agent why, in the part that is left out now.
+                # A hook told the agent why, in the part that is now omitted.
                 self._memory.keep(self._memory.why_back(wanted))
             del self._told[keep:]
 

@@ -156,7 +156,7 @@ def _explain(line: bytes, error: Exception) -> str:
 
 
 def _is_json(line: bytes) -> bool:
-    """Whether it would be JSON to somebody less strict about texts."""
+    """Whether it would be JSON to a reader that is less strict about text."""
     try:
         json.loads(line)
     except ValueError:

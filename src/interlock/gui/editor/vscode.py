@@ -172,7 +172,7 @@ class VSCodeController:
         self.keyboard.key_combo(*PREFIX, COMMANDS[command][0])
 
     def is_behind(self, title: str) -> bool:
-        """Whether a window with this title lies behind the editor's, where it takes nothing from a session."""
+        """Whether a window with this title is behind the editor's, where it takes nothing from a session."""
         window = self.window()
         if window is None:
             return False

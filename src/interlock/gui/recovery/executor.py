@@ -37,7 +37,7 @@ log = structlog.get_logger("interlock.gui")
 
 
 class RecoveryResult(Struct, frozen=True):
-    """What came of one action. `success` says that the keys were sent, not that it helped."""
+    """The result of one action. `success` says that the keys were sent, not that it helped."""
 
     success: bool
     action_taken: str = ""

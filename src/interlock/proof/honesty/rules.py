@@ -21,7 +21,7 @@ _HIGHER_IS_LOOSER = re.compile(
     re.IGNORECASE,
 )
 TIMES = 3.0
-"""How much a limit like a timeout has to grow to be told."""
+"""How much a limit such as a timeout has to grow to be reported."""
 _SWITCHED_OFF = re.compile(
     r"strict|disallow_\w+|warn_\w+|check_untyped_defs|no_implicit_\w+|noImplicit\w+|noUnused\w+|"
     r"noUncheckedIndexedAccess"

@@ -205,7 +205,7 @@ CARRIED = re.compile(
     r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"
     r"(?=(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|find|curl|wget|nc|ncat|bash|sh|sudo|chmod|chown|truncate|mv|cat|env)\s)"
 )
-"""What may stand before a command within a word."""
+"""What may precede a command within a word."""
 
 EVALUATING = name_set("-e -E -c -o -x -ex -r --eval --exec --execute --command --cmd --expression -S -s")
 """Options whose value many programs evaluate."""

@@ -83,7 +83,7 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
 
 
 def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
-    """The scope of a container: what it mounts is where it lies on this machine."""
+    """The scope of a container: what it mounts is where it is on this machine."""
     inner = scope.copy()
     inner.links = dict(scope.links)
     for at, arg in enumerate(args[:-1]):

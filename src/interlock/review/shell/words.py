@@ -144,7 +144,7 @@ def join(node: Node, scope: ShellScope, substitute: Substitute) -> list[str]:
 
 
 VALUES = ("simple_expansion", "expansion", "command_substitution")
-"""Pieces whose value the shell splits at blanks when they stand outside quotes."""
+"""Pieces whose value the shell splits at blanks outside quotes."""
 
 
 PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
@@ -188,7 +188,7 @@ def elements(array: tuple[str, ...], index: str) -> list[str]:
 
 
 def expand_braces(text: str) -> list[str]:
-    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; nobody writes long ones by hand."""
+    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; longer ones are not written by hand."""
     if len(text) > MAX_BRACED:
         return [text]
     done: list[str] = []
