@@ -13,7 +13,7 @@ LONG_S = 20.0
 """A hold that lasts longer is made by freezing, also where a step is held: agents give up waiting for an answer."""
 
 STARTING_S = 5.0
-"""How long a command that is being started may take until we are told of it."""
+"""How long the start of a command may take until it is reported."""
 
 
 class HeldTree:
@@ -72,7 +72,7 @@ class HeldTree:
                 self.release()
 
     def hold(self) -> str:
-        """The run is paused; gives the processes, in words, that do not stand still."""
+        """The run is paused; returns the processes, in words, that do not stand still."""
         with self._lock:
             self._paused = True
             return self.freeze()
@@ -86,7 +86,7 @@ class HeldTree:
                 self._tree.thaw()
 
     def freeze(self) -> str:
-        """Stand still until `release`; gives the processes, in words, that do not."""
+        """Stand still until `release`; returns the processes, in words, that do not."""
         with self._lock:
             if self._tree is None:
                 return ""
@@ -121,7 +121,7 @@ class HeldTree:
                     self._tree.thaw()
 
     def limit(self, limits: Limits) -> str:
-        """Hold it to memory, process and CPU limits; gives who sees to each."""
+        """Hold it to memory, process and CPU limits; returns who sees to each."""
         with self._lock:
             self._limits = limits
             held = self._tree.limit(limits) if self._tree is not None else ()

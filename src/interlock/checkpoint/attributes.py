@@ -27,7 +27,7 @@ def read_attributes(fd: int) -> bytes:
 
 
 def write_attributes(fd: int, wanted: bytes) -> bool:
-    """Make the attributes of an open file these; False where the system does not let us."""
+    """Make the attributes of an open file these; False if the system does not let us."""
     now = dict(decode_attributes(read_attributes(fd)))
     then = dict(decode_attributes(wanted))
     try:

@@ -186,7 +186,7 @@ class Checkpoints:
             return self._history.infos()
 
     def get(self, wanted: str) -> CheckpointInfo:
-        """One checkpoint by its id, short id, label or unique beginning; NotFound where none or several fit."""
+        """One checkpoint by its id, short id, label or unique beginning; NotFound if none or several fit."""
         with self._reading():
             return self._history.info(self._history.find(wanted))
 
@@ -398,7 +398,7 @@ class Checkpoints:
 
 
 def _identity_of(store: Path) -> tuple[tuple[int, int], ...]:
-    """What stays the same as long as it is the same store; empty where it is gone."""
+    """What stays the same as long as it is the same store; empty if it is gone."""
     try:
         return tuple((info.st_dev, info.st_ino) for info in ((store / name).stat() for name in ("store.db", "packs")))
     except OSError:

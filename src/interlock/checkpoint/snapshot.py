@@ -216,7 +216,7 @@ class Snapshots:
             ) from error
 
     def _open_if_there(self) -> int | None:
-        """The workspace's folder; None where one that has checkpoints was deleted as a whole."""
+        """The workspace's folder; None if one that has checkpoints was deleted as a whole."""
         if not os.path.lexists(self._workspace) and self.history.head():
             return None
         return self.open_root()

@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS restore(
 
 
 class PackFrame(Struct, frozen=True, gc=False):
-    """A compressed stretch of a pack, or (pack 0) a file of its own."""
+    """A compressed stretch of a pack, or (pack 0) its own file."""
 
     id: int
     pack: int

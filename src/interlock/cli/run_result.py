@@ -36,7 +36,7 @@ def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None 
     _print(finished)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            # None where we were started without it.
+            # None if we were started without it.
             stream.flush()
     if finished.exit_status < 0:
         die_of(-finished.exit_status)

@@ -48,7 +48,7 @@ LEAST_TASK = 16
 
 def the_store(config: Config | None = None) -> Store:
     """The store of the configuration in force."""
-    # Not by way of runtime, whose import takes longer than what these commands do.
+    # Not through runtime, whose import takes longer than what these commands do.
     place = (config or load_anyway(say_error)).store.dir
     return Store(Path(place).expanduser() if place else None)
 

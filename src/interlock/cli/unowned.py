@@ -23,7 +23,7 @@ STEERABLE = ("pause", "resume", "cancel")
 
 
 def patience_for(folder: RunFolder) -> float | None:
-    """How long to wait for the owner of a run; None where there is nothing to be done without one."""
+    """How long to wait for the owner of a run; None if there is nothing to be done without one."""
     if not (folder.path / TREE).exists():
         return None
     return PATIENCE_S if folder.owner() is not None else DEAD_S

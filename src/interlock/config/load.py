@@ -33,7 +33,7 @@ class Examined(Struct, frozen=True, kw_only=True):
 
     @property
     def ignored_line(self) -> str:
-        """What was ignored of a workspace's file, and what to do about it; empty where nothing was."""
+        """What was ignored of a workspace's file, and what to do about it; empty if nothing was."""
         if not self.ignored:
             return ""
         keys = ", ".join(self.ignored[:6]) + (f" and {len(self.ignored) - 6} more" if len(self.ignored) > 6 else "")

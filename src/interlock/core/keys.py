@@ -149,7 +149,7 @@ def create_key(path: Path | None = None) -> SigningKey:
 
 
 def owner_key(store: Path) -> SigningKey | None:
-    """The key of a store's owner, made if there is none yet; None where it can be neither read nor made."""
+    """The key of a store's owner, made if there is none yet; None if it can be neither read nor made."""
     file = store / STORE_KEY
     try:
         if not file.exists() and store.is_dir():

@@ -77,7 +77,7 @@ class Spend(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Growth(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """How much more was used in the last window than in the one before; 1.0 where nothing is known.
+    """How much more was used in the last window than in the one before; 1.0 if nothing is known.
 
     `last_window` is the use in the last window, the starting point for a limit that was not set.
     """

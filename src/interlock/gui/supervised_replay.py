@@ -65,7 +65,7 @@ def replay_session(
     on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
     on_event: Callable[[InterventionEvent], None] = lambda event: None,
 ) -> Replayed:
-    """Replay a session into an editor, watched, as a run of its own."""
+    """Replay a session into an editor, watched, as its own run."""
     session = read_session(source)
     if not workspace.is_dir():
         raise BadInput("the workspace is not a folder", where=str(workspace))

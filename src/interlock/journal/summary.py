@@ -36,9 +36,9 @@ SHORT = {"ERROR": "failed", "STUCK": "stuck", "UNPROVEN": "unproven", "MAX_ISSUE
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
-    `owner_pid` is the process that holds the run now, None where no one does. `problem` says why a run cannot be read,
+    `owner_pid` is the process that holds the run now, None if no one does. `problem` says why a run cannot be read,
     `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
-    answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
+    answer went: empty if every episode is over, None if issues belong to no episode. `tampering` says how
     supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is
     what the run was doing when its owner looked last: see `doing`. `exit_status` is the command's; minus a signal.
     `cancelled_by` is who asked for the end. Without a task, `task` is the command.
@@ -101,7 +101,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def doing(self) -> Liveness | None:
-        """What the run is doing; None where no one can tell: it has ended, or its owner is gone."""
+        """What the run is doing; None if no one can tell: it has ended, or its owner is gone."""
         if self.ended is not None or self.shown in ("lost", "unreadable"):
             return None
         return self.liveness

@@ -36,7 +36,7 @@ class Authority:
         return f"{AGENT} ({peer.actor})" if self.why_inside(peer.pid) else peer.actor
 
     def refuse(self, pid: int, line: bytes) -> str:
-        """Why this line of a process is refused; empty where it is not."""
+        """Why this line of a process is refused; empty if it is not."""
         why = self.why_inside(pid)
         if not why:
             return ""

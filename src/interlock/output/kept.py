@@ -147,7 +147,7 @@ class OutputReader:
         return found, False
 
     def latest(self) -> Latest:
-        """What came last; empty where nothing did."""
+        """What came last; empty if nothing did."""
         from ..core import from_json
 
         try:

@@ -204,7 +204,7 @@ class ProcessTree:
     def has_run(self) -> bool:
         """Whether any of its processes may have run since this was asked last, by the kernel's count of its cgroup.
 
-        True where nothing counts: without a cgroup, and while a process is known that has left it.
+        True if nothing counts: without a cgroup, and while a process is known that has left it.
         """
         if self._group is None:
             return True

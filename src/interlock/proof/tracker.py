@@ -24,7 +24,7 @@ _HANDS_OVER = re.compile(r"transfer|hand_?off|hand_?over|escalate|terminate|ask_
 """Tools that end a run in another way than by a message."""
 
 ChangedSince = Callable[[str], Sequence[str] | None]
-"""The files that differ now from a tree; None where that tree is not known any more."""
+"""The files that differ now from a tree; None if that tree is not known any more."""
 
 
 SCRIPT = 4_000

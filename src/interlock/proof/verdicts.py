@@ -47,7 +47,7 @@ def judge(
     changed: Callable[[CheckRun], Sequence[str]],
     absent: Mapping[str, bool],
 ) -> ClaimVerdict | None:
-    """The verdict on one claim; None where nothing can be said about it."""
+    """The verdict on one claim; None if nothing can be said about it."""
     if claim.kind == "file":
         return _file(claim, absent)
     if claim.printed:

@@ -45,7 +45,7 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `opinion`: what the judge said of a finding, a call or the run's course; `agrees` is None where it said
+    """kind `opinion`: what the judge said of a finding, a call or the run's course; `agrees` is None if it said
     nothing usable. `issue` is what it raises by itself."""
 
     issue_id: str

@@ -73,7 +73,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
     @property
     def cannot_switch(self) -> str:
-        """Why it cannot be escalated; empty where it may be possible."""
+        """Why it cannot be escalated; empty if it may be possible."""
         return why_not_switched(self.adapter)
 
 

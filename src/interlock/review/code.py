@@ -76,7 +76,7 @@ _ACTS.Add(
     r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
 )
 _ACTS.Compile()
-"""The same for a call that can be told: what opens a file of the project is not worth a reading."""
+"""The same for a call that can be recognised: what opens a project file is not worth reading."""
 
 ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")

@@ -155,7 +155,7 @@ def with_rule(judged: Judgement, rule: Rule) -> Judgement:
 
 
 def as_redirect(command: Command, op: str, target: str) -> Command:
-    """A redirection as a command of its own: `>` writes over, `>>` appends, `<` reads."""
+    """A redirection as its own command: `>` writes over, `>>` appends, `<` reads."""
     program = ">>" if ">>" in op else ">" if ">" in op else "<"
     return Command(
         program=program, args=(target,), via=command.via, cwd=command.cwd,

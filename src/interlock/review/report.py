@@ -61,7 +61,7 @@ def advice_for(outside: bool, failures: int) -> str:
 
 
 def rewrite_command(text: str, judged: Judgement) -> str | None:
-    """The command with the dangerous words of its `modify` rules replaced; None where a safe form is not known.
+    """The command with the dangerous words of its `modify` rules replaced; None if a safe form is not known.
 
     Only words of commands in the text itself are touched, never quoted scripts inside it.
     """

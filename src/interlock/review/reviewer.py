@@ -68,9 +68,9 @@ class ReviewerState(Struct):
 
 
 class Reviewer:
-    """One per run. `review` before a step runs, `observe` when its result is there; `check` adds a rule of its own.
+    """One per run. `review` before a step runs, `observe` when its result is there; `check` adds a custom rule.
 
-    `restorable`: checkpoints of the workspace are made; `contained`: the agent has a container of its own; `private`:
+    `restorable`: checkpoints of the workspace are made; `contained`: the agent has its own container; `private`:
     files of the person that no step may read.
     """
 

@@ -50,7 +50,7 @@ class BudgetReached(Struct, frozen=True):
 
 
 def _words(budget: Budget) -> str:
-    """How what is said of a budget that is reached begins."""
+    """The beginning of messages about a budget that is reached."""
     return f"budget {budget.name} is reached: "
 
 

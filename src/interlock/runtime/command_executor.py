@@ -38,7 +38,7 @@ class CommandExecutor:
         return self._supervisor.executor.carry_out(Stop("cancelled by a person")).how
 
     def execute(self, order: Execute, post: Poster) -> Executed | None:
-        """Carry an order out, once per request. A rollback takes its time, in a thread of its own."""
+        """Carry an order out, once per request. A rollback takes its time, in its own thread."""
         known = self._done.get(order.request_id)
         if known is not None:
             return known

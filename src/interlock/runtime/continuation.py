@@ -83,7 +83,7 @@ def abort(store: Store, stored: StoredIncident) -> tuple[str, ...]:
 
 
 def clean_up(folder: RunFolder) -> tuple[str, ...]:
-    """End what the run left behind, and remove what only a live run needs; gives what was done."""
+    """End what the run left behind, and remove what only a live run needs; returns what was done."""
     done = []
     tree = read_tree(folder)
     if tree is not None and attach(tree).alive():

@@ -174,7 +174,7 @@ class DecisionPipeline:
         return reviews
 
     def count(self, step: Step) -> float:
-        """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
+        """Take a step's time and cost into account, whatever becomes of it; returns the time that it counts for."""
         self._clock, now, self._assumed = self._clock.advance(step)
         if step.origin == "agent":
             cost: float | None = 0.0
@@ -243,7 +243,7 @@ class DecisionPipeline:
     def stuck(self) -> str | None:
         """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest.
 
-        Empty where all are over; None where there never was one.
+        Empty if all are over; None if there never was one.
         """
         state = self._controller_state
         found = [episode for episode in state.episodes if episode.open]
@@ -286,7 +286,7 @@ class DecisionPipeline:
         self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
         self.proof.mark(checkpoint.id, after=checkpoint.cause == AFTER_STEP)
         if checkpoint.cause != AFTER_STEP:
-            # After a step they are what they are before the next one, which makes a checkpoint of its own.
+            # After a step they are what they are before the next one, which makes its own checkpoint.
             self._marks[checkpoint.id] = self.detectors.save()
             while len(self._marks) > MARKS:
                 del self._marks[next(iter(self._marks))]

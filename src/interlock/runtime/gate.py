@@ -99,7 +99,7 @@ class Gate:
         self._passages = passages
 
     def set_status(self, status: Status, revision: int) -> bool:
-        """Be in this state; False where the order is older than what the gate has. What has ended stays ended."""
+        """Be in this state; False if the order is older than what the gate has. What has ended stays ended."""
         with self._condition:
             if revision < self._revision or self._status in ENDED:
                 return False

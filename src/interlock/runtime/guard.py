@@ -131,7 +131,7 @@ class Guard:
         return None
 
     def _processor_time(self) -> float:
-        """Processor seconds that the worker has used so far; 0 where that is not known."""
+        """Processor seconds that the worker has used so far; 0 if that is not known."""
         if self._thread is None or self._thread.ident is None or not self._thread.is_alive():
             return 0.0
         try:

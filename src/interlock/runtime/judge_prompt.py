@@ -82,7 +82,7 @@ def write_prompt(questions: Sequence[Question]) -> Prompt:
 
 
 def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]:
-    """The verdicts by number of the question; empty where the answer is not in the form that was asked for."""
+    """The verdicts by number of the question; empty if the answer is not in the form that was asked for."""
     begin, end = answer.find("{"), answer.rfind("}")
     try:
         read = from_json(answer[begin : end + 1], _Answer)

@@ -95,7 +95,7 @@ class Notifier:
             thread.join(max(0.0, until - time.monotonic()))
 
     def _pass(self, notification: Notify) -> Notify | None:
-        """The notification as it goes out, or None where it would be one too many."""
+        """The notification as it goes out, or None if it would be one too many."""
         now = self._clock.time()
         title, text = redact_text(notification.title), redact_text(notification.text)
         with self._lock:

@@ -45,7 +45,7 @@ class Parked(Struct, frozen=True, kw_only=True):
 
     @property
     def wake(self) -> float | None:
-        """When it resumes, by the wall clock as it was; None where it waits for a person."""
+        """When it resumes, by the wall clock as it was; None if it waits for a person."""
         return None if self.held_by else self.at.wall + self.delay
 
 

@@ -158,7 +158,7 @@ class Run:
             self.append([], durable=True, changes={"waiting": next_waiting})
 
     def resume(self) -> bool:
-        """Take a hold back; False where the run has ended, or a person paused it."""
+        """Take a hold back; False if the run has ended, or a person paused it."""
         if self.steering is not None:
             return self.steering.resume()
         if not self.gate.set_status("running", self.gate.revision + 1):

@@ -42,7 +42,7 @@ class RunControl:
     """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order.
 
     Locks are taken in one direction only: supervisor, endpoint's turn, gate. So nothing in here may take the
-    supervisor's lock: a rollback has a thread of its own, and a status is left for the next step to find.
+    supervisor's lock: a rollback has its own thread, and a status is left for the next step to find.
     """
 
     def __init__(

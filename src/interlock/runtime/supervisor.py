@@ -283,7 +283,7 @@ class Supervisor(StepClient):
                 self._limiting.check_use(memory_mb, elapsed_s)
 
     def check_done(self, *, alert: bool = True) -> str:
-        """The agent has ended: why the run is not proven, or broke its contract; empty where it kept it.
+        """The agent has ended: why the run is not proven, or broke its contract; empty if it kept it.
 
         Restores what still differs against the contract, and runs `done_when` unless the run was stopped. Call it
         before `finish`.
@@ -327,7 +327,7 @@ class Supervisor(StepClient):
             self.run.steering.settle()
 
     def resume(self) -> bool:
-        """Take Interlock's own hold back; False where the run has ended, or a person paused it."""
+        """Take Interlock's own hold back; False if the run has ended, or a person paused it."""
         resumed = self.run.resume()
         if resumed:
             self.note_status("running")

@@ -144,6 +144,6 @@ class ControlRequests(Requests):
     """The requests of the terminal UI."""
 
     def doing(self, run_id: str) -> str:
-        """A word for what a run was asked and has not answered yet; empty where there is nothing."""
+        """A word for what a run was asked and has not answered yet; empty if there is nothing."""
         waiting = [sent for sent in self.of(run_id) if sent.state == "sent"]
         return DOING[waiting[-1].command] if waiting else ""

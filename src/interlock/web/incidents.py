@@ -80,7 +80,7 @@ class IncidentChoices:
             self._end(way, "failed", str(error))
 
     def _continue(self, way: IncidentChoice, stored: StoredIncident) -> None:
-        """The run that continues is a command of its own: it outlives the dashboard, as if typed in a terminal."""
+        """The run that continues is its own command: it outlives the dashboard, as if typed in a terminal."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
         words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
         with log.open("wb") as output:

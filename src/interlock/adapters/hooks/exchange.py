@@ -246,7 +246,7 @@ class HookExchange:
             self._kept += [message for decision in decisions for message in decision.messages]
 
     def _agent_of(self, event: HookEvent) -> str | None:
-        """Subagents by their id; a second session of the same run is an agent of its own."""
+        """Subagents by their id; a second session of the same run is its own agent."""
         agent = self._numbering.agent_of(event.session, hooked=True)
         return event.agent if event.agent is not None else agent
 

@@ -32,7 +32,7 @@ class CallDecision(Struct, frozen=True):
 
 
 class CallOutcome(Struct, frozen=True):
-    """A tool's result as supervision sees it; `error` is None where the framework does not say."""
+    """A tool's result as supervision sees it; `error` is None if the framework does not say."""
 
     content: str
     error: bool | None = None

@@ -183,7 +183,7 @@ class Session(EndsWithBlock):
         return self._turn(length)
 
     def before_end(self, said: str = "") -> str:
-        """The agent wants to end, with these words: what it still has to do; empty where it may end."""
+        """The agent wants to end, with these words: what it still has to do; empty if it may end."""
         with self.waiting():
             return self.supervisor.stop_gate.at_turn_end(said).words
 

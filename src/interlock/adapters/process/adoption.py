@@ -26,7 +26,7 @@ OWNER_S = 60.0
 
 
 def adopt(folder: RunFolder) -> None:
-    """Start a process of its own that takes the run over."""
+    """Start a separate process that takes the run over."""
     subprocess.Popen(
         [sys.executable or "python3", "-P", "-m", "interlock.adapters.process.adoption", str(folder.path)],
         stdin=subprocess.DEVNULL,
@@ -37,7 +37,7 @@ def adopt(folder: RunFolder) -> None:
 
 
 def adopt_orphans(store: Path) -> int:
-    """Adopt every parked run of a store that has neither owner nor front; gives how many."""
+    """Adopt every parked run of a store that has neither owner nor front; returns how many."""
     return sum(adopt_orphan(folder) for folder in parked_runs(store))
 
 

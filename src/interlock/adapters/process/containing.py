@@ -42,7 +42,7 @@ class Containment(Struct, frozen=True):
 
 
 def decide_containment(config: Config) -> Containment:
-    """What this run gets. Raises BadInput where guard was asked for by name and cannot be had."""
+    """What this run gets. Raises BadInput if guard was asked for by name and does not work."""
     wanted = config.runtime.contain
     if wanted == "off":
         return Containment("off")

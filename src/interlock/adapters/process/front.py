@@ -507,7 +507,7 @@ class _Front:
             self._end_by = self._end_by or now + TERM_S
 
     def _hint(self) -> None:
-        """Say what another Ctrl-C does, unless a program has the whole screen: it would be in its way."""
+        """Say what another Ctrl-C does, unless a full-screen program would be disturbed."""
         self._hint_at = None
         terminal = None if self._cancelling else open_line_terminal(self._foreground)
         if terminal is not None:

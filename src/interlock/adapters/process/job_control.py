@@ -47,7 +47,7 @@ class Signalled(Struct, frozen=True):
 
 
 class Signals:
-    """Takes signals in a thread of its own and puts them into `events`. Those that were ignored stay ignored.
+    """Takes signals in its own thread and puts them into `events`. Those that were ignored stay ignored.
 
     `alone` in our process group, we share none of them with the command.
     """

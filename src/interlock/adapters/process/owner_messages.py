@@ -20,7 +20,7 @@ from ..proxy import Proxied
 
 
 def steps_path(control: Path) -> Path:
-    """Where a run's processes tell their steps: in a folder of its own, which a contained agent cannot change."""
+    """Where a run's processes report their steps: in its own folder, which a contained agent cannot change."""
     return control.with_suffix("") / "steps"
 
 
@@ -98,7 +98,7 @@ class ClientParked(Struct, frozen=True, tag_field="say", tag="parked"):
 class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch"):
     """Owner to front: start the client again in its session, with these words.
 
-    `park` counts the parks: each is asked for once. It is 0 where the client ended and its work is not done.
+    `park` counts the parks: each is asked for once. It is 0 if the client ended and its work is not done.
     """
 
     session: str

@@ -59,7 +59,7 @@ class ProbeReader:
     def find_reader(
         self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None
     ) -> TerminalReader | None:
-        """The process that waits for someone to type at its terminal; None where none does.
+        """The process that waits for someone to type at its terminal; None if none does.
 
         A process counts that sleeps in a read of a terminal; a pager or an editor, which waits otherwise, by its name;
         and one that polls a terminal, if the tool under way, which began `tool_s` ago, has started it: an interactive

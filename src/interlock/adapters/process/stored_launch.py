@@ -59,7 +59,7 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
 
 
 def read_launch(folder: RunFolder) -> StoredLaunch | None:
-    """What was stored; None where nothing was."""
+    """What was stored; None if nothing was."""
     try:
         return from_json((folder.path / LAUNCH).read_bytes(), StoredLaunch)
     except (OSError, msgspec.DecodeError):

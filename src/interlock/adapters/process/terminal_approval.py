@@ -25,7 +25,7 @@ YES, NO = ("y", "yes"), ("n", "no")
 
 
 class TerminalApproval:
-    """One question after the other, in a thread of its own."""
+    """One question after the other, in its own thread."""
 
     def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
         self._folder, self._foreground = folder, foreground

@@ -145,7 +145,7 @@ class ConversationMemory:
         self._add(ProxiedRecord(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
 
     def apply(self, form: WireFormat, items: list[Json]) -> bool:
-        """Put everything where it belongs; False where nothing does."""
+        """Put everything where it belongs; False if nothing does."""
         with self._lock:
             notes = list(self._notes)
         if not notes:
@@ -191,7 +191,7 @@ def _gone(notes: list[ProxiedRecord], places: list[str]) -> set[int]:
 
 
 def _find(place: str, index: int, places: list[str]) -> int | None:
-    """Where an item is in this request; None where it is gone, or in another conversation."""
+    """Where an item is in this request; None if it is gone, or in another conversation."""
     if index < len(places) and places[index] == place:
         return index
     if place.startswith("result "):

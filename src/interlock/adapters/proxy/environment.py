@@ -97,7 +97,7 @@ def redirect_environment(environment: Mapping[str, str], proxied: Proxied, port:
         for variable in api.base_urls
     }
     for name in ("NO_PROXY", "no_proxy"):
-        # The way to us is never by way of another proxy.
+        # The way to us is never through another proxy.
         listed = [one for one in environment.get(name, "").split(",") if one]
         changes[name] = ",".join(dict.fromkeys((*listed, LOOPBACK, "localhost")))
     return changes

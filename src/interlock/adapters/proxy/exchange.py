@@ -142,7 +142,7 @@ class Exchange:
         self._end_turn(first, "All your calls were blocked.")
 
     def _new_passage(self) -> Step:
-        """A model request as the gate sees it, under a name of its own."""
+        """A model request as the gate sees it, under its own name."""
         name = f"request {uuid.uuid4().hex}"
         run_id = self._supervisor.run.spec.run_id
         return Step(
@@ -294,7 +294,7 @@ class Exchange:
     def _stream(
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, keep_calls: bool
     ) -> bytes:
-        """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
+        """Hand events on as they come, up to the first call; returns what is kept back or has no end."""
         events, kept, flow, done = EventParser(), bytearray(), StreamAction.PASS, False
         spoken = time.monotonic()
         try:

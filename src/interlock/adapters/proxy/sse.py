@@ -14,7 +14,7 @@ END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
 class ServerSentEvent(Struct, frozen=True):
-    """One event; `data` is None where it has none that is a JSON object."""
+    """One event; `data` is None if it has none that is a JSON object."""
 
     raw: bytes
     data: Json | None

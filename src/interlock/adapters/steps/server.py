@@ -32,7 +32,7 @@ class HookListener(Protocol):
     """What else is served on this socket: the hooks of an agent's client."""
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        """The answer to a line of its own, when it is due; None once nothing waits for it."""
+        """The answer to a line of another kind, when it is due; None once nothing waits for it."""
         ...
 
 

@@ -63,7 +63,7 @@ class StepNumbering:
 
     @property
     def session(self) -> str:
-        """The session of the run's own agent; empty where none was named."""
+        """The session of the run's own agent; empty if none was named."""
         return self._first_session
 
     def is_hooked(self, session: str) -> bool:

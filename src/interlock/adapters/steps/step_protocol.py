@@ -99,7 +99,7 @@ class StepRefusal(Struct, frozen=True):
 
 
 def read_line(data: bytes) -> tuple[Phase, StepMessage]:
-    """What a line says; BadInput where it says nothing."""
+    """What a line says; BadInput if it says nothing."""
     try:
         line = from_json(data, StepLine)
     except msgspec.DecodeError as error:

@@ -39,7 +39,7 @@ _transcript = json_decoder(TranscriptLine)
 
 
 def read_batches(name: str) -> Iterator[list[TraceEvent]]:
-    """Every trace of one file, with all that one line brings together. BadInput where the file cannot be opened."""
+    """Every trace of one file, with all that one line brings together. BadInput if the file cannot be opened."""
     feed = Feed(name)
     for number, line in read_some_lines(name):
         yield feed.read(number, line)

@@ -71,7 +71,7 @@ class InterventionOrchestrator:
         self._events: deque[InterventionEvent] = deque(maxlen=KEEP_EVENTS)
         self._checking = threading.Lock()
         self._stopping = threading.Event()
-        # Waits the seconds, True if it was told to stop meanwhile.
+        # Waits the seconds, True if it was asked to stop meanwhile.
         self._pace = pace or self._stopping.wait
         self._thread: threading.Thread | None = None
         self._on_critical: Callable[[], object] = lambda: None

@@ -34,7 +34,7 @@ GUARDED = {
 }
 
 Changed = tuple[str, str | None, str | None]
-"""A file that differs: its path, its text before and after; None where there was or is none."""
+"""A file that differs: its path, its text before and after; None if there was or is none."""
 
 
 class Surroundings(Struct, frozen=True):

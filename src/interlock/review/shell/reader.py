@@ -121,7 +121,7 @@ class ScriptReader(SyntaxWalk):
         self.evidence = before
 
     def read(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """Read a script, or a script inside one; gives what it would print where that is known."""
+        """Read a script, or a script inside one; returns what it would print where that is known."""
         self._characters -= len(text)
         if self._depth >= MAX_DEPTH or self._characters < 0:
             self.complete = False
@@ -279,7 +279,7 @@ def innermost(command: Command) -> Command:
 
 
 def parser() -> Parser:
-    """This thread's parser: it is not made to be shared."""
+    """This thread's parser: it cannot be shared."""
     found: Parser | None = getattr(_parsers, "bash", None)
     if found is None:
         found = _parsers.bash = Parser(_LANGUAGE)

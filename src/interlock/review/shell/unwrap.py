@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def unwrap(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """Run what a wrapper wraps; None where the command is not a wrapper and stands for itself."""
+    """Run what a wrapper wraps; None if the command is not a wrapper and stands for itself."""
     if command.program in TOOLS:
         run_build_file(reader, command, scope)
     handler = HANDLERS.get(command.program)

@@ -57,7 +57,7 @@ class SyntaxWalk(ABC):
         self.commands.append(replace(command, evidence=self.evidence) if self.evidence else command)
 
     def run(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """Run one statement; gives what continues through the pipe."""
+        """Run one statement; returns what continues through the pipe."""
         self._nodes -= 1
         if self._nodes < 0 or self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
             self.complete = False

@@ -88,7 +88,7 @@ def unquoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
 
 
 def run_inner(node: Node, scope: ShellScope, substitute: Substitute) -> str:
-    """Run the substitutions inside an expansion, a subscript or a sum; gives its text with what they print put in."""
+    """Run the substitutions inside an expansion, a subscript or a sum; returns its text with what they print put in."""
     text = source(node)
     if "(" not in text and "`" not in text:
         return text

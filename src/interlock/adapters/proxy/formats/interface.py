@@ -70,7 +70,7 @@ class WireFormat(ABC):
         return str(body.get("model", ""))
 
     def set_model(self, path: str, body: Json, model: str) -> str:
-        """Ask another model; gives the path to ask at."""
+        """Ask another model; returns the path to ask at."""
         body["model"] = model
         return path
 
