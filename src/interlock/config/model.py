@@ -140,14 +140,14 @@ class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RiskLevels(Section, frozen=True, kw_only=True):
-    medium: Annotated[Share, Meta(description="Risk is medium from here on.")] = 0.6
-    high: Annotated[Share, Meta(description="From here on it is high.")] = 0.8
-    critical: Annotated[Share, Meta(description="From here on it is critical.")] = 0.95
+    medium: Annotated[Share, Meta(description="Lowest risk that counts as medium.")] = 0.6
+    high: Annotated[Share, Meta(description="Lowest risk that counts as high.")] = 0.8
+    critical: Annotated[Share, Meta(description="Lowest risk that counts as critical.")] = 0.95
 
 
 class RationalityLevels(Section, frozen=True, kw_only=True):
-    medium: Annotated[Share, Meta(description="From here on rationality is medium.")] = 0.5
-    high: Annotated[Share, Meta(description="From here on it is high.")] = 0.8
+    medium: Annotated[Share, Meta(description="Lowest rationality that counts as medium.")] = 0.5
+    high: Annotated[Share, Meta(description="Lowest rationality that counts as high.")] = 0.8
 
 
 class Review(Section, frozen=True, kw_only=True):
