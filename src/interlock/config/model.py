@@ -262,7 +262,7 @@ class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What stays available under guard.")] = ()
     write: Annotated[
         tuple[str, ...],
-        Meta(description="What the agent may write under fence, besides its workspace; also shown if hidden."),
+        Meta(description="What the agent may write under fence, besides its workspace, even where it would be hidden."),
     ] = ()
     hide: Annotated[
         tuple[str, ...], Meta(description="Folders and files that fence hides, besides the usual places of secrets.")
@@ -430,7 +430,7 @@ class Resume(Section, frozen=True, kw_only=True):
 class Unattended(Section, frozen=True, kw_only=True):
     unwedge: Annotated[bool, Meta(description="Act on a run that hangs; if off, only show it.")] = True
     tool_minutes: Annotated[
-        float, Meta(gt=0, description="A tool without output, processor time, input or output is ended after this.")
+        float, Meta(gt=0, description="A tool that prints nothing, uses no CPU and does no I/O is ended after this.")
     ] = 10
     resume: Annotated[Resume, Meta(description="How a run that a usage limit stopped may resume by itself.")] = Resume()
 
