@@ -412,7 +412,7 @@ class ModelInfo(Section, frozen=True, kw_only=True):
 class Resume(Section, frozen=True, kw_only=True):
     until: Annotated[
         Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None,
-        Meta(description="No run resumes by itself after this time of day, counted from its start: 08:00."),
+        Meta(description="No run resumes by itself after the first such time of day since its start, e.g. 08:00."),
     ] = None
     max_parks: Annotated[Count, Meta(description="Usage limits per run after which it resumes; 0: it never parks.")] = 6
     max_cost_usd: Annotated[Dollars | None, Meta(description="A run that has spent this much waits for a person.")] = (

@@ -58,7 +58,7 @@ def system_prompt(threshold: float) -> str:
 
 def question(situation: ScreenSituation, width: int, height: int, evidence: Sequence[str]) -> str:
     """The text sent with each picture."""
-    lines = [f"The picture is {width} by {height}; places for click are in its pixels."]
+    lines = [f"The picture is {width} by {height}; click positions are in its pixels."]
     if situation.expected_file:
         lines.append(f"The file that should be open: {situation.expected_file}")
     if situation.note:
