@@ -202,7 +202,7 @@ def apply_supervisor_order(turn: Transition, event: Held | Released) -> None:
 
 
 def hold(turn: Transition, waiting: Waiting) -> None:
-    """Shut, then said. A run that is paused already only learns why."""
+    """Shut, then said. A run that is already paused only learns why."""
     if turn.state.ended:
         return
     turn.change(held=waiting)
