@@ -109,7 +109,7 @@ class Snapshots:
                 writer.flush_later()
                 self._seq, self._newest = self.history.head(), info
         except BaseException:
-            # The notifications are consumed and ignored.
+            # What the watch told is used up, and not taken in.
             self._walked = False
             raise
         finally:
@@ -216,9 +216,13 @@ class Snapshots:
             ) from error
 
     def _open_if_there(self) -> int | None:
-        """The workspace's folder; None if one that has checkpoints was deleted as a whole."""
-        if not os.path.lexists(self._workspace) and self.history.head():
-            return None
+        """The workspace's folder; None where one that has checkpoints was deleted as a whole."""
+        try:
+            os.lstat(self._workspace)
+        except OSError as error:
+            # A disk that fails is not a folder that was deleted.
+            if isinstance(error, FileNotFoundError | NotADirectoryError) and self.history.head():
+                return None
         return self.open_root()
 
     def _refresh(self) -> None:
