@@ -208,7 +208,7 @@ def run() -> None:
         say_error(str(error))
         raise SystemExit(error.exit_status) from None
     except BrokenPipeError:
-        # The reader of our output went away (| head); there is nobody left to inform.
+        # The reader of our output went away (| head); there is no one left to inform.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except KeyboardInterrupt:

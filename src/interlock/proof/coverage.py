@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 
+from ..core import late_pattern
 from .model import ClaimKind
 
-_LEFT_BY_TOOLS = re.compile(
+_LEFT_BY_TOOLS = late_pattern(
     r"(?:^|/)(?:\.git|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.hypothesis|\.tox|\.nox|node_modules"
     r"|\.venv"
     r"|venv|dist|build|target|coverage|htmlcov|\.next|\.nyc_output|\.gradle|\.cache|\.idea|\.vscode|[\w.-]+\.egg-info)"
     r"(?:/|$)|\.(?:pyc|pyo|log|tmp|swp|o|class|coverage|tsbuildinfo)$|(?:^|/)\.coverage[\w.]*$|^/tmp/|^/dev/|^/var/"
 )
-_PROSE = re.compile(r"\.(?:md|rst|adoc|png|jpe?g|gif|svg|pdf)$|(?:^|/)(?:docs?|LICENSE|CHANGELOG)(?:/|$)|\.txt$", re.I)
-_NEEDED_TEXT = re.compile(r"(?:requirements|constraints|CMakeLists)[\w.-]*\.txt$", re.I)
+_PROSE = late_pattern(
+    r"\.(?:md|rst|adoc|png|jpe?g|gif|svg|pdf)$|(?:^|/)(?:docs?|LICENSE|CHANGELOG)(?:/|$)|\.txt$", re.I
+)
+_NEEDED_TEXT = late_pattern(r"(?:requirements|constraints|CMakeLists)[\w.-]*\.txt$", re.I)
 
 
 def covers(kind: ClaimKind, path: str) -> bool:

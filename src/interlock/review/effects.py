@@ -148,7 +148,7 @@ def _places(args: tuple[str, ...]) -> list[str]:
 
 
 def _reads(command: Command) -> tuple[Command, ...]:
-    """Files that a program nobody knows is given: it may show them."""
+    """Files that a program no one knows is given: it may show them."""
     if command.program in SHOWS_ABOUT:
         return ()
     return _as(command, "reads", (place for place in _places(command.args) if "/" in place))

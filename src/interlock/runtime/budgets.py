@@ -146,7 +146,7 @@ class RunBudgets:
         return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
 
     def _say(self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None) -> Standing | None:
-        """Have the ledger keep this of the run; None where there is no ledger."""
+        """Have the ledger keep this of the run; None if there is no ledger."""
         period, before = self._period(budget, now)
         said = Booking(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
         try:

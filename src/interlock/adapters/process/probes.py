@@ -60,6 +60,7 @@ class ProbeReader:
         self.io_bytes = 0
         self._io: dict[int, int] = {}
         self._asking: tuple[int, str] | None = None
+        self.unsure = False
 
     def read_io(self, pids: tuple[int, ...]) -> int:
         """Bytes that the run's processes have read and written; of those that ended, what was seen last."""
@@ -77,12 +78,22 @@ class ProbeReader:
     def find_reader(
         self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None, *, is_client: bool = True
     ) -> TerminalReader | None:
-        """The process that waits for someone to type; None if none does.
+        """The process that waits for someone to type, at this look and the one before; None if none does.
 
+        `unsure` says that one was seen for the first time: look again soon.
         A process counts that sleeps in a read of a terminal; a pager or an editor, which waits otherwise, by its name;
         and one that polls a terminal, if the tool under way, which began `tool_s` ago, has started it: an interactive
         client always polls its own. Else the last line must be a question: see `_find_asker`.
         """
+        found = self._find_reader(pids, last_line, client, tool_s, is_client=is_client)
+        before, self._asking = self._asking, (found.pid, found.text) if found is not None else None
+        # One that reads on in a moment asks nothing, and a question may still be on its way.
+        self.unsure = found is not None and self._asking != before
+        return found if not self.unsure else None
+
+    def _find_reader(
+        self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None, *, is_client: bool
+    ) -> TerminalReader | None:
         young = {pid for pid in pids if tool_s is not None and pid != client and is_younger(pid, tool_s)}
         for pid in reversed(pids):
             command = _reads_terminal(pid)
@@ -90,14 +101,9 @@ class ProbeReader:
                 command = _name(pid)
             if command is not None:
                 return TerminalReader(pid, command, _question_of(pid, command, last_line), client=pid == client)
-        asker = (
-            self._find_asker(pids, last_line, client, young, is_client=is_client)
-            if QUESTION.search(last_line)
-            else None
-        )
-        before, self._asking = self._asking, (asker.pid, last_line) if asker is not None else None
-        # One that will read on in a moment asks nothing.
-        return asker if asker is None or self._asking == before else None
+        if not QUESTION.search(last_line):
+            return None
+        return self._find_asker(pids, last_line, client, young, is_client=is_client)
 
     def _find_asker(
         self, pids: tuple[int, ...], last_line: str, client: int, young: set[int], *, is_client: bool
@@ -159,7 +165,7 @@ def _is_terminal(pid: int, descriptor: int) -> bool:
 
 
 def _link(pid: int, descriptor: int) -> str:
-    """What a descriptor is; empty where that is not known."""
+    """What a descriptor is; empty if that is not known."""
     try:
         return str(Path(f"/proc/{pid}/fd/{descriptor}").readlink())
     except OSError:
@@ -187,7 +193,7 @@ def _access(info: str) -> int:
 
 
 def _call_of(task: str) -> tuple[str, list[int]]:
-    """The system call in which a thread waits for input, and its arguments; empty where it does not."""
+    """The system call in which a thread waits for input, and its arguments; empty if it does not."""
     number, *words = _text(f"{task}/syscall").split() or [""]
     call = CALLS.get(platform.machine(), {}).get(number, "")
     return call, [int(word, 16) for word in words] if call else []
@@ -217,7 +223,7 @@ def _awaited(task: str) -> list[int]:
 
 
 def _memory(task: str, address: int, size: int) -> bytes:
-    """Memory of a process; empty where it is not ours to see."""
+    """Memory of a process; empty if it is not ours to see."""
     try:
         with Path(f"{task}/mem").open("rb", buffering=0) as file:
             file.seek(address)
