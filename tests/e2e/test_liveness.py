@@ -145,6 +145,7 @@ class Asking:
         assert b"waiting for a person" in shown and text.encode() in shown, shown
         inbox = place.interlock("inbox")[1]
         assert b"Asks a question" in inbox
+        assert b" answer\n" not in inbox
         assert (b"to its standard input" if self._piped else b"in the terminal of the run") in inbox
         (row,) = Fleet(place.store).rows()
         shown_in_top = "".join(words for words, _ in run_words(row, time.time()))
