@@ -1,5 +1,6 @@
 """What an agent tries inside a fence; writes what came of it to results.json. Needs the standard library alone."""
 
+import ctypes
 import json
 import os
 import socket
@@ -38,6 +39,13 @@ def tunnel(host: str, port: int, name: str) -> str:
         with context.wrap_socket(sock, server_hostname=name) as tls:
             tls.sendall(b"GET / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
             return tls.recv(4096).decode().splitlines()[0]
+
+
+def call(number: int, *values: int) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if (done := int(libc.syscall(number, *values))) < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return done
 
 
 def ask_model() -> str:
@@ -84,6 +92,11 @@ attempt("a proxy of its own", by_own_proxy)
 attempt("an allowed host", lambda: tunnel("localhost", tls_port, "localhost"))
 attempt("another name behind it", lambda: tunnel("localhost", tls_port, "other.test"))
 attempt("the model's host directly", lambda: tunnel("127.0.0.1", model_port, "127.0.0.1"))
+attempt("a server's unix socket", lambda: socket.socket(socket.AF_UNIX).connect(str(home / "server.sock")))
+attempt("a socket to the hypervisor", lambda: str(socket.socket(40, socket.SOCK_STREAM)))
+attempt("the kernel's keyrings", lambda: call({"x86_64": 250, "aarch64": 219}[os.uname().machine], 0, -4, 0))
+attempt("io_uring", lambda: call(425, 1, 0))
+attempt("make settings of the client", lambda: (home / ".claude/settings.local.json").write_text("{}"))
 attempt("ask the model", ask_model)
 results["key"] = os.environ["ANTHROPIC_API_KEY"]
 results["environment"] = "\n".join(f"{name}={value}" for name, value in os.environ.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,9 @@ class Fenced:
             (self.home / name).parent.mkdir(parents=True, exist_ok=True)
             (self.home / name).write_text("secret words")
         (root / "outside").mkdir()
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.home / "server.sock"))
+        self.listener.listen()
         shutil.copy(AGENT, self.place.workspace)
         with ScriptedModel(turns("Hello.")) as self.model:
             environment = {
@@ -62,6 +66,7 @@ def fenced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fenced]:
     yield made
     made.place.close()
     made.server.close()
+    made.listener.close()
 
 
 @pytest.mark.parametrize(
@@ -90,11 +95,20 @@ def test_secrets_are_not_there(fenced: Fenced, what: str) -> None:
 @pytest.mark.parametrize(
     "what",
     ["a service outside", "the model outside", "an address", "an address of IPv6", "a name", "a proxy of its own",
-     "a plain request", "a host that is not allowed", "another name behind it", "the model's host directly"],
+     "a plain request", "a host that is not allowed", "another name behind it", "the model's host directly",
+     "a server's unix socket", "a socket to the hypervisor", "the kernel's keyrings", "io_uring"],
 )  # fmt: skip
 def test_there_is_no_other_way_out(fenced: Fenced, what: str) -> None:
     said = str(fenced.said[what])
     assert "rror:" in said or "403" in said, said
+
+
+def test_new_settings_of_a_client_are_reported(fenced: Fenced) -> None:
+    """Nothing can be mounted on what is not there; the client's folder is its own to write."""
+    made = str(fenced.home / ".claude" / "settings.local.json")
+    assert fenced.said["make settings of the client"] == 2
+    noticed = [(one["path"], one["answer"]) for one in fenced.place.records("tamper")]
+    assert noticed == [(made, "warn")]
 
 
 def test_an_allowed_host_and_the_model_are_reached(fenced: Fenced) -> None:

@@ -226,9 +226,9 @@ def other_content_under_the_same_id_accepted() -> Iterator[object]:
 def commands_behind_the_end_are_forgotten() -> Iterator[object]:
     end_run = commands.end_run
 
-    def end(turn: Transition, reason: Any, by: str | None = None) -> None:
+    def end(turn: Transition, reason: Any, by: str | None = None, left: str = "") -> None:
         turn.change(queue=turn.state.queue[:1] if by is not None else ())
-        end_run(turn, reason, by)
+        end_run(turn, reason, by, left)
 
     with patched(commands, "end_run", end) as patch:
         yield patch

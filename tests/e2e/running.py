@@ -140,6 +140,13 @@ class Place:
                 continue
 
 
+def key_of(place: Place) -> str:
+    """The public key with which this place's runs and commands sign on a hub."""
+    status, out, err = place.interlock("hub", "keys", "--json")
+    assert status == 0, err
+    return str(msgspec.json.decode(out)["own"] or place.interlock("hub", "keys", "make")[1].decode().strip())
+
+
 ON_TERMINAL = (
     sys.executable,
     "-c",

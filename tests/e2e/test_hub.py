@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from ..link.broker import Broker
-from .running import Place, finish, until
+from .running import Place, finish, key_of, until
 
 
 def test_a_run_on_the_hub_is_listed_and_steered_without_its_store(place: Place, tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_a_run_on_the_hub_is_listed_and_steered_without_its_store(place: Place, 
         run_id = place.folder.run_id
         # Another machine: a store and a key of its own. They get to know each other.
         other = Place(_made(tmp_path / "other"))
-        theirs, ours = (_key_of(each) for each in (other, place))
+        theirs, ours = (key_of(each) for each in (other, place))
         status, _, err = other.interlock("ps", "--hub", broker.url)
         assert status == 0 and b"not shown" in err and ours.encode() in err, "whose run it is that is not trusted"
         refused = other.interlock("pause", "--hub", broker.url, "far", "--timeout", "1")
@@ -47,12 +47,6 @@ def test_a_hub_that_is_not_there_holds_nothing_up(place: Place) -> None:
     status, out, err = place.run("echo", "hello", options=("--hub", "nats://127.0.0.1:9"))
     assert (status, out) == (0, b"hello\n"), err
     assert b"interlock: the hub cannot be reached (127.0.0.1:9: Connection refused)" in err
-
-
-def _key_of(place: Place) -> str:
-    status, out, err = place.interlock("hub", "keys", "--json")
-    assert status == 0, err
-    return str(msgspec.json.decode(out)["own"] or place.interlock("hub", "keys", "make")[1].decode().strip())
 
 
 def _made(path: Path) -> Path:

@@ -11,13 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from interlock.contain import why_not
 from interlock.journal.process_tree import read_tree
 from interlock.process import ProcessTree, attach
 from interlock.process.proc import name_of
+from interlock.web.app import make_app
+from interlock.web.source import Source
 
-from .running import Place, until
+from ..link.broker import Broker
+from .running import Place, key_of, until
 
 STUCK = """
 #include <unistd.h>
@@ -153,7 +157,7 @@ def test_cancel_names_what_cannot_be_ended(place: Place, hanging: HangingFiles, 
     tree, stuck = wait_in_kernel(place, hanging, level, cgroups)
     status, out, err = place.interlock("cancel", place.folder.run_id)
     assert status == 4 and b"is cancelled" not in out, out
-    assert f"still running: cat ({stuck})".encode() in err
+    assert f"could not be ended: cat ({stuck})".encode() in err
     named = {"part": "processes", "why": f"could not be ended: cat ({stuck})", "dropped": False}
     until("the journal names it, once its owner has given up", lambda: place.records("fault") == [named])
     assert tree.pids() == (stuck,), "everything else has ended"
@@ -161,12 +165,60 @@ def test_cancel_names_what_cannot_be_ended(place: Place, hanging: HangingFiles, 
     until("nothing is left", lambda: tree.pids() == ())
 
 
-def wait_in_kernel(place: Place, hanging: HangingFiles, level: str, cgroups: bool) -> tuple[ProcessTree, int]:
+def test_whoever_looks_or_asks_from_elsewhere_is_told_what_a_pause_and_a_cancel_do_not_reach(
+    place: Place, hanging: HangingFiles, tmp_path: Path
+) -> None:
+    """Over the hub, in lists, on the run's page and in the dashboard."""
+    level = "off" if why_not() else "guard"
+    (tmp_path / "other").mkdir()
+    other = Place(tmp_path / "other")
+    with Broker(tmp_path / "hub") as broker:
+        _, stuck = wait_in_kernel(place, hanging, level, True, "--hub", broker.url)
+        meet(place, other)
+        run = place.folder.run_id
+        until("it is listed", lambda: run.encode() in other.interlock("ps", "--hub", broker.url, "--json")[1])
+        status, out, err = other.interlock("pause", "--now", "--hub", broker.url, run)
+        paused = f"stopped before it runs again: cat ({stuck})"
+        assert status == 0 and b"is paused" in out and paused.encode() in err, (out, err)
+        assert [paused in said for said in told(place)] == [True] * 4, told(place)
+        assert place.interlock("resume", run)[0] == 0
+        # The page and the timeline keep what was; lists say what is.
+        assert [paused in said for said in told(place)] == [False, True, False, True], told(place)
+        status, out, err = other.interlock("cancel", "--hub", broker.url, run)
+        left = f"could not be ended: cat ({stuck})"
+        assert status == 4 and b"is cancelled" not in out and left.encode() in err, (out, err)
+        assert [left in said for said in told(place)] == [True] * 4, told(place)
+        hanging.answer()
+
+
+def told(place: Place) -> list[str]:
+    """What `ps`, `show` and the dashboard (its list, a run's page) say of the newest run."""
+    run = place.folder.run_id
+    said = [place.interlock(*words)[1].decode() for words in (("ps", "-a", "--json"), ("show", run))]
+    with TestClient(
+        make_app(Source(place.store), "t" * 43),
+        base_url="http://127.0.0.1",
+        headers={"authorization": "Bearer " + "t" * 43},
+    ) as page:
+        said += [page.get(address).text for address in ("/api/runs", f"/api/runs/{run}")]
+    return said
+
+
+def meet(place: Place, other: Place) -> None:
+    """Two machines get to know each other's keys."""
+    theirs, ours = (key_of(each) for each in (other, place))
+    assert other.interlock("hub", "keys", "add", ours, "--role", "owner", "--name", "here")[0] == 0
+    assert place.interlock("hub", "keys", "add", theirs, "--role", "controller", "--name", "there")[0] == 0
+
+
+def wait_in_kernel(
+    place: Place, hanging: HangingFiles, level: str, cgroups: bool, *options: str
+) -> tuple[ProcessTree, int]:
     """A run with a process that waits for a file that is never found."""
     if level == "guard" and why_not():
         pytest.skip(f"no guard here: {why_not()}")
     script = f"(cat {hanging.folder}/x; touch answered) & while :; do sleep 0.05; done"
-    words = place.command("sh", "-c", script, options=("--contain", level, "--no-checkpoints"))
+    words = place.command("sh", "-c", script, options=("--contain", level, "--no-checkpoints", *options))
     place.begin(words if cgroups else ["unshare", "-m", "sh", "-c", WITHOUT_CGROUPS, "sh", *words])
     until("the tree is known", lambda: place.store.runs() and read_tree(place.folder))
     handle = read_tree(place.folder)

@@ -188,17 +188,21 @@ def test_an_ordinary_user_gets_the_process_tree() -> None:
 IN_PRIVATE_MOUNTS = """
 import subprocess, sys
 from pathlib import Path
-from interlock.process import abilities, cgroup_hierarchy
+from interlock.core import RunSpec
+from interlock.process import abilities, cgroup_hierarchy, spawn
 for mount in cgroup_hierarchy.read_mounts(Path("/proc/self/mountinfo").read_text()):
     if mount.kind == "cgroup2":
         subprocess.run(["umount", mount.point], check=True)
 subprocess.run(["mount", "-t", "tmpfs", "none", "/run"], check=True)
-print(abilities()[0].why)
+with spawn(RunSpec(run_id="other", argv=("sleep", "600"))) as other:
+    print(abilities()[0].why)
+    print(other.mechanism, Path("/run/interlock/cgroup2").is_mount())
+print(other.alive(), Path("/run/interlock").exists(), "cgroup2" in Path("/proc/self/mountinfo").read_text())
 """
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
-def test_as_root_cgroup_v2_is_mounted_where_it_is_missing() -> None:
+def test_as_root_cgroup_v2_is_mounted_where_it_is_missing_as_long_as_a_tree_uses_it() -> None:
     done = subprocess.run(
         ["unshare", "--mount", "--propagation", "private", sys.executable, "-c", IN_PRIVATE_MOUNTS],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -208,7 +212,9 @@ def test_as_root_cgroup_v2_is_mounted_where_it_is_missing() -> None:
     )
     if "umount" in done.stderr or "unshare" in done.stderr:
         pytest.skip("mounts cannot be changed here")
-    assert done.stdout.startswith("cgroup v2 in /run/interlock/cgroup2"), done.stderr
+    why, *lines = done.stdout.splitlines()
+    assert why.startswith("cgroup v2 in /run/interlock/cgroup2"), done.stderr
+    assert lines == ["cgroup True", "False False False"], done.stderr
 
 
 def test_a_cgroup_that_cannot_be_had_is_an_error_where_it_was_asked_for() -> None:

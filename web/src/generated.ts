@@ -143,6 +143,7 @@ export interface Summary {
   liveness: Liveness | null;
   exit_status: number | null;
   cancelled_by: string | null;
+  unstopped: string | null;
 }
 
 export interface Control {

@@ -52,6 +52,11 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
           <p>{head.status.problem} What was read before is still shown.</p>
         </Banner>
       )}
+      {head.summary.unstopped && (
+        <Banner level="critical" icon="issue" title={head.summary.ended ? "Not every process has ended" : "Not every process stands still"}>
+          <p>{head.summary.unstopped}</p>
+        </Banner>
+      )}
       {shown === "lost" && (
         <Banner level="critical" icon="question" title="This run is not supervised">
           <p>

@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from typing import Annotated, get_args
 
 import typer
-from msgspec import Struct
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from ..control import Command, Request, RequestOutcome, State, Waiting, decode_current, new_request
@@ -148,7 +148,7 @@ class LocalRuns(Runs):
 
         run_id = request.target.run_id
         if not self.is_here(run_id):
-            return super().ask(request, timeout, notice)
+            return _see_named(super().ask(request, timeout, notice), request.command, notice)
         folder = self.folder(run_id)
         adopted = (folder.path / PARKED).exists() and _adopt(folder)
         patience = patience_for(folder) if request.command in STEERABLE and not adopted else None
@@ -158,7 +158,7 @@ class LocalRuns(Runs):
             without = steer_without_owner(folder, request.command, lived)
             answer = without or ask_owner(folder, request, timeout=timeout, notice=notice)
         if answer.outcome == "success" and request.command == "cancel":
-            return _see_ended(folder, answer)
+            return _see_ended(folder, _see_named(answer, request.command, notice))
         if answer.outcome == "success" and request.command == "pause":
             return _see_still(folder, _see_paused(folder, answer, timeout), notice)
         return answer
@@ -188,12 +188,24 @@ def _adopt(folder: RunFolder) -> bool:
     return adopt_orphan(folder)
 
 
+def _see_named(answer: RequestOutcome, command: Command, notice: Notice) -> RequestOutcome:
+    """Tell of the processes that the answer names: paused does not mean that they stand, and cancelled they are not."""
+    details = answer.result.payload.details if answer.result is not None else UNSET
+    named = details.get("processes") if isinstance(details, dict) else None
+    if named is None:
+        return answer
+    if command == "cancel":
+        return replace(answer, outcome="failure", code="failed", message=f"the run has ended; {named}", result=None)
+    notice(str(named))
+    return answer
+
+
 def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
     """Stay until the agent's processes are gone: cancelled is what has ended. They get time to tidy up."""
     from ..journal import read_tree
     from ..process import attach
 
-    handle = read_tree(folder)
+    handle = read_tree(folder) if answer.outcome == "success" else None
     tree = attach(handle) if handle is not None else None
     until = time.monotonic() + ENDING_S
     while tree is not None and tree.alive():

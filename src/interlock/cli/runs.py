@@ -161,7 +161,7 @@ def matter(run: RunSummary) -> str:
     """What must be known of a run, else what it is for."""
     stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
     asked = run.doing.question if run.doing is not None and run.doing.question else ""
-    words = run.problem or run.waiting or asked or stuck or run.task
+    words = run.problem or run.unstopped or run.waiting or asked or stuck or run.task
     words = f"tampered with: {run.tampering}; {words}" if run.tampering else words
     return " ".join(words.split())
 

@@ -38,7 +38,12 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         words = f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}"
         console.print(words, markup=False, soft_wrap=True)
     waiting = None if parked else run.waiting
-    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waiting", waiting)):
+    for label, value in (
+        ("processes", run.unstopped),
+        ("workspace", run.workspace),
+        ("continues", spec.continues),
+        ("waiting", waiting),
+    ):
         if value:
             console.print(f"  {label} {value}", markup=False, soft_wrap=True)
     console.print()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .places import homes, is_there
+from .places import every_home, homes, is_there
 
 API_PORT, EGRESS_PORT = 47_811, 47_812
 """Where the model's API and the way out are found in the agent's own network namespace."""
@@ -59,7 +59,7 @@ def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str,
     own = [home / name for home in homes() for name in (*CLIENT_FOLDERS, *CLIENT_FILES)]
     own += [Path(value) for name in CLIENT_VARIABLES if (value := os.environ.get(name, "")).startswith("/")]
     settings = [home / name for home in homes() for name in CLIENT_SETTINGS]
-    secrets = [home / name for home in homes() for name in SECRETS]
+    secrets = [home / name for home in every_home() for name in SECRETS]
     secrets += [*map(Path, SYSTEM_SECRETS), *(Path(place).expanduser() for place in hide)]
     return Fence(
         write=_real((*own, *given, *workspaces)),
@@ -67,6 +67,12 @@ def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str,
         hidden=tuple(path for path in _real(secrets) if path not in given),
         temporary=temporary,
     )
+
+
+def missing_settings() -> tuple[Path, ...]:
+    """Settings of agent clients that do not exist yet, and can be made: what they start runs outside later."""
+    wanted = [home / name for home in homes() for name in CLIENT_SETTINGS]
+    return tuple(path for path in wanted if not is_there(path) and is_there(path.parent))
 
 
 def _real(places: Iterable[Path]) -> tuple[Path, ...]:

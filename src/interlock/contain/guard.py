@@ -11,6 +11,7 @@ from msgspec import Struct
 from .bubblewrap import base_words
 from .fence import SECRET_VARIABLES, TEMPORARY, Fence
 from .places import (
+    bound_sockets,
     cgroup_mounts,
     code_places,
     hidden_sockets,
@@ -81,6 +82,7 @@ def guard_words(
     words += _hide(folder for folder in emptied if folder.is_dir())
     words += _hide(file for file in _real(files) if not _is_gone(file, fence))
     if fence is not None:
+        words += _hide(path for path in _real(bound_sockets()) if _is_seen(path, fence, emptied))
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
         words += [word for place in fence.hidden if place.is_dir() for word in ("--remount-ro", str(place))]
@@ -104,6 +106,14 @@ def _open_fence(fence: Fence) -> list[str]:
     emptied = tuple(map(Path, ("/run", *TEMPORARY)))
     words += _bind("--ro-bind", (place for place in (*homes(), *code_places()[0]) if _is_below(place, emptied)))
     return words + _bind("--bind", fence.write)
+
+
+def _is_seen(path: Path, fence: Fence, emptied: list[Path]) -> bool:
+    """Whether a socket outside is there inside a fence: not given to it by name, nor in what is emptied anyway."""
+    if path in fence.write or _is_below(path, (*emptied, *fence.hidden)):
+        return False
+    again = (*homes(), *code_places()[0], *fence.write)
+    return not _is_below(path, map(Path, ("/run", *TEMPORARY))) or _is_below(path, again)
 
 
 def _is_gone(file: Path, fence: Fence | None) -> bool:

@@ -32,6 +32,12 @@ def homes() -> tuple[Path, ...]:
     return tuple(dict.fromkeys(path for path in known if path.is_absolute()))
 
 
+def every_home() -> tuple[Path, ...]:
+    """The homes that we can read: root can read everybody's."""
+    others = [Path(user.pw_dir) for user in pwd.getpwall() if user.pw_dir.startswith("/")] if os.geteuid() == 0 else []
+    return tuple(dict.fromkeys((*homes(), *others)))
+
+
 def own_places() -> tuple[Path, ...]:
     """Our configuration and our cache, with the hook client in it: read-only inside."""
     return Path(platformdirs.user_config_dir("interlock")), Path(platformdirs.user_cache_dir("interlock"))
@@ -109,6 +115,13 @@ def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
     files += [Path(value) for key in ("SWAYSOCK", "I3SOCK") if (value := os.environ.get(key, "")).startswith("/")]
     files += runtime.glob("sway-ipc.*.sock")
     return [path for path in folders if path.is_dir()], [path for path in files if is_there(path)]
+
+
+def bound_sockets() -> list[Path]:
+    """Every socket outside that has a path: connecting to one needs no right to write, and no network."""
+    lines = Path("/proc/net/unix").read_text(errors="surrogateescape").splitlines()
+    paths = {Path(fields[7]) for line in lines if len(fields := line.split(maxsplit=7)) == 8 and fields[7][0] == "/"}
+    return sorted(path for path in paths if is_there(path) and path.is_socket())
 
 
 def hidden_variables(allow: tuple[str, ...]) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ def begin(turn: Transition, request: Request) -> None:
         case "resume":
             begin_resume(turn)
         case "cancel":
-            # The gate is shut first, so that nothing starts between the RESULT and the end of the agent.
-            ask(turn, "closing", status=turn.state.status, shut=True)
+            # Everything has ended, or is named, before the RESULT says so.
+            ask(turn, "closing", status="aborted", shut=True)
         case "escalate":
             begin_escalate(turn, from_plain(request.payload, EscalatePayload))
         case "approve" | "reject":
@@ -136,8 +136,8 @@ def conclude(turn: Transition, asked: Desired, request: Request, event: Actuated
     state = turn.state
     turn.change(phase="idle", asked=None)
     if request.command == "cancel":
-        # A gate that cannot be shut does not keep a person from ending the run.
-        end_run(turn, "USER_CANCELLED", by=request.request_id)
+        # What cannot be ended does not keep a person from ending the run.
+        end_run(turn, "USER_CANCELLED", by=request.request_id, left="" if event.ok else event.detail)
     elif not event.ok:
         turn.change(revision=state.revision + 1)
         finish(turn, fail("failed", event.detail or f"{request.command} could not be carried out"))
@@ -147,9 +147,9 @@ def conclude(turn: Transition, asked: Desired, request: Request, event: Actuated
     elif request.command == "pause":
         status = "pausing" if state.under_way and not is_at_once(request) else "paused"
         moved_on = status != asked.status
-        message = f"paused at iteration {state.iter}" + (f"; {event.detail}" if event.detail else "")
         turn.change(status=status, cause=request.request_id, revision=state.revision + moved_on)
-        finish(turn, succeed(message, run_status=status), tell_state=True)
+        done = succeed_except(event.detail, f"paused at iteration {state.iter}", run_status=status)
+        finish(turn, done, tell_state=True)
         if moved_on:
             set_desired(turn, desired_now(turn))
     else:
@@ -226,8 +226,11 @@ def release(turn: Transition) -> None:
         set_desired(turn, desired_now(turn))
 
 
-def end_run(turn: Transition, reason: AbortReason | DoneReason, by: str | None = None) -> None:
-    """The end, in one transaction: whatever was in flight gets `not_found`, except the cancel that brought it about."""
+def end_run(turn: Transition, reason: AbortReason | DoneReason, by: str | None = None, left: str = "") -> None:
+    """The end, in one transaction: whatever was in flight gets `not_found`, except the cancel that brought it about.
+
+    `left` names what that cancel could not end.
+    """
     if turn.state.ended:
         return
     status: Status = "aborted" if reason in ABORT_REASONS else "done"
@@ -249,7 +252,7 @@ def end_run(turn: Transition, reason: AbortReason | DoneReason, by: str | None =
     entries: list[LogEntry] = []
     if by is not None:
         first, queue = queue[0], queue[1:]
-        entries.append(turn.answer(first.request, first.fingerprint, succeed("cancelled")))
+        entries.append(turn.answer(first.request, first.fingerprint, succeed_except(left, "cancelled")))
     entries.append(turn.end_entry(reason, by))
     entries += [_too_late(turn, item) for item in queue]
     turn.persist(*entries)
@@ -264,6 +267,13 @@ def finish(turn: Transition, payload: ResultPayload, *, tell_state: bool = False
     if tell_state:
         entries.append(turn.state_entry(first.request.request_id))
     turn.persist(*entries)
+
+
+def succeed_except(processes: str, message: str, **more: object) -> ResultPayload:
+    """It took effect; the processes that it does not reach, where there are any, are named."""
+    if not processes:
+        return succeed(message, **more)
+    return succeed(f"{message}; {processes}", details={"processes": processes}, **more)
 
 
 def refuse(turn: Transition, why: str) -> None:

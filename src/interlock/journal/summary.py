@@ -38,10 +38,11 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     `owner_pid` is the process that holds the run now, None if no one does. `problem` says why a run cannot be read,
     `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
-    answer went: empty if every episode is over, None if issues belong to no episode. `tampering` says how
-    supervision was interfered with last. `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is
-    what the run was doing when its owner looked last: see `doing`. `exit_status` is the command's; minus a signal.
-    `cancelled_by` is who asked for the end. Without a task, `task` is the command.
+    answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
+    supervision was interfered with last, `unstopped` which processes the last pause or end did not reach.
+    `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is what the run was doing when its owner
+    looked last: see `doing`. `exit_status` is the command's; minus a signal. `cancelled_by` is who asked for the end.
+    Without a task, `task` is the command.
     """
 
     run_id: str
@@ -73,6 +74,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     liveness: Liveness | None = None
     exit_status: int | None = None
     cancelled_by: str | None = None
+    unstopped: str | None = None
 
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:

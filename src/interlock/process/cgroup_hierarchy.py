@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,12 +40,13 @@ class CgroupFolders(NamedTuple):
 def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
     """Make the folders for one tree, or say in words why there are none."""
     own = own_folder("cgroup2")
-    if own is None and mount:
-        own = _mount_private()
-    if own is None:
-        return "no cgroup v2 hierarchy is mounted"
-    sweep(own)
-    group, why = _make_group(own, marker)
+    if mount and os.geteuid() == 0 and (own is None or own.is_relative_to(PRIVATE_MOUNT)):
+        with _alone():
+            group, why = _make_group(own_folder("cgroup2") or _mount_private(), marker)
+            if group is not None and group.is_relative_to(PRIVATE_MOUNT):
+                (PRIVATE_MOUNT.parent / group.name).symlink_to(group)
+    else:
+        group, why = _make_group(own, marker)
     if group is None:
         return why
     if not (group / "cgroup.freeze").exists():
@@ -114,8 +118,11 @@ def remove(folder: Path, seconds: float = 0.0) -> bool:
             return True
 
 
-def _make_group(own: Path, marker: str) -> tuple[Path | None, str]:
+def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
     """A folder below our own cgroup; or alongside it, if only there the kernel limits memory and nothing limits us."""
+    if own is None:
+        return None, "no cgroup v2 hierarchy is mounted"
+    sweep(own)
     group, why = _mkdir(own, marker)
     for name in CONTROLLERS:
         _write(own / "cgroup.subtree_control", f"+{name}")
@@ -158,17 +165,44 @@ def _mkdir(place: Path, marker: str) -> tuple[Path | None, str]:
 
 
 def _mount_private() -> Path | None:
-    """As root, mount cgroup v2 in a folder of our own; it stays for the next run."""
-    if os.geteuid() != 0:
-        return None
+    """As root, mount cgroup v2 in a folder of our own, until the last tree in it has ended."""
     try:
-        PRIVATE_MOUNT.mkdir(mode=0o700, parents=True, exist_ok=True)
+        PRIVATE_MOUNT.mkdir(mode=0o700, exist_ok=True)
         subprocess.run(
             ["mount", "-t", "cgroup2", "none", str(PRIVATE_MOUNT)], check=True, capture_output=True, timeout=10
         )
     except (OSError, subprocess.SubprocessError):
         return None
     return own_folder("cgroup2")
+
+
+def unmount_private() -> None:
+    """Take our own mount away where no tree uses it any more."""
+    if os.geteuid() != 0 or not PRIVATE_MOUNT.is_mount():
+        return
+    with suppress(OSError, subprocess.SubprocessError), _alone():
+        used = list(PRIVATE_MOUNT.parent.glob(f"{PREFIX}*"))
+        if not any(link.exists() for link in used):
+            for link in used:
+                link.unlink()
+            subprocess.run(["umount", str(PRIVATE_MOUNT)], check=True, capture_output=True, timeout=10)
+            PRIVATE_MOUNT.rmdir()
+            PRIVATE_MOUNT.parent.rmdir()
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Nobody else mounts, unmounts or makes a folder in our own mount meanwhile."""
+    while True:
+        PRIVATE_MOUNT.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = os.open(PRIVATE_MOUNT.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            if PRIVATE_MOUNT.parent.exists() and os.path.samestat(os.fstat(folder), PRIVATE_MOUNT.parent.stat()):
+                yield
+                return
+        finally:
+            os.close(folder)
 
 
 def _seen_at(mount: Mount, path: str) -> Path | None:

@@ -266,13 +266,13 @@ class ProcessTree:
         self._watch.close()
         before = self._ask(grace_s) if grace_s > 0 else 0
         with self._acting:
-            inside = self._inside()
+            inside, until = self._inside(), time.monotonic() + KILL_S
             if self._group:
                 self._group.kill(KILL_S)
-            reached = signals.kill(self._family, seconds=KILL_S)
+            reached = signals.kill(self._family, seconds=max(STOPPING_S, until - time.monotonic()))
             if reached.left and self._order(signal.SIGKILL):
                 # With the first process of their namespace the kernel ends them all.
-                reached = signals.kill(self._family, seconds=KILL_S)
+                reached = signals.kill(self._family, seconds=STOPPING_S)
         self.close()
         killed = inside + reached.processes
         return EndOutcome(
@@ -300,6 +300,7 @@ class ProcessTree:
             cgroup_hierarchy.remove(Path(folder), seconds=1)
         if self._group:
             cgroup_hierarchy.remove(self._group.path, seconds=1)
+            cgroup_hierarchy.unmount_private()
 
     def __enter__(self) -> ProcessTree:
         return self

@@ -241,7 +241,7 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
         host=host,
         workspace=printable(summary.workspace) if summary.workspace is not None else None,
         waiting=printable(summary.waiting) if summary.waiting is not None else None,
-        problem=printable(summary.problem) if summary.problem is not None else None,
+        problem=printable(summary.problem or summary.unstopped or "") or None,
         liveness=summary.doing,
         owner_pid=summary.owner_pid,
         ending=summary.ending,

@@ -26,16 +26,20 @@ class CommandExecutor:
         self._supervisor.note_status(status)
         executor = self._supervisor.executor
         if executor.processes is not None and status == "paused":
-            if moving := executor.processes.hold():
-                executor.on_not_stopped(moving)
+            moving = executor.processes.hold()
+            executor.on_not_stopped(moving)
             return moving
         if executor.processes is not None and not shut:
             executor.processes.release()
+            executor.on_not_stopped("")
         return ""
 
-    def cancel(self) -> str:
-        """End the agent, politely then firmly."""
-        return self._supervisor.executor.carry_out(Stop("cancelled by a person")).how
+    def cancel(self) -> Applied:
+        """End the agent, politely then firmly; not done where a process is left, which is named."""
+        executor = self._supervisor.executor
+        done = executor.carry_out(Stop("cancelled by a person"))
+        left = executor.processes.left() if executor.processes is not None else ""
+        return Applied(False, left) if left else Applied(True, done.how)
 
     def execute(self, order: Execute, post: Poster) -> Executed | None:
         """Carry an order out, once per request. A rollback takes its time, in its own thread."""

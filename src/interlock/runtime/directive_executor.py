@@ -136,8 +136,8 @@ class DirectiveExecutor:
         shut = self.on_stop(order)
         grace_s = EMERGENCY_GRACE_S if order.incident_id is not None else GRACE_S
         ended = self.processes.end(grace_s) if self.processes is not None else ""
-        if self.processes is not None and (left := self.processes.left()):
-            self.on_not_stopped(left)
+        if self.processes is not None:
+            self.on_not_stopped(self.processes.left())
         asked = Applied(False, "")
         if "stop" in self.adapter.capabilities:
             asked = with_timeout(

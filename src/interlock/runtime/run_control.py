@@ -74,7 +74,7 @@ class RunControl:
             max_iterations=config.limits.max_steps,
             issue_id=run.spec.issue_id,
         )
-        self._seen, self._has_switched = run.spec.model, False
+        self._seen, self._has_switched, self._cancelled = run.spec.model, False, False
         self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
         # It lets passages through a moment after the gate opens: callers that asked in between are woken.
         self.endpoint.when_open(run.gate.notify)
@@ -157,8 +157,10 @@ class RunControl:
             self.run.gate.close(desired.status)
             # What ended by itself or by the supervisor has said why before; else it was a person.
             self.run.reason = self.run.reason or CANCELLED
-            cancelled = self.orders is not None and self.run.reason == CANCELLED
-            return Applied(True, self.orders.cancel() if self.orders and cancelled else applied.how)
+            if self.orders is None or self._cancelled or self.run.reason != CANCELLED:
+                return applied
+            self._cancelled = True
+            return self.orders.cancel()
         self.run.gate.set_status("paused" if desired.shut else desired.status, desired.revision)
         done = self.orders.note_status(desired.status, shut=desired.shut) if self.orders is not None else ""
         return Applied(True, done)

@@ -454,7 +454,11 @@ class Supervisor(StepClient):
             log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
 
     def _note_not_stopped(self, processes: str) -> None:
-        """Name what a pause or an end does not reach, in the journal and to people."""
+        """Name what a pause or an end does not reach, in the journal, in lists and to people; empty: it reached all."""
+        if processes != (self.run.summary.unstopped or ""):
+            self.run.update(unstopped=processes or None)
+        if not processes:
+            return
         self._note_fault(Fault("processes", processes))
         self.executor.carry_out(Notify("Not every process of the run could be stopped", processes, "critical"))
 

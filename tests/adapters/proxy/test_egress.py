@@ -174,6 +174,23 @@ def test_what_is_no_request_to_a_proxy_is_refused(way: Way) -> None:
 
 
 @pytest.mark.parametrize(
+    "headers",
+    [
+        b"x: 1\nhost: other.test",
+        b"x: 1\rhost: other.test",
+        b"x: 1\r\n folded: 1",
+        b"host : other.test",
+        b"no colon\r\nx: 1",
+        b"x: 1\r\nno colon",
+        b"x: \0",
+    ],
+)
+def test_a_head_that_a_server_may_read_as_another_request_is_refused(way: Way, headers: bytes) -> None:
+    line = f"GET http://localhost:{way.server.port}/ HTTP/1.1\r\n".encode()
+    assert way.ask(line + headers + b"\r\n\r\n").recv(4096).startswith(b"HTTP/1.1 400")
+
+
+@pytest.mark.parametrize(
     "entry", ["*", "*.com", "a b", "http://x", "x:0", "x:99999", "-x.test", "a..b", "*.127.0.0.1", ""]
 )
 def test_an_entry_that_is_no_host_is_an_error(entry: str) -> None:

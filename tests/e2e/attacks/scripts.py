@@ -128,6 +128,10 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("write elsewhere in the home", "touch ~/elsewhere", guard="not held", fence="prevented"),
     Attack("read an ssh key", "grep -q mine ~/.ssh/id_ed25519", guard="not held", fence="prevented"),
     Attack("a server on this machine", "$PYTHON $HELPER tcp $SERVICE", guard="not held", fence="prevented"),
+    Attack("a server's socket in the home", "$PYTHON $HELPER connect ~/server.sock", guard="not held", fence="prevented"),
+    Attack("a socket to the hypervisor (vsock)", "$PYTHON $HELPER family 40", guard="not held", fence="prevented"),
+    Attack("the kernel's keyrings", "$PYTHON $HELPER keyring", guard="not held", fence="prevented"),
+    Attack("make settings of an agent client", "echo '{}' > ~/.claude/settings.local.json", guard="not held"),
     Attack("an abstract socket outside", "$PYTHON $HELPER connect @$ABSTRACT"),
     Attack("an address elsewhere without the proxy", "$PYTHON $HELPER route", guard="not held", fence="prevented"),
     # The kernel

@@ -34,7 +34,8 @@ USER = 61_234
 """An ordinary user without a name."""
 
 TOPS = ("etc", "home", "opt", "root", "run", "srv", "usr", "var")
-SERVICES = {"docker": "", "dbus": "", "systemd": "", "user-dbus": "run/bus", "user-systemd": "run/systemd/private"}
+SERVICES = {"docker": "", "dbus": "", "systemd": "", "user-dbus": "run/bus", "user-systemd": "run/systemd/private",
+            "server": "home/server.sock"}  # fmt: skip
 """Stand-ins for what runs programs for others, and where those of the user are."""
 
 
@@ -227,7 +228,13 @@ class Siege:
         kept: dict[str, object] = {}
         for place in ("config", "cache", "home", "runs/.web-token"):
             for path in sorted((self.root / place).rglob("*")) or [self.root / place]:
-                if path.is_file() and path.name not in (".bash_profile", "x.service", "elsewhere", "settings.json"):
+                if path.is_file() and path.name not in (
+                    ".bash_profile",
+                    "x.service",
+                    "elsewhere",
+                    "settings.json",
+                    "settings.local.json",
+                ):
                     kept[str(path)] = path.read_bytes()
         kept["mutes"] = (self.root / "state" / "interlock" / "mutes").exists()
         kept["checkpoints"] = (self.root / "state" / "interlock" / "checkpoints").exists()

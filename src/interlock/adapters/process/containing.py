@@ -116,7 +116,7 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
         workspaces=places.workspaces,
         secret=_secret_files(config),
     )
-    filter_fd = open_filter()
+    filter_fd = open_filter(fenced=places.temporary is not None)
     fence = None
     if places.temporary is not None:
         fence = build_fence(places.workspaces, places.temporary, config.contain.write, config.contain.hide)

@@ -23,7 +23,7 @@ none of its processes has run at all. The first that does is seen within WATCH_S
 
 WATCH_S = 0.5
 """How often we look whether anything was tampered with, if a process of the run has run since: what idles may have done
-that just before. With the other looks in any case."""
+that just before. With the other looks in any case, and when a socket, the gate or the journal is not what it was."""
 
 IDLE = 0.01
 """Of one core: a command that uses less, and starts and ends no process, does nothing."""
@@ -43,9 +43,10 @@ class Monitor:
         started: float,
         also: Callable[[], None] = lambda: None,
         watch: Callable[[], None] = lambda: None,
+        is_touched: Callable[[], bool] = lambda: False,
     ) -> None:
         self._supervisor, self._held, self._steps, self._started = supervisor, held, steps, started
-        self._also, self._watch = also, watch
+        self._also, self._watch, self._is_touched = also, watch, is_touched
         self.due_s: Callable[[], float] = lambda: STILL_S
         self._clock = supervisor.run.clock
         self._over = threading.Event()
@@ -67,6 +68,8 @@ class Monitor:
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join()
+            # What the command did at the very end counts as well.
+            self._attempt(self._watch)
         self.note_events()
 
     def note_events(self) -> None:
@@ -84,7 +87,7 @@ class Monitor:
             ran = tree is None or tree.has_run()
             self._still, self._unkept = self._still and not ran, self._unkept or ran
             is_due = self._clock.monotonic() >= due or (ran and self._interval > MOST_S)
-            if ran or is_due:
+            if ran or is_due or self._is_touched():
                 self._attempt(self._watch)
             if is_due:
                 self._attempt(self._look)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ...checkpoint import Change
 from ...config import Models, parse_hosts
-from ...contain import Insiders, late_places
+from ...contain import Insiders, late_places, missing_settings
 from ...core import Adapter, Hold, InterlockError, NotFound, from_json
 from ...intervene import context_text
 from ...journal import HELD, JournalReader, JournalReading, RunFolder, Store
@@ -160,7 +160,13 @@ class Owner:
         self._say: Callable[[str], None] = lambda _: None
         self._removed = False
         self._monitor = Monitor(
-            self._supervisor, self.held, self._steps, run.summary.started, self._look_around, self._watch_over
+            self._supervisor,
+            self.held,
+            self._steps,
+            run.summary.started,
+            self._look_around,
+            self._watch_over,
+            self._watch.is_touched,
         )
         self._monitor.due_s = lambda: self._liveness.due_s
 
@@ -222,6 +228,11 @@ class Owner:
         """How long the commands of `done_when` may take."""
         gate = self._supervisor.stop_gate
         return len(self._supervisor.pipeline.context.contract.done_when) * gate.runner.timeout_s
+
+    def settle(self) -> None:
+        """Return when a cancel that ends the command is over: it must not be taken for the command's own end."""
+        if self._supervisor.run.steering is not None:
+            self._supervisor.run.steering.settle()
 
     def send_back(self, status: int) -> Relaunch | None:
         """The client ended without asking whether it may: what it still has to do, for its session."""
@@ -327,7 +338,13 @@ class Owner:
     def _make_watch(self) -> SelfWatch:
         late = late_places(self._begin.config.contain.allow) if self._begin.contained else ()
         watch = SelfWatch(
-            self._supervisor, self._guardian, self.held, self._folder, contained=self._begin.contained, late=late
+            self._supervisor,
+            self._guardian,
+            self.held,
+            self._folder,
+            contained=self._begin.contained,
+            late=late,
+            settings=missing_settings() if self._begin.fenced else (),
         )
         control = socket_path(self._folder.path)
         steps = steps_path(control)
@@ -530,6 +547,7 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
         elif isinstance(message, Ping):
             channel.send(message)
         elif isinstance(message, Exited):
+            owner.settle()
             if not message.limits and owner.parking.exited(message.status):
                 channel.send(ClientParked(owner.parked_words))
                 continue
@@ -545,6 +563,7 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
     if tree is not None:
         tree.wait()
         left = end_left_running(tree, folder, leave=begin.config.runtime.left_running == "leave")
+    owner.settle()
     if owner.parking.exited(UNKNOWN_STATUS):
         owner.leave()
         _tidy(folder, begin.temporary)

@@ -30,11 +30,13 @@ class SelfWatch:
         *,
         contained: bool,
         late: tuple[Path, ...] = (),
+        settings: tuple[Path, ...] = (),
     ) -> None:
         self._supervisor, self._guardian, self._held, self._folder = supervisor, guardian, held, folder
         self._contained = contained
-        self._late = tuple(map(str, late))
+        self._late, self._settings = tuple(map(str, late)), tuple(map(str, settings))
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
+        self._stamped: list[object] = []
         self._undo_lost = False
         self._journal_print = _identity(folder.journal)
         self._commands = {path: _own_identity(path) for path in command_places()} if contained else {}
@@ -42,6 +44,13 @@ class SelfWatch:
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
         """Have this socket bound again when it vanishes."""
         self._sockets[path] = (_identity(path), bind_again)
+
+    def is_touched(self) -> bool:
+        """Whether a socket, the gate or the journal is not what it was at the last look: cheap enough for any time."""
+        return self._stamps() != self._stamped
+
+    def _stamps(self) -> list[object]:
+        return [*map(_identity, self._sockets), _identity(self._folder.journal), _written(self._folder.gate)]
 
     def look(self) -> None:
         """See that everything is as it was: a few looks at files, however idle the command is."""
@@ -62,10 +71,14 @@ class SelfWatch:
             # Not by its status, which raises where a file is missing: that is the rule here.
             if os.access(place, os.F_OK):
                 self._guardian.notice("a file that starts programs outside the run was created", place)
-
+        for place in self._settings:
+            if os.access(place, os.F_OK):
+                # Clients make some of them themselves.
+                self._guardian.notice("settings that start programs in later sessions were created", place, "warn")
         for path, known in self._commands.items():
             if _own_identity(path) != known:
                 self._guardian.notice("what your shell runs as interlock was replaced", str(path))
+        self._stamped = self._stamps()
 
     def _look_at_checkpoints(self) -> None:
         workspace = self._supervisor.executor.workspace
@@ -97,6 +110,14 @@ def _own_identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return info.st_dev, info.st_ino
+
+
+def _written(path: Path) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path)  # noqa: PTH116  asked twice a second
+    except OSError:
+        return None
+    return info.st_ino, info.st_mtime_ns
 
 
 def _identity(path: Path | None) -> tuple[int, int] | None:

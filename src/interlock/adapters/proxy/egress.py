@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import logging
+import re
 import socket
 import threading
 from collections.abc import Callable
@@ -25,6 +26,9 @@ CHUNK = 65_536
 HEAD_S = 30.0
 MOST_HEAD = 65_536
 MOST_CONNECTIONS = 512
+
+NOT_PLAIN = re.compile(rb"\r(?!\n)|(?<!\r)\n|\0|\r\n[ \t]|\r\n[^\r\n:]*[ \t]+:|\r\n(?=[^\r\n])[^:\r\n]*(?:\r\n|\Z)")
+"""In the head of a request: a line that ends otherwise, is folded, has a space before its colon, or no colon."""
 
 Refused = Callable[[str, int, str], None]
 """Called with a host, a port and why it was refused."""
@@ -187,6 +191,9 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
             raise ValueError("no request header")
         data += more
     head, _, rest = data.partition(b"\r\n\r\n")
+    if NOT_PLAIN.search(head):
+        # Whoever is behind us might read it as another request, or one to another host.
+        raise ValueError("a head that can be read in two ways")
     return head, rest
 
 

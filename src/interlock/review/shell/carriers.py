@@ -240,7 +240,7 @@ def run_unknown(reader: ScriptReader, command: Command, scope: ShellScope, flow:
 ACTING = name_set(
     """rm dd shred mkfs wipefs find curl wget nc ncat bash sh zsh dash sudo chmod chown truncate mv cp scp rsync ssh tee
     python python3 perl ruby node php env xargs kill pkill killall git docker kubectl psql mysql unlink rmdir tar cat
-    busybox crontab systemctl"""
+    busybox crontab systemctl shutdown reboot poweroff halt userdel mkfs.ext4"""
 )
 """Programs that are worth following behind one that is not known."""
 
