@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..core import InterlockError, NotFound, RunSpec, from_json
+from ..core import InterlockError, NotFound, RunSpec, from_json, read_small
 from .ids import is_run_id
 from .lock import OwnerInfo, RunLock, find_owner
 
@@ -72,7 +72,7 @@ class RunFolder:
     def spec(self) -> RunSpec:
         """What the run is."""
         try:
-            return from_json(self.spec_file.read_bytes(), RunSpec)
+            return from_json(read_small(self.spec_file), RunSpec)
         except FileNotFoundError:
             raise NotFound(f"{self.path} is not a run", todo="Its spec.json is missing.") from None
         except msgspec.DecodeError as error:

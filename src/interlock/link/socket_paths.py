@@ -8,7 +8,7 @@ import socket
 import stat
 from pathlib import Path
 
-from ..core import InterlockError
+from ..core import InterlockError, read_small
 
 MAX_SOCKET_PATH = 107
 """Bytes of a socket's path; the kernel has room for 108 with the end mark."""
@@ -55,8 +55,8 @@ def note_socket(folder: Path, path: Path) -> None:
 def noted_socket(folder: Path) -> Path | None:
     """Where a run's socket is said to be; None if it never had one."""
     try:
-        return Path((folder / SOCKET_NOTE).read_text().strip())
-    except FileNotFoundError:
+        return Path(os.fsdecode(read_small(folder / SOCKET_NOTE)).strip())
+    except OSError:
         return None
 
 
