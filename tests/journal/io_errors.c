@@ -163,7 +163,8 @@ BY_PATH(fchownat, (int f, const char *a, uid_t u, gid_t g, int x), (f, a, u, g, 
     va_list given; va_start(given, what); void *more = va_arg(given, void *); va_end(given); \
     return (can_fail) && due(fd) ? -1 : real(fd, what, more); \
   }
-#define FAILS_FCNTL (what != F_SETLK || ((struct flock *)more)->l_type != F_UNLCK) /* No kernel fails to unlock. */
+/* No kernel fails to unlock; and SQLite waits for seconds for each lock that it does not get. */
+#define FAILS_FCNTL (what != F_SETLK || (!sticky && ((struct flock *)more)->l_type != F_UNLCK))
 WITH_ONE_MORE(fcntl, int, FAILS_FCNTL) WITH_ONE_MORE(fcntl64, int, FAILS_FCNTL) WITH_ONE_MORE(ioctl, unsigned long, 1)
 
 long syscall(long number, ...) {

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -195,3 +196,16 @@ def test_damage_in_the_middle_of_a_journal_is_reported_while_reading(run: RunFol
         assert reader.check() != []
         with pytest.raises(UnreadableJournal, match="damaged"):
             list(reader.read())
+
+
+def test_records_are_unpacked_one_at_a_time(run: RunFolder) -> None:
+    """A short row may hold megabytes: what was read and let go takes no memory."""
+    with Journal.open(run) as journal:
+        journal.append([JournalEntry("note", {"n": n, "x": "y" * 2_000_000}) for n in range(60)], durable=True)
+    with JournalReader.open(run) as reader:
+        tracemalloc.start()
+        try:
+            assert sum(1 for _ in reader.read()) == 60
+            assert tracemalloc.get_traced_memory()[1] < 30_000_000
+        finally:
+            tracemalloc.stop()

@@ -137,6 +137,8 @@ from .record import LostRecord as LostRecord
 from .record import Record as Record
 from .regular_expressions import compile_late_patterns as compile_late_patterns
 from .regular_expressions import late_pattern as late_pattern
+from .regular_file import open_regular as open_regular
+from .regular_file import read_small as read_small
 from .review import VERDICTS as VERDICTS
 from .review import Level as Level
 from .review import Review as Review

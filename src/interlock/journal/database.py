@@ -230,6 +230,9 @@ def explain(error: apsw.Error, path: Path) -> InterlockError:
 
 
 def _connect(path: Path, flags: int) -> apsw.Connection:
+    if path.exists() and not path.is_file():
+        # SQLite would wait for whoever writes to a pipe.
+        raise UnreadableJournal("this is not a journal", where=str(path))
     try:
         connection = apsw.Connection(str(path), flags=flags)
     except apsw.Error as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..core import InterlockError, NotFound, RunSpec, from_json
+from ..core import InterlockError, NotFound, RunSpec, from_json, read_small
 from .ids import is_run_id
 from .lock import OwnerInfo, RunLock, find_owner
 
@@ -60,7 +60,7 @@ class RunFolder:
         self.run_id = path.name
 
     def is_run(self) -> bool:
-        """Whether it is one: someone may have put a store where other things lie, which are none of our business."""
+        """Whether it is one: someone may have put a store where other things are, which are none of our business."""
         place = str(self.path)
         if not is_run_id(self.run_id) or os.path.islink(place):  # noqa: PTH114  for each run of a list
             return False
@@ -72,7 +72,7 @@ class RunFolder:
     def spec(self) -> RunSpec:
         """What the run is."""
         try:
-            return from_json(self.spec_file.read_bytes(), RunSpec)
+            return from_json(read_small(self.spec_file), RunSpec)
         except FileNotFoundError:
             raise NotFound(f"{self.path} is not a run", todo="Its spec.json is missing.") from None
         except msgspec.DecodeError as error:

@@ -76,7 +76,7 @@ class RunLock:
 def find_owner(path: Path) -> OwnerInfo | None:
     """Who holds the lock right now; None if no one does, whatever the file says."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
@@ -96,5 +96,5 @@ def _try(handle: int, how: int) -> bool:
 def _told_by(handle: int) -> OwnerInfo:
     try:
         return from_json(os.pread(handle, 4096, 0), OwnerInfo)
-    except msgspec.DecodeError:
+    except (OSError, msgspec.DecodeError):
         return OwnerInfo()

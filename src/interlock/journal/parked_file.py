@@ -12,7 +12,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core import boot_clock, boot_id, from_json
+from ..core import boot_clock, boot_id, from_json, read_small
 from .durable_files import FOLDER_MODE, locked, write_durably
 from .folder import PARKED, RunFolder
 
@@ -36,9 +36,9 @@ def write_parked(folder: RunFolder, timer: Struct) -> None:
 
 
 def read_parked(folder: RunFolder, kind: type[T]) -> T | None:
-    """A run's timer; None where it is not parked."""
+    """A run's timer; None if it is not parked."""
     try:
-        return from_json((folder.path / PARKED).read_bytes(), kind)
+        return from_json(read_small(folder.path / PARKED), kind)
     except (OSError, msgspec.DecodeError):
         return None
 

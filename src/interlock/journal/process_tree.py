@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from ..core import from_json
+from ..core import from_json, read_small
 from ..process import TreeHandle, attach
 from .durable_files import write_whole
 from .folder import TREE, RunFolder
@@ -16,9 +16,9 @@ def write_tree(folder: RunFolder, tree: TreeHandle) -> None:
 
 
 def read_tree(folder: RunFolder) -> TreeHandle | None:
-    """A run's process tree; None where it never had one."""
+    """A run's process tree; None if it never had one."""
     try:
-        return from_json((folder.path / TREE).read_bytes(), TreeHandle)
+        return from_json(read_small(folder.path / TREE), TreeHandle)
     except (OSError, msgspec.DecodeError):
         return None
 

@@ -74,12 +74,14 @@ class JournalReader(JournalReading):
         left = limit
         while left is None or left > 0:
             want = CHUNK if left is None else min(CHUNK, left)
-            chunk = self._chunk(after, kinds, want)
-            yield from chunk
-            if len(chunk) < want:
+            rows = self._rows(after, kinds, want)
+            # One after the other: a short row may be a long record.
+            for row in rows:
+                yield self._record(row)
+            if len(rows) < want:
                 return
-            after = chunk[-1].seq
-            left = None if left is None else left - len(chunk)
+            after = rows[-1][0]
+            left = None if left is None else left - len(rows)
 
     def search(
         self,
@@ -183,7 +185,7 @@ class JournalReader(JournalReading):
             raise damaged(self._folder.journal, f"its summary: {error}") from None
 
     def head(self) -> Head | None:
-        """The newest signed end of the journal; None where it is not chained."""
+        """The newest signed end of the journal; None if it is not chained."""
         if not self.is_chained:
             return None
         rows = self._ask("SELECT seq, chain, CAST(body AS BLOB), key, signature FROM summary")
@@ -244,16 +246,14 @@ class JournalReader(JournalReading):
     def close(self) -> None:
         self._connection.close()
 
-    def _chunk(self, after: int, kinds: Set[str] | None, limit: int) -> list[Record]:
+    def _rows(self, after: int, kinds: Set[str] | None, limit: int) -> list[tuple[Any, ...]]:
         if kinds is None:
-            rows = self._ask(f"{_COLUMNS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
-        elif not kinds:
-            rows = []
-        else:
-            # One ordered walk along the index per kind, merged: no sorting, however long the journal is.
-            each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND seq > {int(after)}"] * len(kinds))
-            rows = self._ask(f"{each} ORDER BY seq LIMIT ?", (*sorted(kinds), limit))
-        return [self._record(row) for row in rows]
+            return self._ask(f"{_COLUMNS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
+        if not kinds:
+            return []
+        # One ordered walk along the index per kind, merged: no sorting, however long the journal is.
+        each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND seq > {int(after)}"] * len(kinds))
+        return self._ask(f"{each} ORDER BY seq LIMIT ?", (*sorted(kinds), limit))
 
     def _record(self, row: tuple[Any, ...]) -> Record:
         """A record; a `lost` one where its bytes are damaged."""

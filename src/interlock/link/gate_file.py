@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from ..control import Desired
-from ..core import Applied, InterlockError, Status, from_json, sync_data
+from ..core import Applied, InterlockError, Status, from_json, read_small, sync_data
 
 SIZE = 128
 SOON_S = 0.02
@@ -43,9 +43,11 @@ def read_gate(path: Path) -> GateState | None:
     """What the file says; None if there is none, which means open."""
     for attempt in range(TRIES):
         try:
-            data = path.read_bytes()
+            data = read_small(path, SIZE)
         except FileNotFoundError:
             return None
+        except OSError:
+            data = b""
         try:
             gate = from_json(data, GateState)
         except msgspec.DecodeError:
@@ -115,7 +117,7 @@ class FileGate:
         if self._line is None:
             return False
         try:
-            return self._path.read_bytes() != self._line
+            return read_small(self._path, SIZE) != self._line
         except OSError:
             return self._path.parent.exists()
 
@@ -144,7 +146,10 @@ class FileGate:
 
 
 def _open(path: Path) -> int:
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if not path.is_file() or path.is_symlink():
+        # Whatever was put in its place is nothing to write to, or to wait for.
+        path.unlink(missing_ok=True)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 
 
 def _line(status: Status, revision: int, is_shut: bool) -> bytes:

@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..control import MAX_MESSAGE
+from ..core import open_regular
 from ..journal import write_whole
 from .peer import user_name
 
@@ -45,7 +46,7 @@ def collect_requests(inbox: Path) -> Iterator[InboxRequest]:
     found = []
     for path in files:
         # A sender takes its request back when it has reached the owner after all.
-        with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        with contextlib.suppress(OSError), open_regular(path) as file:
             info = os.fstat(file.fileno())
             # One byte too many is enough to know that it is too long.
             found.append((info.st_mtime, path, file.read(MAX_MESSAGE + 1), info.st_uid))

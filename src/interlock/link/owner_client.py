@@ -20,7 +20,7 @@ from ..control import (
     Transmit,
     find_request,
 )
-from ..core import InterlockError, from_json
+from ..core import InterlockError, from_json, read_small
 from ..journal import TREE, JournalReader, OwnerInfo, RunFolder
 from .inbox import leave_request
 from .socket_paths import noted_socket, socket_path
@@ -212,6 +212,6 @@ def _now() -> ClockReading:
 
 def _last_owner(folder: RunFolder) -> OwnerInfo:
     try:
-        return from_json(folder.lock_file.read_bytes(), OwnerInfo)
+        return from_json(read_small(folder.lock_file), OwnerInfo)
     except (OSError, msgspec.DecodeError):
         return OwnerInfo()

@@ -1,4 +1,4 @@
-"""Where sockets lie: in the user's runtime directory, under names short enough for the kernel."""
+"""Where sockets are: in the user's runtime directory, under names short enough for the kernel."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import socket
 import stat
 from pathlib import Path
 
-from ..core import InterlockError
+from ..core import InterlockError, read_small
 
 MAX_SOCKET_PATH = 107
 """Bytes of a socket's path; the kernel has room for 108 with the end mark."""
 
 LONGEST_NAME = len("/0123456789abcdef/egress.4194304")
-"""Of what lies in the folder of sockets: a run's socket while it is being made, under a name with the process id."""
+"""Of what is in the folder of sockets: a run's socket while it is being made, under a name with the process id."""
 
 SOCKET_NOTE = "socket"
 """The file in a run's folder that says where its socket is."""
@@ -55,8 +55,8 @@ def note_socket(folder: Path, path: Path) -> None:
 def noted_socket(folder: Path) -> Path | None:
     """Where a run's socket is said to be; None if it never had one."""
     try:
-        return Path((folder / SOCKET_NOTE).read_text().strip())
-    except FileNotFoundError:
+        return Path(os.fsdecode(read_small(folder / SOCKET_NOTE)).strip())
+    except OSError:
         return None
 
 

@@ -45,6 +45,10 @@ TALKING = late_pattern(
 SENDS = late_pattern(
     r"(?:^|_)(?:send|post|notify|mail|email|upload|share|publish|message|comment|reply|attach|forward)"
 )
+SPENDS = late_pattern(
+    r"(?:^|_)(?:transfer|payout|pay|payment|refund|withdraw|purchase|buy|charge|checkout|wire)(?:_|\Z)"
+)
+AMOUNT = name_set("amount price total quantity value sum")
 SEARCHING = late_pattern(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
 ACTING = late_pattern(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
 MOVING = late_pattern(r"move|rename")
@@ -63,6 +67,8 @@ def read_arguments(
         secret = next((value for _, value in texts(arguments) if len(value) < MAX_PATH and is_secret_file(value)), None)
         if secret is not None:
             commands.append(Command(program="send-secret", args=("a-secret", name), cwd=cwd))
+    if SPENDS.search(name) and not AMOUNT.isdisjoint(map(str.lower, arguments)):
+        commands.append(Command(program="spends", args=(name,), cwd=cwd))
     if TALKING.search(name):
         return commands, scripts, code
     if "force" in name and "push" in name:
@@ -132,7 +138,7 @@ def request(url: str, arguments: dict[str, object], cwd: str | None) -> Command:
 
 
 def looks_like_command(text: str) -> bool:
-    """Whether a text begins with a program that is known, and goes on as a command does."""
+    """Whether a text begins with a program that is known, and continues as a command does."""
     words = text.split(None, 2)
     if len(words) < 2:
         return False

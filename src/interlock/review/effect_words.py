@@ -18,7 +18,7 @@ OUTPUT = name_set(
 COPIES = name_set("cp mv install ln rsync ditto robocopy xcopy gcp gmv ginstall link copy move symlink")
 """Programs whose last operand is where they write."""
 
-WRITERS = name_set("tee sponge truncate fallocate touch mkdir patch crudini augtool ed ex visudo")
+WRITERS = name_set("tee sponge truncate fallocate touch patch crudini augtool ed ex visudo")
 """Programs that write every file that they name."""
 
 UNPACKERS = name_set(
@@ -39,6 +39,8 @@ WINDOWS = name_set("reg schtasks sc sc.exe net bcdedit vssadmin wmic netsh icacl
 """Programs whose options begin with a slash."""
 
 SYNCING = name_set("mirror sync sync-delete clone replicate")
+MIRRORING = name_set("--delete --remove --delete-excluded --delete-after --delete-before --purge --delete-destination")
+"""What makes a copy of one place, and the options with which the rest of the other place goes."""
 
 SHOWS_ABOUT = name_set(
     """ls stat test [ chmod chown chgrp rm mv file touch mkdir du df rmdir ln cd ssh ssh-add ssh-keygen ssh-copy-id
@@ -63,14 +65,14 @@ _PROTECTION = (
     r"|object-lock|deletion-protection|snapshots?|restorepoint\w*|shadows?|recovery\w*|uac|amsi|integrity\w*)"
 )
 _ADMIN = (
-    r"(?:admin\w*|administrators?|root|owner|sudo|wheel|superuser|superadmin|cluster-?admin|\w*fullaccess"
+    r"(?:\w*admin|\w*adminaccess|administrator\w*|root|owner|sudo|wheel|superuser|superadmin|cluster-?admin|\w*fullaccess"
     r"|roles/(?:owner|editor)|poweruser\w*|sysadmin)"
 )
 
 SPOKEN: dict[str, str] = {
     "deletes": _any(
-        """delete[sd]? del remove rm purge wipe erase destroy drop unlink shred nuke trash truncate zap expunge scrub
-        clean clear prune discard obliterate rmdir rmtree eradicate flush"""
+        r"""delete[sd]? del remove rm purge wipe erase destroy drop unlink shred nuke trash truncate zap expunge scrub
+        clean clear prune discard obliterate rmdir rmtree eradicate flush \w*reaper tmpwatch bleachbit rmlint"""
     ),
     "writes": _any(
         """write overwrite save set replace append edit in-?place i import restore apply install put inject insert flash
@@ -79,7 +81,7 @@ SPOKEN: dict[str, str] = {
     "unpacks": _any("x extract unpack decompress inflate unzip untar restore expand"),
     "destroys": r"(?:^|\s)(?:[a-z]+[-_:])?(?:"
     r"delete|destroy|purge|drop|terminate|wipe|erase|nuke|deprovision|teardown|uninstall|decommission|obliterate|remove|rm"
-    r"|undefine|unregister\w*|deletall|deleteall|rmr)(?:$|[\s_:-])",
+    r"|undefine|deactivate|flash|unregister\w*|deletall|deleteall|rmr)(?:$|[\s_:-])",
     "forced": _any(
         """force forced yes y f all auto-approve no-confirm noconfirm assume-yes quiet q approve no-prompt confirm
         non-interactive no-interactive recursive r rf everything skip-final-snapshot cascade prod production
@@ -92,7 +94,8 @@ SPOKEN: dict[str, str] = {
     "bypasses": r"(?:^|\s)--?"
     r"(?:admin|bypass\S*|override-\S+|skip-(?:approvals?|reviews?|verification|policy|permissions)"
     r"|no-approval|ignore-(?:protection|policy|approvals?)|dangerously-\S+|yolo|insecure-skip\S*|allow-unrelated-\S+)(?:$|[\s=])",
-    "grants": rf"{_B}(?:add|grant|attach|create|assign|set|put|make|bind|promote|elevate|update|invite)"
+    "grants": rf"\s(?:[\w.-]*[_.:/-])?"
+    rf"(?:add|grant|attach|create|assign|set|put|make|bind|promote|elevate|update|invite)"
     rf"(?:[\s_.:=/-]\S+){{0,12}}?[\s_.:=/,-]{_ADMIN}{_E}"
     rf"|^(?:usermod|gpasswd|adduser|addgroup|net\s+localgroup)\s.*{_ADMIN}"
     r"|create-access-key|create-login-profile|keys\s+create\s.*iam-account|create-service-specific-credential",
@@ -102,12 +105,15 @@ SPOKEN: dict[str, str] = {
     "persists": r"^(?:reg|schtasks|sc|launchctl|defaults|wmic|new-\w+|register-\w+)(?:\.exe)?\s.*?"
     r"(?:add|create|write|load|bootstrap|submit|register)"
     r".*?(?:\\run\b|runonce|winlogon|login-?items?|loginhook|/tr\b|binpath|\.plist|startup|autorun)"
-    r"|--on-(?:calendar|boot|startup|unit)",
+    r"|--on-(?:calendar|boot|startup|unit)|^(?:fcrontab|incrontab|anacron)\s+(?:-[^l]|-$|[^-])",
     "escapes": r""
     r"privileged[\"']?\s{0,4}[:=]\s{0,4}true|hostpid[\"']?\s{0,4}[:=]\s{0,4}true|hostnetwork[\"']?\s{0,4}[:=]\s{0,4}true"
     r"|hostpath[\"']?\s{0,4}:|docker\.sock",
     "fills": r"^(?:fallocate|truncate|mkfile|dd|head|openssl)\s(?:.*[\s=-])?(?:\d{3,}Gi?B?|\d+[TP]i?B?)(?:\s|$)"
     r"|^stress(?:-ng)?\s.*(?:100%|--timeout[ =]0\b)",
+    "spies": r"^(?:xinput\s+test|logkeys|showkey|evtest|arecord|parecord|fswebcam|imagesnap|screencapture|keylogger)"
+    r"|^ffmpeg\s.*-f\s+(?:pulse|alsa|avfoundation|dshow|v4l2)",
+    "halts": r"[\s.:](?:power-?off|reboot|shutdown|halt|hibernate|factory-?reset)(?:$|[\s:])",
     "exposes": _any(
         """tunnel funnel expose reverse-tunnel ngrok bore localtunnel serveo frpc chisel pagekite sshuttle rathole
         telebit"""

@@ -17,6 +17,7 @@ from .effect_words import (
     COPIES,
     FAMILIAR,
     INTO,
+    MIRRORING,
     OUTPUT,
     PACKAGERS,
     PACKS,
@@ -32,8 +33,10 @@ from .effect_words import (
     WRITERS,
 )
 from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
+from .shell.carriers import SAYING
 from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
 from .shell.model import Command
+from .wordlist import name_set
 
 MAX_WORDS = 64
 """Words of a command that are looked at."""
@@ -47,7 +50,7 @@ for _expression in SPOKEN.values():
     _SPOKEN.Add(f"(?i){_expression}")
 _SPOKEN.Compile()
 
-STATED = ("disables", "bypasses", "grants", "trusts", "persists", "attacks", "escapes", "fills")
+STATED = ("disables", "bypasses", "grants", "trusts", "persists", "attacks", "escapes", "fills", "spies", "halts")
 """Effects that the words alone tell."""
 
 
@@ -65,7 +68,9 @@ def effects_of(command: Command) -> tuple[Command, ...]:
     if program in RULED or program in CODE_OPTIONS:
         return (*found, *_reads(command)) if program in CODE_OPTIONS else tuple(found)
     if program in COPIES:
-        return _as(command, "writes", _targets(args))
+        targets = _targets(args)
+        shadowing = [target for target in targets if hides_program(target)]
+        return (*_as(command, "writes", targets), *_as(command, "shadows", shadowing))
     said = _said(program, args)
     if program in WRITERS:
         places = () if is_own_name(command.stdin) else _places(args)
@@ -82,20 +87,43 @@ def effects_of(command: Command) -> tuple[Command, ...]:
         elif "writes" in said or "unpacks" in said:
             found += _as(command, "writes", places)
         found += _reads(command)
-    if not known and "destroys" in said and "forced" in said and not any("/" in place for place in places):
-        found += _as(command, "destroys", args[:4])
+        if not known and "forced" in said:
+            found += _as(command, "touches", places)
+    elif places and ("writes" in said or program in FETCHING):
+        found += _as(command, "writes", places[-1:])
     if (
-        action == "network"
-        and "deletes" in said
-        and not SYNCING.isdisjoint(word for arg in args for word in arg.split())
+        not known
+        and program not in OWN_TOOLS
+        and "destroys" in said
+        and not any("/" in place for place in places)
+        and ("forced" in said or names_one(args))
     ):
         found += _as(command, "destroys", args[:4])
+    if action == "network":
+        words = {word for arg in args for word in arg.split()}
+        if not SYNCING.isdisjoint(words) and not MIRRORING.isdisjoint(words):
+            found += _as(command, "destroys", args[:4])
     for kind in STATED if "/" not in program else ():
-        if kind in said:
+        if kind in said and not (known and kind == "halts"):
             found += _as(command, kind, args[:8])
     if "exposes" in said and not known:
         found += _as(command, "exposes", args[:8])
     return tuple(found)
+
+
+OWN_TOOLS = name_set(
+    """pyenv rbenv nodenv nvm fnm volta asdf mise sdk rustup minikube kind k3d colima limactl turbo nx expo hatch tox
+    pre-commit sccache ccache watchman direnv virtualenv"""
+)
+"""Programs that manage only what a developer has on this machine and can make again."""
+
+
+def names_one(args: tuple[str, ...]) -> bool:
+    """Whether a word is the address of a person or a name on the internet."""
+    return any(ADDRESS.match(arg) for arg in args)
+
+
+ADDRESS = re.compile(r"[\w.+-]+@[\w.-]+\.\w+\Z|(?:[\w-]+\.)+(?:com|net|org|io|example|dev)\Z")
 
 
 def _as(command: Command, effect: str, places: Iterable[str]) -> tuple[Command, ...]:
@@ -113,7 +141,12 @@ def _as(command: Command, effect: str, places: Iterable[str]) -> tuple[Command, 
 def _said(program: str, args: tuple[str, ...]) -> frozenset[str]:
     """What a command's own words say: its name, its subcommands and its options, but not the places that it names."""
     words = [program.rpartition("/")[2]]
+    before = ""
     for arg in args[:MAX_WORDS]:
+        option, before = before, arg
+        if option in SAYING or (" " in arg and arg[:1] not in "{["):
+            # What is said to people, or a command of its own.
+            continue
         if len(arg) > 4 * MAX_WORD or "://" in arg or (arg[:1] in ("/", "~", ".", "@") and program not in WINDOWS):
             continue
         name, _, value = arg.partition("=")
@@ -141,17 +174,27 @@ def _places(args: tuple[str, ...]) -> list[str]:
             continue
         if arg[:1] != "-":
             value = arg.partition("=")[2]
+            if value[:1] not in ("/", "~") and (written := LABELLED.match(arg)) is not None:
+                value = written[1]
             found.append(value if value[:1] in ("/", "~") else arg)
         elif (value := arg.partition("=")[2])[:1] in ("/", "~") or (value := arg[2:])[:1] in ("/", "~"):
             found.append(value)
     return [place for place in found if "/" in place or place[:1] in ("~", ".")] or found
 
 
+LABELLED = re.compile(r"[A-Z][A-Z_-]+:([/~].*)\Z")
+"""A place behind a word that says what it is: `CREATE:/etc/x`."""
+
+
 def _reads(command: Command) -> tuple[Command, ...]:
-    """Files that a program nobody knows is given: it may show them."""
+    """Files that a program no one knows is given: it may show them."""
     if command.program in SHOWS_ABOUT:
         return ()
     return _as(command, "reads", (place for place in _places(command.args) if "/" in place))
+
+
+FETCHING = frozenset(("rclone", "scp", "sftp", "socat", "aria2c", "axel"))
+"""Programs of the network whose last place may be one of this machine."""
 
 
 def _targets(args: tuple[str, ...]) -> list[str]:
@@ -163,6 +206,14 @@ def _targets(args: tuple[str, ...]) -> list[str]:
         return []
     names = [operand.rstrip("/").rpartition("/")[2] for operand in (operands if into else operands[:-1])]
     return [target, *(f"{target.rstrip('/')}/{name}" for name in names[:8] if name)]
+
+
+def hides_program(place: str) -> bool:
+    """Whether a file at a place is found instead of a program that everybody uses."""
+    folder, _, name = place.rpartition("/")
+    return folder.endswith("bin") and (
+        name in PROGRAMS or name in SUBCOMMANDS or name in SHELLS or name in INTERPRETERS
+    )
 
 
 TARGETS = frozenset(("-t", "--target-directory"))
@@ -187,7 +238,23 @@ def _sources(command: Command) -> tuple[Command, ...]:
         return ()
     if TAKING.isdisjoint(args):
         return ()
-    return _as(command, "sources", (arg for arg in args if is_strange(arg)))
+    strange = []
+    for at, arg in enumerate(args):
+        # Over TLS an index or a registry is one of a company's own; what is installed itself is not.
+        named = (
+            arg[:1] == "-"
+            or not DIRECT.intersection(args[:at])
+            or REPOSITORIES.intersection(args[:at])
+            or args[at - 1][:2] == "--"
+            or args[at - 1] == "-i"
+        )
+        if is_strange(arg) and ("http://" in arg or "git://" in arg or not named):
+            strange.append(arg)
+    return _as(command, "sources", strange)
+
+
+DIRECT = frozenset(("install", "i", "add", "get", "exec", "dlx", "x", "run", "-U", "-Uvh", "-ivh", "-y", "--yes"))
+REPOSITORIES = frozenset(("repo", "remote", "source", "channel", "config"))
 
 
 def is_strange(word: str) -> bool:
@@ -206,6 +273,10 @@ def _settings(command: Command) -> tuple[Command, ...]:
         if SETTING_KEYS.search(key) is None:
             continue
         value = words[at + 1]
+        if value.startswith(("/usr/", "/bin/", "/opt/")):
+            continue
+        if "https://" in value and key.lower().endswith(("registry", "index-url", "goproxy", "proxy")):
+            continue
         if value[:1] in ("/", "~", "!") or (value[:2] == ".." and "/" in value) or is_strange(value) or is_strange(key):
             return _as(command, "sets", (key, value))
         if value.lower() in ("false", "0", "off", "no", "never", "none"):

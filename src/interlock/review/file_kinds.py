@@ -8,7 +8,7 @@ import re2
 
 
 def any_of(before: str, fragments: str, after: str) -> str:
-    """A regular expression of three parts, the middle one any of the fragments that stand between blanks."""
+    """A regular expression of three parts, the middle one any of the fragments between blanks."""
     return f"{before}(?:{'|'.join(fragments.split())}){after}"
 
 
@@ -104,8 +104,8 @@ KINDS: dict[str, str] = {
         r"\A/(?:private/)?",
         r"""
         etc/(?:hosts|resolv\.conf|nsswitch\.conf|hosts\.allow|hosts\.deny|krb5\.conf|ssh/(?:sshd_config|ssh_config|ssh_known_hosts)\S*)
-        etc/(?:ssl/certs|pki|ca-certificates\S*|apt/(?:trusted\S*|sources\.list\S*|keyrings)|yum\.repos\.d|pip\.conf|npmrc)(?:/.*)?
-        usr/(?:local/)?share/(?:ca-certificates|keyrings)(?:/.*)? Library/Keychains/.*
+        etc/(?:ssl/certs|pki|ca-certificates\S*|pip\.conf|npmrc)(?:/.*)?
+        usr/(?:local/)?share/ca-certificates(?:/.*)? Library/Keychains/.*
         etc/(?:docker/daemon\.json|environment|proxychains\S*)
         """,
         r"\z",
@@ -117,7 +117,7 @@ KINDS: dict[str, str] = {
         r"""
         \.claude/(?:settings[\w.]*\.json|hooks/.*) \.claude\.json \.mcp\.json
         \.codex/(?:config\.toml|hooks\.json|rules/.*)
-        \.gemini/settings\.json \.cursor/(?:mcp|hooks|cli|cli-config|permissions)\.json \.vscode/(?:mcp|tasks)\.json
+        \.gemini/settings\.json \.cursor/(?:mcp|hooks|cli|cli-config|permissions)\.json \.vscode/mcp\.json
         \.config/(?:goose|opencode|zed|amp|crush|github-copilot|Claude)/.*\.(?:json|ya?ml|toml) \.continue/config\.\w+
         \.aider\.conf\.yml \.qwen/settings\.json \.kiro/settings/.* \.amazonq/\S+\.json \.roo/mcp\.json
         claude_desktop_config\.json opencode\.json managed-settings\.json

@@ -266,6 +266,8 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
                 each for each in read_text(RUN_LINE.sub(r"\1", text), None).commands if each.program == "send-secret"
             ]
             commands += tuple(sent)
+        if "folderOpen" in write.text and "/.vscode/" in f"/{write.path}":
+            commands += (Command(program="persists", args=(write.path,)),)
         if "startup" in zones(write.path):
             lines = [
                 found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]

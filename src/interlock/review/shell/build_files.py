@@ -74,6 +74,8 @@ def run_build_file(reader: ScriptReader, command: Command, scope: ShellScope) ->
     inner = below(scope, command.program)
     if names == ("setup.py",) and (backend := BACKEND.search(scope.recall("pyproject.toml") or "")) is not None:
         names = (*names, f"{backend[1].replace('.', '/')}.py")
+    if command.program == "cargo" and (built := BUILT.search(scope.recall("Cargo.toml") or "")) is not None:
+        names = (*names, built[1])
     for name, text, step in _files(command, names, how, scope):
         with reader.quoting(f"{name}, written in step {step}" if step >= 0 else ""):
             _run(reader, command, text, how, inner)
@@ -120,7 +122,7 @@ def run_given(reader: ScriptReader, command: Command, scope: ShellScope) -> None
         name = place.rpartition("/")[2]
         if file.text is None or not may_be_loaded(place):
             continue
-        if any(place == scope.place(f"{near}/{name}" if near else name) for near in folders):
+        if "/." in place or any(place == scope.place(f"{near}/{name}" if near else name) for near in folders):
             with reader.quoting(f"{name}, written in step {file.step}"):
                 _run_settings(reader, place, file.text, below(scope, command.program))
 
@@ -147,7 +149,7 @@ LANGUAGES = {
 
 SETTINGS = re.compile(
     r"(?i)(?:conf|config|settings|setup|tasks?|dodo|fabfile|noxfile|wscript|build|plugins?|hooks?|sitecustomize|usercustomize"
-    r"|site|bootstrap|preload|register|environment|karma|gruntfile|gulpfile|rakefile|snakefile|duties|app_config)\.\w{1,6}\Z"
+    r"|site|bootstrap|preload|register|environment|karma|gruntfile|gulpfile|rakefile|snakefile|duties|app_config|devcontainer|extconf)\.\w{1,6}\Z"
     r"|[\w.-]*[._-](?:config|conf|setup|hooks?|plugin|rc|settings|bootstrap|preset|env)\.(?:[cm]?[jt]s|py|rb|lua|php|exs|kts|json|ya?ml|toml)\Z"
     r"|\.[\w.-]*rc(?:\.\w{1,5})?\Z|\.[\w-]+\.(?:[cm]?js|py|rb|lua|ya?ml|toml)\Z|[\w.-]*(?:file|rc)\.(?:[cm]?[jt]s|py|rb)\Z"
 )
@@ -212,6 +214,7 @@ MAY_ACT.Compile()
 
 KEY = late_pattern(r"^\s*(?:-\s+)*(?:[\w.-]+\s*[:=]\s*)?[|>]?-?")
 BACKEND = late_pattern(r"^build-backend\s{0,4}=\s{0,4}['\"]([\w.]{1,80})", re.MULTILINE)
+BUILT = late_pattern(r"^build\s{0,4}=\s{0,4}['\"]([\w./-]{1,80})", re.MULTILINE)
 ABSENT = late_pattern(
     r"\b(?:path|dest):\s*['\"]?([^\s'\"]{1,400})['\"]?\s+state:\s*absent|\bstate:\s*absent\s+path:\s*['\"]?([^\s'\"]{1,400})"
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,10 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
     find_sent(reader, code, program, scope)
+    if (scope.files.known or scope.files.made) and EVALUATES.search(code) is not None:
+        for found in islice(LITERAL.finditer(code), MAX_MODULES):
+            if (text := scope.recall(found[1])) is not None:
+                run_payloads(reader, text, inner)
     if program not in READ_BY_CALLS:
         run_payloads(reader, code, inner)
 
@@ -80,7 +84,7 @@ READ_BY_CALLS = frozenset(("python", "node", "ruby", "perl", "go", "rust", "deno
 
 
 def run_payloads(reader: ScriptReader, text: str, scope: ShellScope) -> None:
-    """The commands that stand in a text of another kind: in its literals, in lists of them, or behind a word."""
+    """The commands inside a text of another kind: in its literals, in lists of them, or behind a word."""
     text = REMARK.sub("", text)
     for found in islice(PAYLOAD.finditer(text), MAX_PAYLOADS):
         quote, inner = found[1], found[2]
@@ -158,10 +162,9 @@ IMPORTS = {
 def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, KnownFile]]:
     """The modules of the project that a piece of code imports, where a step has written them."""
     found: list[tuple[str, KnownFile]] = []
-    pattern, endings = IMPORTS[language]
+    endings = IMPORTS[language][1]
     stems = {name.rpartition("/")[2].partition(".")[0] for name in scope.files.known}
-    for match in islice(pattern.finditer(code), MAX_MODULES):
-        module = match[1] or match[2]
+    for module in modules_of(code, language):
         if module in STANDARD and module not in stems:
             continue
         path = module.replace(".", "/") if language == "python" else module.removeprefix("./")
@@ -172,13 +175,19 @@ def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, Kno
     return found
 
 
+@lru_cache(64)
+def modules_of(code: str, language: str) -> tuple[str, ...]:
+    """The modules that a piece of code names; a run runs the same file again and again."""
+    return tuple(found[1] or found[2] for found in islice(IMPORTS[language][0].finditer(code), MAX_MODULES))
+
+
 STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", "pytest", "django", "flask", "torch"}
 """Modules that no project writes."""
 
 
 def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
     """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
-    if not _sends().Match(code.encode("utf-8", "replace")):
+    if not may_send(code):
         return
     mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) or IN_ADDRESS.search(code) else ""
     if not mark and READS_FILES.search(code) is not None:
@@ -189,6 +198,17 @@ def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) 
     if mark and not (addresses and all(LOCAL.match(address) for address in addresses)):
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
 
+
+@lru_cache(64)
+def may_send(code: str) -> bool:
+    """Whether a piece of code can send anything: one quick look."""
+    return bool(_sends().Match(code.encode("utf-8", "replace")))
+
+
+EVALUATES = late_pattern(
+    r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\(|\bexec\(|runpy|from_string"
+)
+"""Code that runs what is in a file of data."""
 
 MAX_LITERALS = 256
 
