@@ -34,7 +34,7 @@ def test_a_run_is_paused_resumed_and_cancelled_by_its_beginning(home: Path) -> N
         assert (done.returncode, done.stdout) == (0, "abc123: steps held\n"), done.stderr
         assert owned.endpoint.state.status == "paused"
         again = interlock("pause", "abc", home=home)
-        assert again.returncode == 4 and "paused already" in again.stderr and again.stdout == ""
+        assert again.returncode == 4 and "already paused" in again.stderr and again.stdout == ""
         (result,) = lines_of(interlock("resume", "abc", "--json", home=home).stdout)
         assert result["type"] == "RESULT" and result["payload"]["status"] == "success"
         assert interlock("cancel", "abc", home=home).returncode == 0
@@ -61,9 +61,9 @@ def test_the_answer_calls_a_run_by_its_name_and_with_v_by_its_id_and_the_protoco
     with Owned(home / "state" / "interlock" / "runs", run_id="abc123", name="nap"):
         assert interlock("pause", "abc", home=home).stdout == "nap: steps held\n"
         again = interlock("pause", "nap", "-v", home=home)
-        assert again.stderr == "interlock: abc123: the run is paused already (invalid_state)\n"
+        assert again.stderr == "interlock: abc123: the run is already paused (invalid_state)\n"
         assert interlock("resume", "nap", "-v", home=home).stdout == "abc123: resumed at iteration 1\n"
-        assert interlock("resume", "nap", home=home).stderr == "interlock: nap: the run is running already\n"
+        assert interlock("resume", "nap", home=home).stderr == "interlock: nap: the run is already running\n"
         assert interlock("cancel", "nap", home=home).stdout == "nap is cancelled\n"
 
 

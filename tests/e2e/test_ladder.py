@@ -1,4 +1,4 @@
-"""A stubborn agent climbs the whole ladder, over real processes; each of the four ways on works from what is stored."""
+"""A stubborn agent climbs the whole ladder, over real processes; each of the four options works from what is stored."""
 
 from __future__ import annotations
 

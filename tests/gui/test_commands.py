@@ -124,7 +124,8 @@ def test_without_the_extra_a_gui_command_is_one_line_that_names_it(
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
-    assert "-m pip install 'interlock[gui]'" in done.stderr
+    assert "-m pip install " in done.stderr
+    assert "[gui]'" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
 
 

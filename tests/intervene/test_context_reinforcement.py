@@ -77,7 +77,7 @@ def test_examples_only_when_asked_for():
 @pytest.mark.parametrize(
     ("kind", "added"),
     [
-        ("scope_creep", ("only the given directories", "no system files or configuration outside the project")),
+        ("scope_creep", ("only in the given directories", "no system files or configuration outside the project")),
         ("resource_spiral", ("avoid unnecessary operations", "work incrementally")),
     ],
 )
@@ -119,7 +119,7 @@ def test_the_context_is_put_back_after_the_agent_compacts_its_own():
     state, message = restore_after_compaction(first.state, NOW + 1)
     assert message is not None and message.meta.intervention == "context_reinforcement"
     assert FULL.original_prompt in message.content
-    assert "Work in only the given directories." in message.content
+    assert "Work only in the given directories." in message.content
     assert reinforce(issue("scope_creep"), state).directives, "what was said before is gone and may be said again"
 
 

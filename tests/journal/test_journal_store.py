@@ -262,7 +262,7 @@ def test_an_export_of_a_live_run_is_whole_and_consistent(
 
 def test_an_export_never_overwrites_and_leaves_nothing_half_done(store: Store, run: RunFolder, tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
-    with pytest.raises(BadInput, match="exists already"):
+    with pytest.raises(BadInput, match="already exists"):
         store.export(run.run_id, tmp_path / "there")
     run.journal.write_bytes(b"broken" * 1000)
     with pytest.raises(UnreadableJournal):

@@ -129,7 +129,7 @@ def test_a_live_run_gives_what_is_new_once(tmp_path):
         assert story.update() == []
         assert story.summary.shown == "running"
         supervisor.close()
-        assert [line.title for line in story.update()][-1] == "ended: complete"
+        assert [line.title for line in story.update()][-1] == "run ended"
         assert story.summary.shown == "done"
 
 

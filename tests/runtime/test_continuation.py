@@ -1,4 +1,4 @@
-"""The ways on after an emergency stop, where the agent cannot be started again or the clean-up is due."""
+"""The options after an emergency stop, where the agent cannot be started again or the clean-up is due."""
 
 from __future__ import annotations
 

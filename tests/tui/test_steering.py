@@ -147,7 +147,7 @@ def test_a_request_to_a_dead_owner_says_so_at_once_and_ends_as_unknown(stage: St
     stage.lose(run)
 
     async def act(seat: Seat) -> None:
-        await seat.sees("? lost", "this run has no owner any more")
+        await seat.sees("? lost", "this run has no owner: it is not supervised")
         await seat.press("enter")
         await seat.sees("this run has no owner")
         await seat.press("p", "4")

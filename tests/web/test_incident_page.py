@@ -1,4 +1,4 @@
-"""An incident's page in a real browser: what was used, and the ways on."""
+"""An incident's page in a real browser: what was used, and the options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Incidents: what emergency stops left behind, and the four ways on.
+// Incidents: what emergency stops left behind, and the four options.
 
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, asError, post } from "./api";
@@ -121,7 +121,7 @@ export function Incident({ id }: { id: string }) {
             <div class="prose pad">
               <h3>Now</h3>
               <List items={report.recommendations.immediate} none="Nothing in particular." />
-              <h3>So that it does not happen again</h3>
+              <h3>To prevent a repeat</h3>
               <List items={report.recommendations.preventive} none="Nothing in particular." />
               <h3>Settings that help</h3>
               <List items={report.recommendations.configuration} none="Nothing in particular." />

@@ -47,7 +47,7 @@ export function Rollback({ runId, checkpoint, head, onClose }: Props) {
           <p class="prose">
             The files go back to how they were at {dateTime(checkpoint.time)}, before step {checkpoint.step}. What is there now is
             saved first: <code>interlock undo</code> takes this back. Only what the run itself changed is touched.
-            {live && " The agent is held still meanwhile."}
+            {live && " The agent is paused meanwhile."}
           </p>
           {error ? (
             <Failed error={error} again={again} />
@@ -97,7 +97,7 @@ function Outcome({ done, control, onClose }: { done: Done; control?: Head["contr
         <>
           <p class="prose">
             <strong>
-              {restored.verified === false ? "Went back, but not everything is as it should be." : `Went back: ${many(restored.changed?.length ?? 0, "path")} changed.`}
+              {restored.verified === false ? "Rolled back, but not everything is as it should be." : `Rolled back: ${many(restored.changed?.length ?? 0, "path")} changed.`}
             </strong>{" "}
             To take it back: <code>interlock undo</code> (checkpoint {restored.safety_id}).
           </p>

@@ -141,7 +141,7 @@ class SupervisedClient(ClaudeSDKClient):
         return {"hookSpecificOutput": {**answer, "updatedInput": asked.arguments}}
 
     async def _after(self, told: Json, call_id: str | None, context: object) -> Json:
-        """PostToolUse and PostToolUseFailure: what came of it."""
+        """PostToolUse and PostToolUseFailure: the result of a call."""
         asked = self._asked.pop(call_id or "", None)
         if asked is not None:
             failed = "error" in told
@@ -156,7 +156,7 @@ class SupervisedClient(ClaudeSDKClient):
             name, outcome = str(call.get("tool_use_id")), CallOutcome(content_of(call.get("tool_response")), True)
             asked = self._asked.pop(name, None)
             if asked is not None:
-                # It was let go on, but never ran: the user's own permissions forbid it.
+                # It was allowed, but never ran: the user's own permissions forbid it.
                 self.session.tell(asked, outcome)
             elif name not in self._seen:
                 # Its arguments do not fit: no other event has it.

@@ -13,13 +13,13 @@ LONG_S = 20.0
 """A hold that lasts longer is made by freezing, also where a step is held: agents give up waiting for an answer."""
 
 STARTING_S = 5.0
-"""How long a command that is being started may take until we are told of it."""
+"""How long the start of a command may take until it is reported."""
 
 
 class HeldTree:
     """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
 
-    `not_held` has the limits, in words, that nobody on this machine can see to.
+    `not_held` has the limits, in words, that this machine cannot enforce.
     If one is `expected`, `take` is sure to come soon: a restore waits for it.
     `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
@@ -44,7 +44,7 @@ class HeldTree:
 
     @property
     def client(self) -> int:
-        """The agent client's process: the command's own, or the first one behind a wall; -1 where there is none."""
+        """The agent client's process: the command's own, or the first one behind a wall; -1 if there is none."""
         return self.client_among(self._tree.pids() if self._tree is not None else ())
 
     def client_among(self, pids: tuple[int, ...]) -> int:
@@ -72,13 +72,13 @@ class HeldTree:
                 self.release()
 
     def hold(self) -> str:
-        """The run is paused; gives the processes, in words, that do not stand still."""
+        """The run is paused; returns the processes, in words, that do not stand still."""
         with self._lock:
             self._paused = True
             return self.freeze()
 
     def release(self) -> None:
-        """The run goes on."""
+        """The run continues."""
         with self._lock:
             self._paused = False
             if self._tree is not None and self._frozen and not self._held_by_person():
@@ -86,7 +86,7 @@ class HeldTree:
                 self._tree.thaw()
 
     def freeze(self) -> str:
-        """Stand still until `release`; gives the processes, in words, that do not."""
+        """Stand still until `release`; returns the processes, in words, that do not."""
         with self._lock:
             if self._tree is None:
                 return ""
@@ -121,7 +121,7 @@ class HeldTree:
                     self._tree.thaw()
 
     def limit(self, limits: Limits) -> str:
-        """Hold it to memory, process and CPU limits; gives who sees to each."""
+        """Hold it to memory, process and CPU limits; returns who sees to each."""
         with self._lock:
             self._limits = limits
             held = self._tree.limit(limits) if self._tree is not None else ()

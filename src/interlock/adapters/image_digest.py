@@ -1,4 +1,4 @@
-"""Picture: what stands for an image in the text of a result, so that another image is another result."""
+"""Picture: what represents an image in the text of a result, so that another image is another result."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class InterlockMiddleware(AgentMiddleware):
 
 
 def _last_words(messages: list[BaseMessage]) -> str | None:
-    """What the agent says as it ends; None where it continues with calls."""
+    """What the agent says as it ends; None if it continues with calls."""
     last = messages[-1] if messages else None
     return _text(last) if isinstance(last, AIMessage) and not last.tool_calls else None
 

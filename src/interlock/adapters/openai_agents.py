@@ -173,7 +173,7 @@ class _Watched:
         asked = await self.session.ask_async(name, known, call_id=context.tool_call_id, agent=self._name(context.agent))
         if not asked.runs:
             return asked.words
-        # What was not changed goes on as the model wrote it.
+        # What was not changed stays as the model wrote it.
         changed = asked.decision.action == "rewrite"
         return await self.session.run_async(
             asked, lambda arguments: invoke(context, json.dumps(arguments) if changed else given), _outcome

@@ -26,7 +26,7 @@ from .inprocess import RunStopped, Session, Supervision
 Arguments: TypeAlias = "Mapping[str, object]"
 
 FLOW = (ApprovalRequired, CallDeferred, SkipToolExecution)
-"""How a tool says that somebody else continues with its call."""
+"""How a tool says that its call is continued elsewhere."""
 
 __all__ = ["RunStopped", "supervise"]
 

@@ -65,7 +65,7 @@ CLIENTS: tuple[Client, ...] = (
         "`--steps stdout`",
         "interlock.adapters.process",
         PRINTING,
-        "steps are observed after they happened",
+        "steps are observed after they happen",
     ),
     Client("process", "process that reports its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
     Client(

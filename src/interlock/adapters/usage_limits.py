@@ -28,7 +28,7 @@ WINDOW = 4000
 class UsageLimit(Struct, frozen=True, kw_only=True):
     """A limit: in which words, seen where, and in how many seconds it resets, if that was said.
 
-    `passes` is False where waiting does not help.
+    `passes` is False if waiting does not help.
     """
 
     reason: str
@@ -58,7 +58,7 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 def find_in_words(words: str, now: datetime, source: str) -> UsageLimit | None:
-    """The newest limit that a client's words tell of; None where they tell of none."""
+    """The newest limit that a client's words tell of; None if they tell of none."""
     for line in reversed(words[-WINDOW:].splitlines()):
         for each in patterns():
             if (found := each.pattern.search(line)) is not None:
@@ -134,7 +134,7 @@ EPOCH = late_pattern(r"\|(\d{10})\b")
 
 
 def find_reset(line: str, now: datetime) -> float | None:
-    """In how many seconds the limit resets, as a line of text says; None where it does not."""
+    """In how many seconds the limit resets, as a line of text says; None if it does not."""
     if (epoch := EPOCH.search(line)) is not None:
         return _within(int(epoch[1]) - now.timestamp())
     for found in AFTER.finditer(line):

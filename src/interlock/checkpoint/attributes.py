@@ -16,7 +16,7 @@ _NONE = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.ENOSYS, 
 
 
 def read_attributes(fd: int) -> bytes:
-    """The attributes of an open file; empty where there are none or the file system has none."""
+    """The attributes of an open file; empty if there are none or the file system has none."""
     try:
         pairs = sorted((os.fsencode(name), value) for name, value in list_attributes(fd) if name not in _LABELS)
     except OSError as error:
@@ -27,7 +27,7 @@ def read_attributes(fd: int) -> bytes:
 
 
 def write_attributes(fd: int, wanted: bytes) -> bool:
-    """Make the attributes of an open file these; False where the system does not let us."""
+    """Make the attributes of an open file these; False if the system does not let us."""
     now = dict(decode_attributes(read_attributes(fd)))
     then = dict(decode_attributes(wanted))
     try:

@@ -1,4 +1,4 @@
-"""ChangeWatcher: where something may have changed, as the kernel tells it. A hint, never the truth.
+"""ChangeWatcher: where something may have changed, as reported by the kernel. A hint, never the truth.
 
 The kernel queues a notification before the call that caused it returns, and hands them out in order. So a change to a
 file of our own (the sentinel), read back from the same queue, proves that everything before it was read. Where it does
@@ -54,7 +54,7 @@ class ChangeWatcher:
     """Watches the folders of one workspace that it is given, from then on."""
 
     def __init__(self, sentinel: Path, limit: int | None = None) -> None:
-        """Raises OSError where the kernel gives us no queue."""
+        """Raises OSError if the kernel gives us no queue."""
         self.limit = _share() if limit is None else limit
         self.read: Callable[[int, int], bytes] = os.read
         self.unwatched: set[str] = set()
@@ -104,7 +104,7 @@ class ChangeWatcher:
         self._watches[folder] = number
 
     def drain(self) -> Hints | None:
-        """What may have changed since the last call; None where that is not known: walk everything."""
+        """What may have changed since the last call; None if that is not known: walk everything."""
         try:
             if self._mount_changed():
                 return None

@@ -88,7 +88,7 @@ class Checkpoints:
         """Open a workspace's checkpoints, finishing what a crash left half done.
 
         `store` is the folder of all workspaces' checkpoints. With a `run_id` the workspace is held for that run
-        until `close`; a second run is refused and told who is there. `watch`: let the kernel tell where something
+        until `close`; a second run is refused, with the name of the first. `watch`: let the kernel tell where something
         changes, where it can.
         """
         workspace = resolved(workspace)
@@ -186,7 +186,7 @@ class Checkpoints:
             return self._history.infos()
 
     def get(self, wanted: str) -> CheckpointInfo:
-        """One checkpoint by its id, short id, label or unique beginning; NotFound where none or several fit."""
+        """One checkpoint by its id, short id, label or unique beginning; NotFound if none or several fit."""
         with self._reading():
             return self._history.info(self._history.find(wanted))
 
@@ -207,7 +207,7 @@ class Checkpoints:
             return self._comparison.patch(a, b)
 
     def texts(self, a: str, b: str, wanted: Callable[[str], bool]) -> Texts:
-        """The wanted texts that differ between two checkpoints: path, before, after; None where there is none."""
+        """The wanted texts that differ between two checkpoints: path, before, after; None if there is none."""
         with self._busy("compare"):
             return tuple(self._comparison.texts(a, b, wanted))
 
@@ -398,7 +398,7 @@ class Checkpoints:
 
 
 def _identity_of(store: Path) -> tuple[tuple[int, int], ...]:
-    """What stays the same as long as it is the same store; empty where it is gone."""
+    """What stays the same as long as it is the same store; empty if it is gone."""
     try:
         return tuple((info.st_dev, info.st_ino) for info in ((store / name).stat() for name in ("store.db", "packs")))
     except OSError:

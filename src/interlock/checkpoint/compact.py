@@ -39,7 +39,7 @@ def free_dead_stretches(store: CheckpointStore) -> None:
 def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
     """Move what is alive out of a pack, frame by frame, each freed before the next: needs the room of one frame.
 
-    `beside`: into a pack of its own, for the newest is about to go too.
+    `beside`: into its own pack, for the newest is about to go too.
     """
     for row in store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=? ORDER BY start", pack):
         frame = PackFrame(*row)

@@ -47,7 +47,7 @@ class Comparison:
             return patch(found, stored, on_disk)
 
     def texts(self, a: str, b: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str | None, str | None]]:
-        """The wanted texts that differ between two checkpoints: path, before, after; None where there is none."""
+        """The wanted texts that differ between two checkpoints: path, before, after; None if there is none."""
         contents = Contents(self._store)
 
         def stored(path: str, entry: TreeEntry) -> bytes:

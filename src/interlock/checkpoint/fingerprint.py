@@ -33,7 +33,7 @@ _TYPES = {stat.S_IFREG: "f", stat.S_IFDIR: "d", stat.S_IFLNK: "l"}
 
 
 def of_tree(tree: WorkspaceTree) -> str | None:
-    """The fingerprint of a tree; None where a file in it was too fresh to be known again."""
+    """The fingerprint of a tree; None if a file in it was too fresh to be known again."""
     root = tree.root
     if root is None:
         return None
@@ -47,7 +47,7 @@ def of_tree(tree: WorkspaceTree) -> str | None:
 
 
 def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> str | None:
-    """The fingerprint of a folder as it is now, without what is not covered; None where it cannot be looked through."""
+    """The fingerprint of a folder as it is now, without what is not covered; None if it cannot be looked through."""
     top = os.fstat(root)
     record = _record("", top.st_mode, top.st_ino, 0, top.st_mtime_ns, top.st_ctime_ns)
     try:
@@ -61,7 +61,7 @@ def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> s
 
 
 def list_all(root: int) -> list[bytes] | None:
-    """A record of everything in a folder, by `find`; None where there is none that can say them."""
+    """A record of everything in a folder, by `find`; None if there is none that can say them."""
     with Descent(root) as descent:
         walk = _Walk(descent, ExclusionPolicy(), ())
         records = list(walk.look(until=DEALT))
@@ -103,7 +103,7 @@ class _Walk:
 
 
 def _list_below(root: int, folders: list[str]) -> list[bytes] | None:
-    """The records of everything below some folders; None where there is no `find` that can say them."""
+    """The records of everything below some folders; None if there is no `find` that can say them."""
     if not folders:
         return []
     if not FIND.exists():

@@ -28,7 +28,7 @@ class Descent:
     """Keeps the folders of the last path open, so that neighbours cost one open each."""
 
     def __init__(self, root: int, *, apart: bool = False) -> None:
-        """`apart`: the folders lie far from each other, so that each is opened by its whole path, in one call."""
+        """`apart`: the folders are far from each other, so that each is opened by its whole path, in one call."""
         self._root, self._apart, self._at = root, apart, ""
         self._paths: list[str] = [""]
         self._held: list[int] = [root]

@@ -35,7 +35,7 @@ def same_index(one: bytes, other: bytes) -> bool:
 
 
 def read_index(content: bytes) -> Said | None:
-    """What an index says of its paths; None where it is none, or where it says it in another file."""
+    """What an index says of its paths; None if it is none, or where it says it in another file."""
     for length in HASHES:
         try:
             return _read(content, length)
@@ -84,7 +84,7 @@ def _read(content: bytes, hash_length: int) -> Said:
 
 
 def _number(content: bytes, at: int) -> tuple[int, int]:
-    """A number of a length of its own, as git writes offsets, and where it ends."""
+    """A variable-length number, as git writes offsets, and where it ends."""
     value = content[at] & 127
     while content[at] & 128:
         at += 1

@@ -1,4 +1,4 @@
-"""Large files: each a file of its own in the store, cloned where the file system can, with holes kept as holes."""
+"""Large files: each its own file in the store, cloned where the file system can, with holes kept as holes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a workspace's checkpoints lie, and which folders are no workspaces."""
+"""Where a workspace's checkpoints are, and which folders cannot be workspaces."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def refuse_missing(workspace: Path, store: Path) -> None:
 def refuse_unfit(
     workspace: Path, store: Path, *, mounts: str = "/proc/self/mountinfo", home: Path | None = None
 ) -> None:
-    """Raise BadInput where checkpoints would be dangerous or senseless."""
+    """Raise BadInput if checkpoints would be dangerous or senseless."""
     where = str(workspace)
     todo = "Use the project's own folder as the workspace: change to it, or use interlock run --workspace DIR"
     home = resolved(home or Path.home())
@@ -86,7 +86,7 @@ def refuse_unfit(
 
 
 def file_system_of(path: Path, mounts: str = "/proc/self/mountinfo") -> str:
-    """The type of the file system that a path is on; empty where the system does not say."""
+    """The type of the file system that a path is on; empty if the system does not say."""
     best, kind = "", ""
     for point, found in _mount_points(mounts):
         if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):

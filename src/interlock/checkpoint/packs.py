@@ -105,7 +105,7 @@ class PackWriter:
                 self._working.popleft().result()
 
     def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
-        """Take note of a content that already is in a file of its own."""
+        """Take note of a content that already is in its own file."""
         self._mine.add(digest)
         self._touched += [self._store.object_path(digest), self._store.objects]
         frame = PackFrame(self._take_number(), 0, 0, length, raw, codec)

@@ -116,7 +116,7 @@ def _foreign_locks(tree: WorkspaceTree, scope: tuple[str, ...], own: OwnChanges 
 
 
 def _keep_consistent(made: Draft, now: KnownTree) -> None:
-    """A folder that holds something left alone stays; what would lie below something left alone stays away."""
+    """A folder that holds something left alone stays; what would be below something left alone stays away."""
     stay = {path for path in made.left if now.tree.get(path) is not None} | set(now.uncovered)
     for path in stay:
         above = path.rpartition("/")[0]

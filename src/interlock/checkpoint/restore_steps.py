@@ -120,7 +120,7 @@ class RestoreSteps:
         return entry.matches(found)
 
     def _clear_special(self, step: Difference, found: os.stat_result, folder: int, name: str) -> None:
-        """Something else is in the place: a FIFO or the like goes only if told so, anything else stays."""
+        """Something else is in the place: a FIFO or the like is removed only on request, anything else stays."""
         what = special(found.st_mode)
         if what is not None and self._body.force:
             os.unlink(name, dir_fd=folder)

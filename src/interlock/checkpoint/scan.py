@@ -163,7 +163,7 @@ class WorkspaceScanner:
                 except OSError as error:
                     gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
                     if self._scan.folders is not None and folder and gone:
-                        # What was a folder is none any more: the folder above knows.
+                        # This is no longer a folder: the folder above has the change.
                         above, _, name = folder.rpartition("/")
                         waiting.append(Visit(above, {name}))
                     else:

@@ -109,7 +109,7 @@ class Snapshots:
                 writer.flush_later()
                 self._seq, self._newest = self.history.head(), info
         except BaseException:
-            # What the watch told is used up, and not taken in.
+            # The notifications are consumed and ignored.
             self._walked = False
             raise
         finally:
@@ -216,7 +216,7 @@ class Snapshots:
             ) from error
 
     def _open_if_there(self) -> int | None:
-        """The workspace's folder; None where one that has checkpoints was deleted as a whole."""
+        """The workspace's folder; None if one that has checkpoints was deleted as a whole."""
         try:
             os.lstat(self._workspace)
         except OSError as error:

@@ -24,7 +24,7 @@ class Staging:
         self.fd = os.open(name, FOLDER_FLAGS, dir_fd=root)
 
     def needs(self, step: Difference, descent: Descent) -> bool:
-        """Whether a step needs a new file: not where only mode or times of a file of its own change."""
+        """Whether a step needs a new file: not where only mode or times of its own file change."""
         if step.b is None or step.b.is_folder:
             return False
         if step.a is None or not step.a.is_file or not step.b.is_file or step.a.data != step.b.data:

@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS restore(
 
 
 class PackFrame(Struct, frozen=True, gc=False):
-    """A compressed stretch of a pack, or (pack 0) a file of its own."""
+    """A compressed stretch of a pack, or (pack 0) its own file."""
 
     id: int
     pack: int
@@ -63,7 +63,7 @@ class PackFrame(Struct, frozen=True, gc=False):
 
 
 class ContentLocation(Struct, frozen=True, gc=False):
-    """Where the content with a digest lies."""
+    """Where the content with a digest is."""
 
     frame: PackFrame
     start: int
@@ -154,7 +154,7 @@ class CheckpointStore:
         self.db.execute("DELETE FROM meta WHERE key=?", (key,))
 
     def find(self, digest: bytes) -> ContentLocation | None:
-        """Where the content with this digest lies, if it is stored."""
+        """Where the content with this digest is, if it is stored."""
         row = self.row(
             "SELECT f.id, f.pack, f.start, f.length, f.raw, f.codec, b.start, b.size"
             " FROM blob b JOIN frame f ON f.id=b.frame WHERE b.digest=?",

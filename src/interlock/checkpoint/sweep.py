@@ -31,7 +31,7 @@ SLACK = 8
 """Collecting by itself begins when there are one part in so many above the count, so that it happens rarely."""
 
 GROWN = 64 * 1024 * 1024
-"""Contents that nothing needs any more are looked for when the store has grown by half and by this much."""
+"""Contents that nothing needs any longer are looked for when the store has grown by half and by this much."""
 
 
 NOTHING = encode_delta(Delta())
@@ -53,7 +53,7 @@ class Sweep:
         self._store, self._history, self._settings, self._now = store, history, settings, now
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> Swept:
-        """Remove what is due, and the contents that nothing needs any more."""
+        """Remove what is due, and the contents that nothing needs any longer."""
         before = self._store.size()
         remove_strays(self._store)
         if self._store.is_full():
@@ -210,7 +210,7 @@ class Sweep:
             self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
 
     def _squeeze(self, pack: int, thin: list[int]) -> bool:
-        """Empty a pack that cannot be rewritten for want of room; False where there is none for that either."""
+        """Empty a pack that cannot be rewritten for want of room; False if there is none for that either."""
         remove_strays(self._store)
         self._store.fold_log()
         free_dead_stretches(self._store)

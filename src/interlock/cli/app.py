@@ -19,7 +19,7 @@ def new_app(help_text: str | None = None) -> typer.Typer:
 
 
 def finite(value: float | None) -> float | None:
-    """Refuse what Python takes for a number and nobody else does; for options that are floats."""
+    """Refuse what only Python takes for a number; for options that are floats."""
     if value is not None and not math.isfinite(value):
         raise typer.BadParameter(f"{value} is not a number")
     return value

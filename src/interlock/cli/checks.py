@@ -1,4 +1,4 @@
-"""How what was looked at is told: a line each, or JSON, and a status that says whether something is broken."""
+"""How checks are printed: a line each, or JSON, and an exit status that says whether something is broken."""
 
 from __future__ import annotations
 

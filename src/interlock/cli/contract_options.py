@@ -30,7 +30,7 @@ def read_options(
     for key in CLAUSE_KEYS:
         values = options.get(key) or ()
         if key == "may_change" and values:
-            # What is said on the command line stands over the file.
+            # The command line overrides the file.
             clauses = [clause for clause in clauses if clause.key != key]
         for value in values:
             if not value.strip():

@@ -1,4 +1,4 @@
-"""What pause, resume, cancel, escalate, approve and reject share: which runs, one request each, and what came of it."""
+"""What pause, resume, cancel, escalate, approve and reject share: which runs, one request each, and the result."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TIMEOUT_S = 60.0
 ENDING_S = 15.0
 """How long we watch a cancelled run's processes go."""
 STOPPING_S = 10.0
-"""How long a paused run's processes may take to stand still."""
+"""How long a paused run's processes may take to stop."""
 WAITING_S = 5.0
 """How often we say what a pause waits for."""
 AT_ONCE = 32
@@ -76,7 +76,7 @@ Payload = Callable[["LocalRuns", str], dict[str, object]]
 
 
 def control_run(command: Command, choice: RunChoice, payload: Payload | None = None, reason: str | None = None) -> None:
-    """Send a command to the runs that are meant, say what came of it, and end with the status that tells it."""
+    """Send a command to the runs that are meant, report the result, and exit with the matching status."""
     many = choice.every or bool(choice.where)
     if many == (choice.run is not None):
         raise BadInput("no run specified", todo="Specify a RUN, or use --all or --where KEY=VALUE.")
@@ -182,7 +182,7 @@ class LocalRuns(Runs):
 
 
 def _adopt(folder: RunFolder) -> bool:
-    """Have a parked run that nobody owns taken over: it answers, and resumes with our environment."""
+    """Take over a parked run without an owner: it answers, and resumes with our environment."""
     from ..adapters.process import adopt_orphan
 
     return adopt_orphan(folder)
@@ -236,7 +236,7 @@ def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> Re
 
 
 def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> RequestOutcome:
-    """See for ourselves that no process of the run can be scheduled: paused is what stands still."""
+    """Check that no process of the run can be scheduled: only then it is paused."""
     from ..journal import read_tree
     from ..process import attach
 
@@ -293,7 +293,7 @@ def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice
 
 
 def _line(command: Command, run: RunSummary, answer: RequestOutcome, verbose: bool, done: str) -> str:
-    """What came of it, for a person; the id and the protocol's code only where they are asked for."""
+    """The result, for a person; the id and the protocol's code only where they are asked for."""
     if verbose:
         code = "" if answer.outcome == "success" else f" ({answer.code or 'outcome unknown'})"
         return f"{run.run_id}: {answer.message}{code}"
@@ -306,7 +306,7 @@ def _line(command: Command, run: RunSummary, answer: RequestOutcome, verbose: bo
 
 
 def _document(request: Request, answer: RequestOutcome) -> object:
-    """The RESULT itself; where there is none, what is known instead."""
+    """The RESULT itself; if there is none, what is known instead."""
     if answer.result is not None:
         return answer.result
     payload: dict[str, object] = {"status": answer.outcome, "message": answer.message, "accepted": answer.accepted}

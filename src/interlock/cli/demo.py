@@ -54,7 +54,7 @@ class Pace:
         self._factor, self._due = factor, time.monotonic()
 
     def hold(self, seconds: float) -> None:
-        """Wait until what was just shown has stood for this long; a little where we are late."""
+        """Wait until what was just shown has been visible for this long; less if we are late."""
         wanted = seconds * self._factor
         self._due += wanted
         time.sleep(max(self._due - time.monotonic(), wanted * LEAST))

@@ -61,6 +61,15 @@ EXTRAS = (
 )
 
 
+ABILITIES = {
+    "freeze": "freeze processes",
+    "end": "end processes",
+    "memory": "limit memory",
+    "processes": "limit processes",
+    "cpu": "limit CPU",
+}
+
+
 def _configuration() -> Iterator[DoctorCheck]:
     from ..config import load
     from ..journal import open_store
@@ -95,7 +104,7 @@ def _processes() -> Iterator[DoctorCheck]:
     from ..process import abilities
 
     for ability in abilities():
-        yield DoctorCheck(f"process {ability.name}", "missing" if ability.by == "nobody" else "ok", ability.why)
+        yield DoctorCheck(ABILITIES[ability.name], "missing" if ability.by == "nobody" else "ok", ability.why)
 
 
 def _containment() -> DoctorCheck:

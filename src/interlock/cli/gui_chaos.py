@@ -65,6 +65,6 @@ def _print(report: ChaosReport) -> None:
         console.print(f"false alarm: {alarm}", markup=False, style="red")
     console.print(
         f"{report.detected} of {report.faults} detected, {report.recovered} recovered, "
-        f"{report.false_alarms} false alarms in {report.looks} looks at undisturbed typing, "
+        f"{report.false_alarms} false alarms in {report.looks} checks of undisturbed typing, "
         f"files {'exact' if report.exact else 'NOT exact'} in {report.sessions} sessions"
     )

@@ -59,6 +59,10 @@ def carry_out(
         print_json({"changed": [{"path": str(path), "backup": str(b) if b else None} for path, b in made]})
         return
     for path, backup in made:
-        sys.stdout.write(f"changed {path}" + (f" (before: {backup})\n" if backup else "\n"))
+        sys.stdout.write(
+            f"{'changed' if path.exists() else 'removed'} {path}" + (f" (backup: {backup})\n" if backup else "\n")
+        )
     if not made:
         sys.stdout.write(f"{nothing}\n")
+    elif not removing:
+        sys.stdout.write("next: interlock serve supervises these sessions; --install-service keeps it running\n")

@@ -11,7 +11,7 @@ INTERRUPTED = 130
 
 
 def leave_quietly() -> None:
-    """From now on Ctrl-C ends us at once, for nothing has been started yet. Where it is ignored it stays ignored."""
+    """From now on Ctrl-C ends us at once, for nothing has been started yet. If it is ignored, it stays ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
 

@@ -40,8 +40,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "pause": "pause a run after its current iteration",
         "resume": "resume a paused run",
         "cancel": "end a run and its agent",
-        "approve": "allow the step that waits for a person",
-        "reject": "block the step that waits for a person",
+        "approve": "approve the step that needs approval",
+        "reject": "reject the step that needs approval",
         "escalate": "continue a run with a stronger model",
         "mute": "mute a false alarm",
     },
@@ -113,11 +113,11 @@ CHANGING = frozenset(
         "uninstall",
     )
 )
-"""Commands whose work must be done even if nobody reads what they print (| head)."""
+"""Commands that finish their work even if their output is not read (| head)."""
 
 
 LOGGING = frozenset(("gui", "serve", "web"))
-"""Commands that log by themselves; the others only if they are told to, for a log takes time to set up."""
+"""Commands that log by themselves; the others only on request, since setting up a log takes time."""
 
 
 LIKENESS = 65
@@ -208,7 +208,7 @@ def run() -> None:
         say_error(str(error))
         raise SystemExit(error.exit_status) from None
     except BrokenPipeError:
-        # The reader of our output went away (| head); there is nobody to tell.
+        # The reader of our output went away (| head); there is no one left to inform.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except KeyboardInterrupt:
@@ -246,7 +246,7 @@ def say_usage_error(error: UsageError) -> int:
 
 
 def leave_question(abort: typer.Abort) -> int:
-    """Nobody answered, or somebody said no; the exit status."""
+    """The question was not answered, or answered with no; the exit status."""
     if abort.__context__ is not None:
         # What comes next does not belong behind the question.
         sys.stderr.write("\n")

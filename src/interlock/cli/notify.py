@@ -1,4 +1,4 @@
-"""interlock notify: the channels that people are told through, and whether they work."""
+"""interlock notify: the alert channels, and whether they work."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def notify(
     found = []
     for name, url in channels.items():
         if not names or name in names:
-            # An address lets somebody in: only its kind is ever shown.
+            # An address may contain credentials: only its type is shown.
             ok, message = try_channel(url) if test else (None, "")
             found.append({"name": name, "kind": url.partition(":")[0], "ok": ok, "message": message})
     if json:

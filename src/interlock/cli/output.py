@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .console import Console
 
 WIDE = 1000
-"""Columns where nobody's terminal ends: in a pipe nothing is cut."""
+"""More columns than any terminal has: in a pipe nothing is cut."""
 
 ROOMY = 120
 """Columns from which a table shows everything."""
@@ -46,7 +46,7 @@ def print_table(console: Console, table: RenderableType) -> None:
 
 
 def print_hanging(console: Console, text: str) -> None:
-    """Lines for people: what a terminal has no room for goes on below, deeper than its line began; a pipe has room."""
+    """Lines for people: long ones are wrapped with an indent on a terminal, and left alone in a pipe."""
     import textwrap
 
     for line in text.splitlines():
@@ -96,7 +96,7 @@ def json_text(value: object) -> str:
 
 
 def say_error(line: str, who: str = "interlock") -> None:
-    """One line on stderr; where nobody listens there either, nothing."""
+    """One line on stderr; nothing if that is closed too."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{who}: {printable(' '.join(line.split()))}\n")
         sys.stderr.flush()

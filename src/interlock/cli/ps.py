@@ -126,7 +126,7 @@ def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bo
 
 
 def is_read() -> bool:
-    """Whether somebody still reads our output: a pipe tells that its reader has gone only to those who ask or write."""
+    """Whether someone still reads our output: a closed pipe shows only when you poll it or write to it."""
     asking = select.poll()
     try:
         asking.register(sys.stdout.fileno(), 0)

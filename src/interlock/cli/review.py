@@ -88,7 +88,7 @@ def review(
 
 
 def answer_lines(judge: Judge, cwd: str | None, workspace: str | None) -> tuple[int, int]:
-    """Answer standard input line by line; gives how many were blocked and how many were bad."""
+    """Answer standard input line by line; returns how many were blocked and how many were bad."""
     blocked = bad = lines = 0
     for number, line in enumerate(read_lines(), 1):
         if line.isspace():

@@ -14,7 +14,7 @@ LOOKS = {
     "modify": ("~", "magenta"),
     "block": ("✗", "bold white on red"),
 }
-"""The sign and the colours of each verdict: told apart without colours, too."""
+"""The sign and the colours of each verdict: distinct without colours, too."""
 
 MAX_SHOWN = 400
 """Characters of the command that are repeated."""

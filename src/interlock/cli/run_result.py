@@ -37,7 +37,7 @@ def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None 
     _print(finished)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            # None where we were started without it.
+            # None if we were started without it.
             stream.flush()
     if finished.exit_status < 0:
         die_of(-finished.exit_status)
@@ -104,7 +104,7 @@ def _print(run: Finished) -> None:
         for line in _lines(run):
             console.print(Text(f"  {line}", style="dim"))
     except OSError:
-        # The terminal is gone; there is nobody to tell.
+        # The terminal is gone; there is no one left to inform.
         return
 
 

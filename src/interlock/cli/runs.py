@@ -48,7 +48,7 @@ LEAST_TASK = 16
 
 def the_store(config: Config | None = None) -> Store:
     """The store of the configuration in force."""
-    # Not by way of runtime, whose import takes longer than what these commands do.
+    # Not through runtime, whose import takes longer than what these commands do.
     place = (config or load_anyway(say_error)).store.dir
     return Store(Path(place).expanduser() if place else None)
 
@@ -64,7 +64,7 @@ def open_hub(url: str) -> HubClient:
 
 
 def shown_status(run: RunSummary) -> str:
-    """How the run is, or why it ended; a live one without an owner is `lost`, for nobody supervises it."""
+    """How the run is, or why it ended; a live one without an owner is `lost`: it is not supervised."""
     return run.outcome
 
 

@@ -110,7 +110,7 @@ def serve(
     if as_json:
         print_json(where)
     else:
-        sys.stdout.write(f"interlock serves on {path}; runs are kept in {store.root}\n")
+        sys.stdout.write(f"listening on {path}; runs are stored in {store.root}\n")
         sys.stdout.write(f"and on {door.url}/hooks/CLIENT with the bearer token {token}\n" if door is not None else "")
         sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
         sys.stdout.flush()

@@ -16,7 +16,7 @@ def fill_closed() -> None:
     while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(opened)
-    # Who has closed standard input is told so by those who read it; nobody has to read what we say.
+    # Commands that read standard input report that it is closed; output may go unread.
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  it stays open
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  likewise
 

@@ -66,7 +66,7 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
 
 
 def print_moment(console: Console, told: TimelineMoment) -> None:
-    """One line of the timeline. A step is cut to the terminal's width; what was found and done goes on below."""
+    """One line of the timeline. A step is cut to the terminal's width; what was found and done continues below."""
     at = datetime.fromtimestamp(told.time).strftime("%H:%M:%S")
     step = f"{told.step:>5}" if told.step is not None else " " * 5
     detail = " ".join(told.detail.split())

@@ -14,7 +14,7 @@ PATIENCE_S = 1.0
 """How long an owner may take to acknowledge a pause or a cancel."""
 
 DEAD_S = 0.3
-"""How long we wait where there is none: another may be on its way."""
+"""How long we wait if there is none: another may be on its way."""
 
 GRACE_S = 0.5
 """How long the agent may take to end by itself."""
@@ -23,7 +23,7 @@ STEERABLE = ("pause", "resume", "cancel")
 
 
 def patience_for(folder: RunFolder) -> float | None:
-    """How long to wait for the owner of a run; None where there is nothing to be done without one."""
+    """How long to wait for the owner of a run; None if there is nothing to be done without one."""
     if not (folder.path / TREE).exists():
         return None
     return PATIENCE_S if folder.owner() is not None else DEAD_S
@@ -36,7 +36,7 @@ def processes_live(folder: RunFolder) -> bool:
 
 
 def steer_without_owner(folder: RunFolder, command: Command, lived: bool) -> RequestOutcome | None:
-    """Do it to the processes themselves; None where there are none on record, or it cannot be done like this.
+    """Do it to the processes themselves; None if there are none on record, or it cannot be done like this.
 
     `lived`: whether they were alive when the request was made. The front may have cancelled them since.
     """

@@ -75,7 +75,7 @@ def relative_paths(paths: list[str], workspace: Path) -> list[str]:
 
 
 def confirm(question: str, *, yes: bool, json: bool) -> None:
-    """Go on only if a person says so; nobody there to ask is bad usage, a no ends the command."""
+    """Continue only if a person agrees; without a terminal it is bad usage, a no ends the command."""
     import typer
 
     if yes:

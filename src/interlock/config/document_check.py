@@ -117,7 +117,7 @@ class DocumentCheck:
         return WRONG if WRONG in items else items
 
     def _entries(self, node: MappingNode, path: str) -> list[tuple[str, Node, Node]]:
-        """The entries of a mapping; keys that are not text or stand there twice are reported."""
+        """The entries of a mapping; keys that are not text or are repeated are reported."""
         entries: dict[str, tuple[str, Node, Node]] = {}
         for key, value in node.value:
             if not isinstance(key, ScalarNode):

@@ -40,7 +40,7 @@ class AllowedHosts(Struct, frozen=True):
     denied: tuple[HostPattern, ...] = ()
 
     def find(self, host: str, port: int) -> HostPattern | None:
-        """The entry that allows a host; None where it is refused."""
+        """The entry that allows a host; None if it is refused."""
         name = normal_name(host)
         if self.denies(name, port):
             return None

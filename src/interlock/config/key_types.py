@@ -12,7 +12,7 @@ from .model import Config
 
 
 class Key(NamedTuple):
-    """One key of a section: what it takes, what it means, what it is if nobody sets it."""
+    """One key of a section: what it takes, what it means, its default."""
 
     name: str
     kind: inspect.Type

@@ -21,8 +21,8 @@ FILE_NAME = "interlock.yaml"
 class Examined(Struct, frozen=True, kw_only=True):
     """A configuration with where it came from: `sources` has file and line or variable for every key that is set.
 
-    With errors among `problems` the configuration is what there is without them, for those who have to go on.
-    `ignored` are keys of a workspace's file that loosen supervision, and that nobody has agreed to.
+    With errors among `problems` the configuration is what there is without them, for those who have to continue.
+    `ignored` are keys of a workspace's file that loosen supervision, and that are not trusted yet.
     """
 
     config: Config
@@ -33,7 +33,7 @@ class Examined(Struct, frozen=True, kw_only=True):
 
     @property
     def ignored_line(self) -> str:
-        """What was ignored of a workspace's file, and what to do about it; empty where nothing was."""
+        """What was ignored of a workspace's file, and what to do about it; empty if nothing was."""
         if not self.ignored:
             return ""
         keys = ", ".join(self.ignored[:6]) + (f" and {len(self.ignored) - 6} more" if len(self.ignored) > 6 else "")
@@ -53,7 +53,7 @@ def load(
     """The configuration in force: this file, else ./interlock.yaml over the user's, else the defaults.
 
     INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first thing that is wrong. `tell` hears
-    what of a workspace's file was ignored, because nobody has agreed to it.
+    what of a workspace's file was ignored, because it is not trusted yet.
     """
     examined = examine(path, env, cwd)
     for problem in examined.errors:
@@ -64,7 +64,7 @@ def load(
 
 
 def load_anyway(tell: Callable[[str], None]) -> Config:
-    """The same without what is wrong, which is told: a slip in a file keeps nobody from steering a run."""
+    """The same without the parts that are wrong, which are reported: errors in a file must not prevent steering."""
     examined = examine()
     for problem in examined.errors[:1]:
         more = f" and {len(examined.errors) - 1} more" if len(examined.errors) > 1 else ""
@@ -81,7 +81,7 @@ def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd:
     if file is None and not any(map(is_override, env)):
         return Examined(config=Config())
     if file is not None and path is None and not file.is_file():
-        # Nobody named it, so that it can keep nobody waiting: a pipe in its place, say.
+        # It was not asked for, so it must not block: it may be a pipe.
         problem = ConfigProblem(what="is not a readable file", source=str(file), todo="Remove it, or specify a file.")
         return Examined(config=Config(), file=str(file), problems=(problem,))
     if path is None and file is not None and file != user_file():

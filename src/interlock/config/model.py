@@ -115,7 +115,7 @@ class Interventions(Section, frozen=True, kw_only=True):
 
 
 class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
-    """What a run may use, and what one may spend for which nobody set any limit."""
+    """What a run may use, and what a run without any limit may spend."""
 
     default_max_cost_usd: Annotated[
         Dollars | None,
@@ -140,14 +140,14 @@ class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RiskLevels(Section, frozen=True, kw_only=True):
-    medium: Annotated[Share, Meta(description="Risk is medium from here on.")] = 0.6
-    high: Annotated[Share, Meta(description="From here on it is high.")] = 0.8
-    critical: Annotated[Share, Meta(description="From here on it is critical.")] = 0.95
+    medium: Annotated[Share, Meta(description="Lowest risk that counts as medium.")] = 0.6
+    high: Annotated[Share, Meta(description="Lowest risk that counts as high.")] = 0.8
+    critical: Annotated[Share, Meta(description="Lowest risk that counts as critical.")] = 0.95
 
 
 class RationalityLevels(Section, frozen=True, kw_only=True):
-    medium: Annotated[Share, Meta(description="From here on rationality is medium.")] = 0.5
-    high: Annotated[Share, Meta(description="From here on it is high.")] = 0.8
+    medium: Annotated[Share, Meta(description="Lowest rationality that counts as medium.")] = 0.5
+    high: Annotated[Share, Meta(description="Lowest rationality that counts as high.")] = 0.8
 
 
 class Review(Section, frozen=True, kw_only=True):
@@ -262,7 +262,7 @@ class Contain(Section, frozen=True, kw_only=True):
     allow: Annotated[tuple[Allowed, ...], Meta(description="What stays available under guard.")] = ()
     write: Annotated[
         tuple[str, ...],
-        Meta(description="What the agent may write under fence, besides its workspace; also shown if hidden."),
+        Meta(description="What the agent may write under fence, besides its workspace, even where it would be hidden."),
     ] = ()
     hide: Annotated[
         tuple[str, ...], Meta(description="Folders and files that fence hides, besides the usual places of secrets.")
@@ -412,7 +412,7 @@ class ModelInfo(Section, frozen=True, kw_only=True):
 class Resume(Section, frozen=True, kw_only=True):
     until: Annotated[
         Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None,
-        Meta(description="No run resumes by itself after this time of day, counted from its start: 08:00."),
+        Meta(description="No run resumes by itself after the first such time of day since its start, e.g. 08:00."),
     ] = None
     max_parks: Annotated[Count, Meta(description="Usage limits per run after which it resumes; 0: it never parks.")] = 6
     max_cost_usd: Annotated[Dollars | None, Meta(description="A run that has spent this much waits for a person.")] = (
@@ -430,7 +430,7 @@ class Resume(Section, frozen=True, kw_only=True):
 class Unattended(Section, frozen=True, kw_only=True):
     unwedge: Annotated[bool, Meta(description="Act on a run that hangs; if off, only show it.")] = True
     tool_minutes: Annotated[
-        float, Meta(gt=0, description="A tool without output, processor time, input or output is ended after this.")
+        float, Meta(gt=0, description="A tool that prints nothing, uses no CPU and does no I/O is ended after this.")
     ] = 10
     resume: Annotated[Resume, Meta(description="How a run that a usage limit stopped may resume by itself.")] = Resume()
 

@@ -46,7 +46,7 @@ def read_traits(name: str, makers: dict[str, Maker]) -> Traits:
 
 
 def order(one: Traits, other: Traits, prices: tuple[float | None, float | None]) -> Order | None:
-    """How one model is to another: by tier, then size, then version, else by price; None where nothing tells.
+    """How one model is to another: by tier, then size, then version, else by price; None if nothing tells.
 
     Models of different makers are not compared: an agent cannot be moved from one API to another by name.
     """

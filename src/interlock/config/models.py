@@ -106,7 +106,7 @@ class Models(Struct, frozen=True):
         return price.input + price.output if price is not None else listed_price(plain(name))
 
     def price(self, name: str) -> PricePerMillion | None:
-        """The price that we know ourselves; None where the price list is to be asked."""
+        """The price that we know ourselves; None if the price list is to be asked."""
         found = self.resolve(name)
         info = self.infos[found] if found else None
         if info is None or info.input_usd_per_million is None or info.output_usd_per_million is None:

@@ -1,4 +1,4 @@
-"""Nearest: what somebody meant who wrote a key that is not there."""
+"""Nearest: suggests the key that a misspelt one means."""
 
 from __future__ import annotations
 

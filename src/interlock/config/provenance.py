@@ -29,7 +29,7 @@ def settings(examined: Examined) -> Iterator[EffectiveValue]:
 
 
 def visible(config: Config) -> Config:
-    """The configuration as it may be shown: addresses without what lets somebody in."""
+    """The configuration as it may be shown: addresses without their credentials."""
     channels = {name: f"{url.partition(':')[0]}://***" for name, url in config.notifications.channels.items()}
     url = re.sub(r"//[^/@,]*@", "//***@", config.hub.url) if config.hub.url else config.hub.url
     return msgspec.structs.replace(
@@ -40,7 +40,7 @@ def visible(config: Config) -> Config:
 
 
 def render(examined: Examined) -> str:
-    """The configuration in force as YAML, with a remark behind every value that somebody set."""
+    """The configuration in force as YAML, with a comment after every value that is set."""
     lines: list[str] = []
     open_sections: list[str] = []
     for setting in settings(examined):

@@ -28,7 +28,7 @@ def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
 
 
 def why_not(*, fenced: bool = False) -> str:
-    """What keeps us from building the namespaces, and how to get them; empty where it works."""
+    """What keeps us from building the namespaces, and how to get them; empty if it works."""
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"

@@ -36,7 +36,7 @@ class Kept(Struct, frozen=True, kw_only=True):
     """The places of one run.
 
     `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
-    works in (`workspaces`) stays writable, wherever it is. `secret` files are empty inside, wherever they lie.
+    works in (`workspaces`) stays writable, wherever it is. `secret` files are empty inside, wherever they are.
     """
 
     hidden: tuple[Path, ...] = ()
@@ -72,7 +72,7 @@ def guard_words(
         code, free = code_places()
         fixed += code
     changeable = [path for path in _real(fixed) if os.access(path, os.W_OK)]
-    # Inside a fence only what lies in a writable place has to be taken out of it; the rest is read-only or gone.
+    # Inside a fence only what is in a writable place has to be taken out of it; the rest is read-only or gone.
     words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
     if fence is not None:
         words += _bind("--ro-bind", (path for path in own_places() if _is_below(path, map(Path, TEMPORARY))))
@@ -102,7 +102,7 @@ def _open_fence(fence: Fence) -> list[str]:
     for place in map(Path, TEMPORARY):
         words += ["--bind", str(fence.temporary), str(place)] if place.is_dir() else []
     words += ["--tmpfs", "/dev/shm"]
-    # Homes, and Interlock with its interpreter, wherever they lie.
+    # Homes, and Interlock with its interpreter, wherever they are.
     emptied = tuple(map(Path, ("/run", *TEMPORARY)))
     words += _bind("--ro-bind", (place for place in (*homes(), *code_places()[0]) if _is_below(place, emptied)))
     return words + _bind("--bind", fence.write)

@@ -23,7 +23,7 @@ class Insiders:
             self._agents.add((pid, start))
 
     def why_inside(self, pid: int) -> str:
-        """How we know that a process is not a person's; empty where it is one."""
+        """How we know that a process is not a person's; empty if it is one."""
         if pid <= 0:
             # In a namespace above ours: a process there could do without us.
             return ""
@@ -71,7 +71,7 @@ def refuse_inside(what: str) -> None:
 
 
 def pid_namespace(pid: int | str) -> str:
-    """The namespace's name as the kernel has it; empty where we may not know."""
+    """The namespace's name as the kernel has it; empty if we may not know."""
     try:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
     except OSError:

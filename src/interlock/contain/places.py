@@ -140,7 +140,7 @@ def cgroup_mounts() -> list[Path]:
 
 
 def is_there(path: Path) -> bool:
-    """Whether a place exists for us; what lies where we may not look, the agent does not reach either."""
+    """Whether a place exists for us; what is where we may not look, the agent does not reach either."""
     try:
         return path.exists()
     except PermissionError:

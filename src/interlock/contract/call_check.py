@@ -38,7 +38,7 @@ class ContractCheck:
         self._may_run = tuple((tuple(shlex.split(command)), command) for command in contract.may_run)
 
     def __call__(self, call: ToolCall) -> Rule | None:
-        """The rule that a call breaks; None where it keeps to the contract."""
+        """The rule that a call breaks; None if it keeps to the contract."""
         commands = call.script.commands
         if self._contract.guards_files:
             for changed in changed_by(call, self._workspace):

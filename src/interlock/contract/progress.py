@@ -30,7 +30,7 @@ class WorkItem(Struct, frozen=True):
 
 
 def work_items(step: Step) -> list[WorkItem]:
-    """The lines of the list of work that a step writes; empty where it writes none."""
+    """The lines of the list of work that a step writes; empty if it writes none."""
     if step.origin != "agent" or step.role == "user":
         return []
     found: list[WorkItem] = []

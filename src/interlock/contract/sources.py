@@ -86,7 +86,7 @@ def _tighten(contract: Contract, context: Context) -> Contract:
 
 
 def _by_option(contract: Contract) -> bool:
-    """Whether the person said for this very run what may change: that stands over the task's words."""
+    """Whether the person said for this very run what may change: that overrides the task's words."""
     return any(clause.key == "may_change" and clause.source.startswith("--") for clause in contract.origins)
 
 

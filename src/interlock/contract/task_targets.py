@@ -140,7 +140,7 @@ def targets(words: str) -> Targets:
 
 
 def path_glob(word: str, *, folder: bool = False, quoted: bool = False) -> str | None:
-    """One word as a glob; None where it is not sure that it names a file or folder."""
+    """One word as a glob; None if it is not sure that it names a file or folder."""
     word = word.rstrip(".,;:!?)").strip("`\"'")
     if not word or word.startswith(("-", "~", "http")) or "://" in word or ".." in word.split("/"):
         return None

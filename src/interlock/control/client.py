@@ -121,7 +121,7 @@ class RequestClient:
             self._record_result(message)
 
     def tick(self, now: ClockReading) -> list[Action]:
-        """Time has passed: retry, or look up how it stands."""
+        """Time has passed: retry, or look up the outcome."""
         if self.answer is not None or self._looking:
             return []
         waited = now.steady - self._started

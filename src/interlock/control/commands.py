@@ -48,7 +48,7 @@ def begin(turn: Transition, request: Request) -> None:
 
 def begin_pause(turn: Transition, at_once: bool) -> None:
     if turn.state.status != "running" and not (at_once and turn.state.status == "pausing"):
-        refuse(turn, f"the run is {turn.state.status} already")
+        refuse(turn, f"the run is already {turn.state.status}")
     else:
         waits = turn.state.under_way and not at_once
         ask(turn, "closing", status="pausing" if waits else "paused", shut=True)
@@ -61,7 +61,7 @@ def is_at_once(request: Request) -> bool:
 
 def begin_resume(turn: Transition) -> None:
     if turn.state.status == "running":
-        refuse(turn, "the run is running already")
+        refuse(turn, "the run is already running")
         return
     turn.change(status="running", revision=turn.state.revision + 1, held=None)
     finish(turn, succeed(f"resumed at iteration {turn.state.iter}"), tell_state=True)
@@ -76,7 +76,7 @@ def begin_escalate(turn: Transition, payload: EscalatePayload) -> None:
     elif state.frame is None:
         refuse(turn, "the run has no frame whose model could change")
     elif state.rules.is_same(model, state.model):
-        refuse(turn, f"the run has the model {model} already")
+        refuse(turn, f"the run already uses the model {model}")
     elif (found := state.rules.compare(model, state.model)) in ("weaker", "equal"):
         refuse(turn, f"{model} is {'weaker than' if found == 'weaker' else 'as strong as'} {state.model}")
     elif found is None and not payload.force:
@@ -105,7 +105,7 @@ def ask(turn: Transition, phase: Phase, *, status: Status, shut: bool, model: st
 
 
 def set_desired(turn: Transition, desired: Desired) -> None:
-    """Have the actuator follow what the log says already; told again until it has."""
+    """Make the actuator follow the log; repeated until it has."""
     turn.change(untold=desired, gate_open=False)
     turn.actuate(desired)
 
@@ -202,7 +202,7 @@ def apply_supervisor_order(turn: Transition, event: Held | Released) -> None:
 
 
 def hold(turn: Transition, waiting: Waiting) -> None:
-    """Shut, then said. A run that is paused already only learns why."""
+    """Shut, then said. A run that is already paused only learns why."""
     if turn.state.ended:
         return
     turn.change(held=waiting)

@@ -65,7 +65,7 @@ class PersonAnswered(Struct, frozen=True):
 
 
 class ModelSeen(Struct, frozen=True):
-    """The agent has been seen to use this model: no one ordered it, and no one has to be told."""
+    """The agent has been seen to use this model: it was not requested, and needs no report."""
 
     model: str
 

@@ -182,7 +182,7 @@ class Waiting(Struct, frozen=True, omit_defaults=True):
 
 
 class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="event", tag="STATE"):
-    """The run lives. `revision` is what an actuator was told last; readers may ignore it."""
+    """The run lives. `revision` is what an actuator got last; readers may ignore it."""
 
     schema: Literal[0, 1]
     run_id: str

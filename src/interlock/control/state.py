@@ -50,7 +50,7 @@ class ControlRules(Struct, frozen=True, kw_only=True):
         return other is not None and (model == other or models.resolve(model) == (models.resolve(other) or other))
 
     def compare(self, model: str, than: str | None) -> Order | None:
-        """How a model is to another; from none that has been told every one is a step up. None: nothing tells."""
+        """How a model compares to another; any model is a step up from an unknown one. None: inconclusive."""
         return "stronger" if than is None else (self.models or ship()).compare(model, than)
 
 
@@ -67,7 +67,7 @@ class InFlight(Struct, frozen=True):
 class ControlState(Struct, frozen=True, kw_only=True):
     """One run as its endpoint sees it.
 
-    `gate_open` is whether an iteration may start right now: it closes before a pause is told, and opens after a resume
+    `gate_open` is whether an iteration may start right now: it closes before a pause is known, and opens after a resume
     is durable. `under_way` are the passages of the gate that have not ended. `queue` holds commands in flight, the
     first one in `phase`; `asked` is what the actuator was told for it. `untold` is a desired state that the actuator
     has not taken yet. `ordered` is the model that the agent was started with or switched to by us; what it is seen to

@@ -25,7 +25,7 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that stands still until it is told to move."""
+    """A clock that moves only when it is set."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self._now = now

@@ -1,4 +1,4 @@
-"""Decision: the answer to "may this step go on?", as a value that the adapter acts on."""
+"""Decision: the answer to "may this step continue?", as a value that the adapter acts on."""
 
 from __future__ import annotations
 

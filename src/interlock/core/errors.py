@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class InterlockError(Exception):
-    """Raised when something cannot go on. One line for a person; `exit_status` for the shell."""
+    """Raised when something cannot continue. One line for a person; `exit_status` for the shell."""
 
     exit_status = 4
 
@@ -42,7 +42,26 @@ def install_command(extra: str) -> str:
         words = [sys.executable, "-m", "pip", "install"]
     else:
         words = ["uv", "pip", "install", "--python", sys.executable]
-    return shlex.join([*words, f"interlock[{extra}]"])
+    *options, source = _source()
+    return shlex.join([*words, *options, f"{source}[{extra}]"])
+
+
+def _source() -> list[str]:
+    """What to install from: the clone or file that this installation came from, otherwise the package's name."""
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        origin = json.loads(distribution("interlock").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        origin = {}
+    url = urlsplit(origin.get("url", ""))
+    place = Path(unquote(url.path))
+    if url.scheme != "file" or not place.exists():
+        return ["interlock"]
+    return ["--editable", str(place)] if origin.get("dir_info", {}).get("editable") else [str(place)]
 
 
 class NotFound(InterlockError):

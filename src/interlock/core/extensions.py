@@ -93,7 +93,7 @@ def entry_points_of(group: str) -> Iterable[EntryPoint]:
 
 @lru_cache(1)
 def _may_have_any(path: tuple[str, ...]) -> bool:
-    """Whether a package says so, or lies where we cannot look ourselves."""
+    """Whether a package says so, or is where we cannot look ourselves."""
     if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
         return True
     return any(_names_us(place or os.curdir) for place in path)

@@ -65,7 +65,7 @@ _AROUND = 200
 
 @lru_cache(maxsize=64)
 def task_files(task: str) -> tuple[str, ...]:
-    """The files whose instructions a task tells to follow, as it names them; a file that it only mentions is none."""
+    """The files whose instructions a task says to follow, as it names them; a mere mention does not count."""
     task, found, end = task[:_READ], [], 0
     for hint in _HINTS.finditer(task):
         begin = max(0, hint.start() - _AROUND)

@@ -109,7 +109,7 @@ def key_paths() -> tuple[Path, Path]:
 
 
 def load_key(path: Path | None = None) -> SigningKey | None:
-    """The private key of this user, or of a file; None where there is none."""
+    """The private key of this user, or of a file; None if there is none."""
     place = path or key_path()
     try:
         return SigningKey(place.read_text(encoding="ascii").strip())
@@ -149,7 +149,7 @@ def create_key(path: Path | None = None) -> SigningKey:
 
 
 def owner_key(store: Path) -> SigningKey | None:
-    """The key of a store's owner, made if there is none yet; None where it can be neither read nor made."""
+    """The key of a store's owner, made if there is none yet; None if it can be neither read nor made."""
     file = store / STORE_KEY
     try:
         if not file.exists() and store.is_dir():

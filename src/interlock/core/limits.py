@@ -58,7 +58,7 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
 class Spend(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What a run has used so far; only ever grows, also across a rollback.
 
-    `unpriced_tokens` are those whose price nobody knows: they are not in `cost_usd`.
+    `unpriced_tokens` are those without a known price: they are not in `cost_usd`.
     """
 
     input_tokens: int = 0
@@ -77,7 +77,7 @@ class Spend(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class Growth(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """How much more was used in the last window than in the one before; 1.0 where nothing is known.
+    """How much more was used in the last window than in the one before; 1.0 if nothing is known.
 
     `last_window` is the use in the last window, the starting point for a limit that was not set.
     """

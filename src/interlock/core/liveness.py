@@ -40,7 +40,7 @@ class Liveness(Struct, frozen=True, omit_defaults=True):
 
     `since` is when it became true, in seconds since the epoch. `evidence` says what was measured. `question` is the
     text that a person has to answer. `wedged` is the way in which the run hangs. `wake` is when a parked run resumes
-    by itself; None where it waits for a person.
+    by itself; None if it waits for a person.
     """
 
     word: LivenessWord

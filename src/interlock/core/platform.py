@@ -110,7 +110,7 @@ def open_bell() -> tuple[int, int]:
 
 
 def widen_pipe(descriptor: int, size: int) -> None:
-    """Let a pipe hold more, where the system lets us; OSError where an ordinary user has too many of them."""
+    """Let a pipe hold more, where the system lets us; OSError if an ordinary user has too many of them."""
     if sys.platform == "linux":
         import fcntl
 
@@ -139,7 +139,7 @@ def boot_clock() -> float:
 
 @cache
 def boot_id() -> str:
-    """What tells this boot of the machine from the one before; empty where the system does not say."""
+    """What tells this boot of the machine from the one before; empty if the system does not say."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -160,7 +160,7 @@ def sync_data(descriptor: int) -> None:
 
 
 def allocate(descriptor: int, size: int) -> None:
-    """Take room on the disk for an empty file; OSError where there is none."""
+    """Take room on the disk for an empty file; OSError if there is none."""
     if sys.platform == "linux":
         os.posix_fallocate(descriptor, 0, size)
     else:
@@ -189,7 +189,7 @@ def copy_range(source: int, out: int, length: int, at: int) -> int:
 
 
 def thread_seconds(ident: int) -> float:
-    """Processor time of a thread of ours; 0 where the system does not say."""
+    """Processor time of a thread of ours; 0 if the system does not say."""
     if sys.platform == "linux":
         return time.clock_gettime(time.pthread_getcpuclockid(ident))
     else:
@@ -223,7 +223,7 @@ def set_attribute(descriptor: int, name: bytes, value: bytes | None) -> None:
 
 
 def open_process(pid: int) -> int:
-    """A descriptor that stays with this very process; OSError where there is none to be had."""
+    """A descriptor that stays with this very process; OSError if there is none."""
     if sys.platform == "linux":
         return os.pidfd_open(pid)
     else:
@@ -247,7 +247,7 @@ def scheduling_of(pid: int) -> tuple[object, ...]:
 
 
 def take_limits(pid: int) -> None:
-    """Have the resource limits of another process; ValueError or OSError where we may not."""
+    """Have the resource limits of another process; ValueError or OSError if we may not."""
     if sys.platform == "linux":
         import resource
 
@@ -260,7 +260,7 @@ def take_limits(pid: int) -> None:
 
 
 def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
-    """The next of these signals, which are blocked, and its si_code; 0 where the system does not say."""
+    """The next of these signals, which are blocked, and its si_code; 0 if the system does not say."""
     if sys.platform == "linux":
         info = signal.sigwaitinfo(wanted)
         return info.si_signo, info.si_code
@@ -285,7 +285,7 @@ def open_memory_file(name: str, flags: int = 1) -> int:
 
 
 def open_notifications() -> int:
-    """A queue of inotify; OSError where there is none."""
+    """A queue of inotify; OSError if there is none."""
     if sys.platform == "linux":
         import ctypes
 

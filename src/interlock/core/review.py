@@ -20,7 +20,7 @@ class Review(Struct, frozen=True, omit_defaults=True):
 
     `rewrite` holds the tool's arguments in a safe form where one is known; `action` is the strongest thing that the
     step does: read, create, modify, network, delete, unknown or unparsable. With `ask` the call waits for a person; the
-    verdict holds where nobody can be asked.
+    verdict holds if no person can be asked.
     """
 
     verdict: Verdict
@@ -37,7 +37,7 @@ class Review(Struct, frozen=True, omit_defaults=True):
 class Seen(Struct, frozen=True):
     """What a detector observes: a step and the review that it got, if any.
 
-    `absent` are the files that it claims to have written and that are not on the disk; None where nobody looked.
+    `absent` are the files that it claims to have written and that are not on the disk; None if that was not checked.
     """
 
     step: Step

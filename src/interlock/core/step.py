@@ -46,7 +46,7 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 class Step(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One step of a run, redacted and bounded at the border.
 
-    `time` is seconds since the epoch; None where the source does not say.
+    `time` is seconds since the epoch; None if the source does not say.
     `origin` is interlock for our own refusals and messages: they never count as the agent's.
     """
 

@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 StuckKind = Literal["failure", "repeat", "pattern"]
-"""A failing check; a call that brings the same again; a pattern without a call of its own."""
+"""A failing check; a call that brings the same again; a pattern without its own call."""
 
 Sign = Literal["again", "changed", "clear", "better", "solved"]
 """What one opportunity showed.

@@ -97,7 +97,7 @@ class Controller:
     def observe_step(
         self, state: ControllerState, step_index: int, issue_types_seen: Collection[str], progressed: bool, now: float
     ) -> tuple[ControllerState, list[Intervention]]:
-        """Judge, after a step, what earlier interventions achieved; gives those whose outcome is now known."""
+        """Judge, after a step, what earlier interventions achieved; returns those whose outcome is now known."""
         if state.observing != self._config.observe:
             state = self._simulated_apart(state)
         needed = self._config.strategy.effectiveness_steps

@@ -13,7 +13,7 @@ from .state import ControllerState, PendingEffect
 def judge(
     state: ControllerState, step: int, seen_types: Collection[str], progressed: bool, steps_needed: int
 ) -> tuple[ControllerState, list[Intervention]]:
-    """Judge what waits for judgement after a step; gives the interventions whose outcome is now known.
+    """Judge what waits for judgement after a step; returns the interventions whose outcome is now known.
 
     One has failed as soon as its issue type comes back, and has worked when `steps_needed` steps passed without it
     and with progress. Without progress it waits on, until there is some or the issue comes back.

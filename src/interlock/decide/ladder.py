@@ -95,7 +95,7 @@ class Ladder:
         return Rung(level, name, tuple(reasons), custom)
 
     def top(self, issue: Issue, *, reachable: bool) -> Rung:
-        """The end of the ladder: a person where one can be reached, else a stop; a pause where that cannot be had."""
+        """The end of the ladder: a person where one can be reached, else a stop; a pause where that is not possible."""
         custom = self._custom(TOP, issue.type)
         if custom is not None and not self._missing(TOP, custom, restorable=False):
             return Rung(TOP, custom.name, (), custom)

@@ -210,7 +210,7 @@ class Progressive:
         return _never_twice(answer, episode)
 
     def _skipped(self, case: WeighedIssue, answer: Answer | None) -> str:
-        """Why this rung is tried in vain and the next one is due; empty if it can be applied."""
+        """Why this rung cannot work and the next one is due; empty if it can be applied."""
         if answer is None:
             return "; ".join(case.rung.reasons) or "the adapter cannot apply it"
         if case.rung.level == ROLLBACK and isinstance(answer, RecoveryNeeded):

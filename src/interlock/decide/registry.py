@@ -16,7 +16,7 @@ def register_strategy(name: str, strategy: Strategy) -> None:
     if not name or name in RESERVED:
         raise BadInput(f"{name!r} cannot be the name of a strategy of your own", todo="Choose another name.")
     if _own().get(name, strategy) is not strategy:
-        raise BadInput(f"a strategy is already registered as {name!r} already", todo="Choose another name.")
+        raise BadInput(f"a strategy is already registered as {name!r}", todo="Choose another name.")
     STRATEGIES.register(strategy, name)
 
 

@@ -129,7 +129,7 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def count_anew(state: ControllerState) -> ControllerState:
-    """After a person has looked at a run that waited and lets it go on: what was open begins anew if it comes back."""
+    """After a person has resumed a run that waited: open problems start anew if they come back."""
     episodes = tuple(
         one.end("resumed", one.answered_at or one.opened_at) if one.open and one.level is not None else one
         for one in state.episodes

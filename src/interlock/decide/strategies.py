@@ -12,7 +12,7 @@ from .score import band
 
 @dataclass(frozen=True)
 class Situation:
-    """What a strategy decides on. `last_level` and `effectiveness` are None where there is none yet."""
+    """What a strategy decides on. `last_level` and `effectiveness` are None if there is none yet."""
 
     issue: Issue
     score: float

@@ -69,8 +69,8 @@ def print_totals(console: Console, narrator: Narrator, *, kept: bool) -> None:
     console.print(Rule("[bold]What was saved[/]", align="left", style=GOOD))
     console.print(Padding(table, (1, 0, 1, 2)))
     if kept:
-        following = "Look at this run: interlock web, interlock top, or interlock report demo."
+        following = "Explore this run: interlock web, interlock top, or interlock report demo."
     else:
-        following = "Nothing is left behind. Look at such a run: interlock demo --keep, then interlock web."
+        following = "Nothing is left behind. To explore a run like this: interlock demo --keep, then interlock web."
     console.print(Padding(Text(following), (0, 0, 0, 2)))
     console.print(Padding(Text("Supervise your own agent: interlock run -- COMMAND"), (0, 0, 0, 2)))

@@ -16,8 +16,8 @@ Side = Literal["agent", "interlock"]
 RUNGS = (("hint", "green"), ("reminder", "cyan"), ("throttle", "yellow"), ("rollback", "magenta"), ("stop", "bold red"))
 """The ladder in one word each."""
 MEANINGS = (
-    "A hint about this failure, to the agent.",
-    "Repeats the task and its limits to the agent.",
+    "The agent gets a hint about this failure.",
+    "The agent is reminded of its task and limits.",
     "The agent keeps working, with tighter limits.",
     "Back to the checkpoint before it got stuck.",
     "Stops the run.",
@@ -30,7 +30,7 @@ SHORT = 6
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """Something that stands on one side of the screen, and for how long it is left there before the next.
+    """Something on one side of the screen, and for how long it stays before the next.
 
     An entry with the `key` of an earlier one close by is the same again.
     """
@@ -45,7 +45,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class Tally(Struct):
-    """What was saved, and how the workspace and the ladder stand."""
+    """What was saved, and the state of the workspace and the ladder."""
 
     rung: int | None = None
     files: int = 0
@@ -152,7 +152,7 @@ class Narrator:
         number, kind, rest = text.split(" ", 2)
         # The same failure again: only the number is new.
         if number.isdigit() and not self._is_new(rest):
-            text = f"Now {number} {kind}, the same failure."
+            text = f"{number} {kind} by now, all with the same failure."
         return _ours("▲", f"{issue['type'].replace('_', ' ')}, {severity}", text, SEVERITY_STYLES[severity], 0.6)
 
     def _effect(self, body: Any) -> list[Entry]:
@@ -162,7 +162,7 @@ class Narrator:
         if body["outcome"] == "success":
             self.tally.worked.append(f"a {name}")
             return [_ours("✔", f"the {name} worked", "", GOOD, 0.6)]
-        more = "The next answer is stronger." if self._is_new("stronger") else ""
+        more = "The next measure is stronger." if self._is_new("stronger") else ""
         return [_ours("✘", f"the {name} did not help", more, "red", 0.5)]
 
     def _episode(self, body: Any) -> list[Entry]:

@@ -23,7 +23,7 @@ from .workspace import Workshop
 PREFIX = "interlock-demo-"
 
 STORY_S = 960.0
-"""A little more than the story takes on its own clock: it starts so long ago that nothing lies ahead of now."""
+"""A little more than the story takes on its own clock: it starts so long ago that nothing is ahead of now."""
 
 PATIENCE_MS = 20_000.0
 """A machine that halts for a moment must not change the story, as a step that proceeds without its answer would."""

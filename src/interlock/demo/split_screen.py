@@ -21,7 +21,7 @@ KEPT = 60
 
 
 class SplitScreen:
-    """A renderable of how the performance stands."""
+    """Renders the current state of the performance."""
 
     def __init__(self) -> None:
         self.narrator = Narrator()

@@ -64,7 +64,7 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "A loop: one hint is enough",
-        "Three times the same search, the same result. Interlock answers with its mildest step.",
+        "The same search three times, with the same result. Interlock starts with its mildest measure.",
         (
             *(Act("grep -rn split src", says=says) for says in ("Where is it split?", "", "")),
             Act(
@@ -83,8 +83,8 @@ SCENES: tuple[Scene, ...] = (
         ),
     ),
     Scene(
-        "Stuck: Interlock climbs",
-        "The same test fails whatever the flags. The hint is ignored, so is the reminder: now it slows the agent down.",
+        "Stuck: Interlock escalates",
+        "The same test fails whatever the flags. Hint and reminder are ignored, so Interlock slows the agent down.",
         tuple(failing(flags) for flags in ("-v", "-f", "-b", "-c", "-vf", "-vb", "-fb", "-vc", "-fc")),
     ),
     Scene(
@@ -107,7 +107,7 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "“Done!” is not proof",
-        "The agent claims success. Interlock runs the tests itself before it believes that.",
+        "The agent claims success. Interlock runs the tests itself before it believes it.",
         (
             Act(says="All tests pass now. The task is done.", done=True),
             Act(

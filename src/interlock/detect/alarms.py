@@ -36,13 +36,13 @@ class AlarmState(Struct):
 
 
 class Alarms:
-    """Which of the issues that stand are news."""
+    """Which of the current issues are new."""
 
     def __init__(self) -> None:
         self._memory = AlarmState()
 
     def rise(self, issues: list[Issue]) -> list[Issue]:
-        """The issues that are new or worse than told, with confidence raised by what goes with them."""
+        """The issues that are new or worse than reported, with confidence raised by what goes with them."""
         memory = self._memory
         for issue in issues:
             memory.last[issue.type] = issue.step

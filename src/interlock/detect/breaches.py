@@ -43,7 +43,7 @@ _VARIABLE = late_pattern(r"\$\{?([A-Za-z_]\w*)\}?(?![:#%/]|\w)|\$\(printenv\s+(\
 
 
 def broken(clause: Clause, command: str, written: tuple[str, ...]) -> str:
-    """What in a call breaks a clause: the command that it runs, the files that it writes; empty where nothing does."""
+    """What in a call breaks a clause: the command that it runs, the files that it writes; empty if nothing does."""
     if clause.kind == "only":
         # Where a command in a shell writes depends on where it is; only a full path says so.
         places = [path for path in written if path.startswith(("/", "../", "~"))] if command else written
@@ -67,7 +67,7 @@ def broken(clause: Clause, command: str, written: tuple[str, ...]) -> str:
 
 
 def printed_secret(command: str) -> str:
-    """The part of a command that prints the value of a variable that holds a secret; empty where none does."""
+    """The part of a command that prints the value of a variable that holds a secret; empty if none does."""
     if "$" not in command and "env" not in command:
         return ""
     for segment in _SEGMENTS.split(command):
@@ -122,7 +122,7 @@ def _outside(path: str, roots: tuple[str, ...]) -> bool:
         return False
     absolute = path.startswith("/")
     if not absolute and not path.startswith("../") and all(root.startswith("/") for root in roots):
-        return False  # where a relative path lies is not known
+        return False  # where a relative path is is not known
     return not any(_under(path, root) for root in roots)
 
 

@@ -1,4 +1,4 @@
-"""CompletedCall: a call together with what came of it, read into what can be compared."""
+"""CompletedCall: a call together with the result, read into what can be compared."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PendingCall(Struct):
 
 
 class CompletedCall(Struct):
-    """A call together with what came of it.
+    """A call together with the result.
 
     `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news`
     the share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call,
@@ -128,7 +128,7 @@ class CallContent(Struct, frozen=True):
 
 
 def read_call(step: Step, tool: Tool) -> PendingCall:
-    """What a call asks for. A call without arguments of its own is told apart by the text that goes with it."""
+    """What a call asks for. A call without arguments of its own is distinguished by the text that goes with it."""
     request = _request(step, tool)
     key, asked = request.key, request.words
     if request.bare and len(step.content) > ARGUMENTS // 10:

@@ -27,7 +27,7 @@ class Detector(Protocol):
     type: str
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
-        """Take in one step; give the issues that stand after it. The caller suppresses repeats."""
+        """Take in one step; return the issues that apply after it. The caller suppresses repeats."""
         ...
 
     def save(self) -> bytes:
@@ -99,7 +99,7 @@ class StatefulDetector(Generic[S]):
         """An issue of this detector's type.
 
         `key` names the finding across runs, so that it can be muted; with where it began it is the issue's id, which
-        stays the same when the finding is told again because it has become worse.
+        stays the same when the finding is reported again because it has become worse.
         """
         steps = tuple(evidence)
         began = started if started is not None else min(steps, default=step)
@@ -118,8 +118,8 @@ class StatefulDetector(Generic[S]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """Whether this step alone shows again what an issue was about; `standing`: the issue stands after it.
+        """Whether this step alone shows again what an issue was about; `standing`: the issue applies after it.
 
-        A detector that looks at a window overrides this: what lies before an answer says nothing about what it did.
+        A detector that looks at a window overrides this: what is before an answer says nothing about what it did.
         """
         return standing

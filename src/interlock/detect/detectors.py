@@ -91,7 +91,7 @@ class Detectors:
 
     @property
     def instructed(self) -> bool:
-        """Whether the observed step told its agent something new."""
+        """Whether the observed step gave its agent new information."""
         return self._agents[self._seen].history.instructed if self._seen in self._agents else False
 
     @property

@@ -127,7 +127,7 @@ def _complaint(lower: bytes) -> bool:
 
 
 def _message(text: bytes, asked: bytes) -> bytes:
-    """The line that says what went wrong; empty where there is none."""
+    """The line that says what went wrong; empty if there is none."""
     named = max(map(text.rfind, _NAMED))
     if named >= 0:
         begin = max(text.rfind(mark, 0, named) for mark in (b"\n", b" ")) + 1

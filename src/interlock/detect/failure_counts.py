@@ -41,7 +41,7 @@ def mask_numbers(message: bytes) -> bytes:
 
 
 def read_failures(raw: bytes) -> int | None:
-    """How many failures a result reports; None where it does not add them up."""
+    """How many failures a result reports; None if it does not add them up."""
     total: int | None = None
     last = raw[-_SUMMARY:]
     if not any(hint in last for hint in _COUNT_HINTS):
@@ -56,7 +56,7 @@ def read_failures(raw: bytes) -> int | None:
 
 
 def read_passes(raw: bytes) -> int | None:
-    """How many tests a result says to have passed; None where it does not say."""
+    """How many tests a result says to have passed; None if it does not say."""
     last = raw[-_SUMMARY:]
     found = _PASSED.findall(last) if b" pass" in last or b" ok" in last else ()
     return int(found[-1]) if found else None
@@ -71,7 +71,7 @@ def read_failing(raw: bytes) -> tuple[int, ...]:
 
 
 def read_place(raw: bytes) -> str:
-    """The file and line that a failure names last, as `tests/test_a.py:12`; empty where it names none."""
+    """The file and line that a failure names last, as `tests/test_a.py:12`; empty if it names none."""
     last = ""
     for found in _PLACE.finditer(raw):
         before = raw[max(0, found.start() - _LONGEST) : found.start()]

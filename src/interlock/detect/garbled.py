@@ -10,7 +10,7 @@ Garble = Literal["", "colon", "first line", "redirect", "markup", "punctuation",
 """How a call is broken; empty for one that is not. One with a garbled `first line` is broken if it fails."""
 
 _READ = 200
-"""Characters of an argument that are looked at: what breaks a call stands at its beginning."""
+"""Characters of an argument that are looked at: what breaks a call is at its beginning."""
 
 _IDIOM = late_pattern(r":\s*(?:[;&|]|\d?>|\$\{|<<|'|\(\))")
 """What the shell's own `:` is used for: emptying a file, defaults, comments."""

@@ -52,7 +52,7 @@ def path_stems(path: str) -> tuple[bytes, ...]:
 
 
 def goal_text(context: Context, prompt: str = "") -> str:
-    """Everything that says what the run is for; without it the first prompt stands for the task."""
+    """Everything that says what the run is for; without it the first prompt is the task."""
     goals = " ".join(goal.text for goal in context.goals)
     task = f"{context.original_prompt[:GOAL] or prompt} {context.instructions[:GOAL]}"
     return f"{context.primary_goal} {goals} {task}".strip()

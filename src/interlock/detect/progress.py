@@ -1,4 +1,4 @@
-"""Progress: whether a turn brought the run forward, by what came of it and not by what was asked."""
+"""Progress: whether a turn brought the run forward, by the result and not by what was asked."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Knowledge(Struct):
         """Learn a result's words: the share of them that is new, and whether they only repeat the call."""
         if not found:
             return 0.0, False
-        # What two sets share is found by way of the smaller one, which the call's words are.
+        # What two sets share is found through the smaller one, which the call's words are.
         echo = len(found) > SHORT and (len(found) - len(found & asked)) / len(found) < ECHO
         fresh = found.difference(self.known)
         if not fresh:

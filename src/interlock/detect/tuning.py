@@ -13,7 +13,7 @@ from ..core import Severity
 Sensitivity = Literal["low", "medium", "high"]
 
 NEWS = 0.22
-"""A result with this share of words that nobody had seen is new information."""
+"""A result with this share of words not seen before is new information."""
 ECHO = 0.25
 """A result with no more words of its own than this repeats what it was asked."""
 SHORT = 12
@@ -36,7 +36,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     medium_after: int = 3
     """Twice is a retry, three times is a pattern."""
     high_after: int = 5
-    """Nobody retries five times and means it."""
+    """Five retries are never intentional."""
     critical_after: int = 8
     """By now every further call is waste."""
     certain_after: int = 5

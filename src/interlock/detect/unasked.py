@@ -39,6 +39,6 @@ def unasked(task: str, command: str, written: tuple[str, ...]) -> tuple[str, str
 
 
 def _foreign(path: str, task: str) -> bool:
-    """Whether the task names neither the file nor the folder beside the project that it lies in."""
+    """Whether the task names neither the file nor the folder beside the project that it is in."""
     parts = [part for part in path.split("/") if part not in ("..", ".")]
     return not any(part in task for part in (parts[:1] + parts[-1:]))

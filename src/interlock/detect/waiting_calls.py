@@ -71,7 +71,7 @@ def read_waits(tool: Tool, effect: Effect, program: str, command: str | None) ->
 
 
 def named_seconds(text: str) -> float:
-    """The longest time that a text says is still to go; 0 where it names none."""
+    """The longest time that a text says is still to go; 0 if it names none."""
     found = (one or other for one, other in _REMAINING.findall(text[:4000]))
     return max((_seconds(piece) for piece in found), default=0.0)
 

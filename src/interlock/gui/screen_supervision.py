@@ -52,7 +52,7 @@ class SupervisedRun:
 
     @property
     def pictures(self) -> Path | None:
-        """Where the run's pictures lie."""
+        """Where the run's pictures are."""
         return self.run.folder.pictures if self.run.folder is not None else None
 
     def record(self, body: RecordBody) -> None:
@@ -102,7 +102,7 @@ class SupervisedRun:
         self.supervisor.checkpoint(cause=AFTER_STEP, step=self.run.summary.steps, label=label)
 
     def end(self, completed: bool, message: str) -> None:
-        """The session is over; what ended it before stands."""
+        """The session is over; an earlier reason for its end takes precedence."""
         self.leave()
         status, reason = ("done", "COMPLETE") if completed else ("aborted", "ERROR")
         self.supervisor.finish(status, reason, message)  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ from .signals import INTERRUPTED, interrupted
 
 
 class Replayed(Struct, frozen=True):
-    """What came of a replay; `folder` is the run's, with its journal and pictures."""
+    """The result of a replay; `folder` is the run's, with its journal and pictures."""
 
     run_id: str
     session_id: str
@@ -65,7 +65,7 @@ def replay_session(
     on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
     on_event: Callable[[InterventionEvent], None] = lambda event: None,
 ) -> Replayed:
-    """Replay a session into an editor, watched, as a run of its own."""
+    """Replay a session into an editor, watched, as its own run."""
     session = read_session(source)
     if not workspace.is_dir():
         raise BadInput("the workspace is not a folder", where=str(workspace))

@@ -33,7 +33,7 @@ class Watching(Struct, frozen=True, kw_only=True):
 
 
 def watch_display(config: Config, wanted: Watching, show: Callable[[InterventionEvent], None]) -> None:
-    """Look now and then until told to stop; every look is an event of a run, which can be paused and cancelled."""
+    """Check now and then until stopped; every check is an event of a run, which can be paused and cancelled."""
     window = _window_id(wanted.window)
     settings = config.gui
     if wanted.interval_s is not None:

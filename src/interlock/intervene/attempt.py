@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The `number`-th answer to a problem that happened `again` so often since the last one.
+    """The `number`-th answer to a problem that happened `again` times since the last one.
 
     `relapses` counts how often it came back after it was over; `place` is the file and line that it names; `since` is
     when the episode began.
@@ -32,7 +32,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return told
 
     def tried(self) -> str:
-        """What was tried, for a person; empty where nothing was."""
+        """What was tried, for a person; empty if nothing was."""
         if self.number <= 1:
             return ""
         return f"{self.number - 1} answer{'s' if self.number > 2 else ''} did not help"

@@ -72,7 +72,7 @@ def mark_of(state: RunState) -> dict[str, object]:
 
 
 def guidance_text(issue: Issue, checkpoint: CheckpointInfo) -> str:
-    """What the agent is told after the way back."""
+    """The message for the agent after a rollback."""
     name = f"{checkpoint.id} ({checkpoint.label})" if checkpoint.label else checkpoint.id
     return "\n".join(
         (

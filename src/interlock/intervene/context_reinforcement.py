@@ -47,7 +47,7 @@ def context_reinforcement(
 
 
 def restore_after_compaction(state: RunState, now: float) -> tuple[RunState, Message | None]:
-    """Put the stored context back after the agent has compacted its own; None where there is none.
+    """Put the stored context back after the agent has compacted its own; None if there is none.
 
     What was said before the compaction is gone from the conversation, so it may be said again.
     """

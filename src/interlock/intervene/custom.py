@@ -10,7 +10,7 @@ from ..core import LADDER, BadInput, Capability, InterventionType, Issue, RunSta
 from .outcome import Answer
 
 Apply = Callable[[Issue, RunState, Interventions, float], Answer]
-"""Takes the issue, the run, the configuration and the time; gives Continue, RecoveryNeeded or Stopped."""
+"""Takes the issue, the run, the configuration and the time; returns Continue, RecoveryNeeded or Stopped."""
 
 
 @dataclass(frozen=True)

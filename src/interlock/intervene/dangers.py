@@ -1,4 +1,4 @@
-"""Dangers: what a call that review blocks would do to people, told apart by the rule that it broke."""
+"""Dangers: what a call that review blocks would do, by the rule that it broke."""
 
 from __future__ import annotations
 

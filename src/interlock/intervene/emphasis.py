@@ -20,7 +20,7 @@ from ..core import (
 
 ADDITIONS: dict[str, tuple[str, ...]] = {
     SCOPE_CREEP: (
-        "Work in only the given directories.",
+        "Work only in the given directories.",
         "Touch no system files or configuration outside the project.",
     ),
     RESOURCE_SPIRAL: ("Avoid unnecessary operations.", "Work incrementally."),

@@ -1,4 +1,4 @@
-"""The four ways on after an emergency stop, each with whether it is open and what it would do."""
+"""The four options after an emergency stop, each with whether it is open and what it would do."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def recovery_options(
 def offered(
     options: tuple[RecoveryOption, ...], spec: RunSpec, capabilities: frozenset[Capability]
 ) -> tuple[RecoveryOption, ...]:
-    """The options as they work for a run: a command starts a command again, a program of its own continues itself."""
+    """The options as they work for a run: a command starts a command again, a Python program continues itself."""
     if spec.argv:
         return options
     return tuple(_without_command(option, spec, capabilities) for option in options)

@@ -29,7 +29,7 @@ class RecoveryNeeded(Struct, frozen=True, tag_field="gives", tag="recovery_neede
 
 
 class Stopped(Struct, frozen=True, tag_field="gives", tag="stop", kw_only=True, omit_defaults=True):
-    """The run ends now, with a report and four ways on. The first directive is the stop itself."""
+    """The run ends now, with a report and four options. The first directive is the stop itself."""
 
     issue: Issue
     incident_id: str

@@ -36,7 +36,7 @@ class TimelineEntry(Struct, frozen=True, omit_defaults=True):
 
 
 class Impact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the run has touched and used; `duration_s` is None where its start is not known."""
+    """What the run has touched and used; `duration_s` is None if its start is not known."""
 
     files: tuple[str, ...] = ()
     file_operations: int = 0

@@ -1,4 +1,4 @@
-"""Resource throttling: each limit tightened by its own growth, told to the agent and enforced by the runtime."""
+"""Resource throttling: each limit tightened by its own growth, announced to the agent and enforced by the runtime."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def grew(growth: Growth) -> bool:
 
 
 def notice_text(issue: Issue, before: Limits, after: Limits, windowed: tuple[str, ...], window_s: float) -> str:
-    """What the agent is told: every limit, what changed, and how to get by with it."""
+    """The message for the agent: every limit, what changed, and how to stay within it."""
     done = "Your limits are tightened" if before != after else "Your limits stay as they are, and your calls slow down"
     lines = [f"{done} because of this: {one_line(issue.description or issue.type)}"]
     for name in Limits.__struct_fields__:

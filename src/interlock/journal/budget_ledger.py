@@ -121,7 +121,7 @@ def book(page: Page, said: Booking, now: float) -> tuple[Page, Standing]:
     A step is allowed, and reserved, while used and reserved are below `most` and what a person allowed beyond it.
     """
     known = page.runs.get(said.run_id) or Booked(before=said.before)
-    # A total never falls: what is told late, or by a successor that knows less, takes nothing back.
+    # A total never falls: a late report, or one by a successor that knows less, subtracts nothing.
     total = Amount(max(known.total.cost_usd, said.total.cost_usd), max(known.total.tokens, said.total.tokens))
     more = said.more if said.more is not None else known.more
     settled = Booked(total, known.before, held=said.held or (known.held and said.more is None), more=more)

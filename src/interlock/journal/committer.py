@@ -242,7 +242,7 @@ class Committer:
         self._connection.close()
 
     def _give_room_back(self) -> None:
-        """An ended run keeps no room; where there is none to copy the file, what was kept stays in it."""
+        """An ended run keeps no room; if there is none to copy the file, what was kept stays in it."""
         with contextlib.suppress(apsw.Error):
             if self._connection.execute("SELECT count(*) FROM room").get:
                 self._connection.execute("DELETE FROM room")

@@ -11,7 +11,7 @@ MAX_BODY = 16 * 1024 * 1024
 """Bytes of one body. Steps are bounded far below at the border: more than this is a bug in Interlock."""
 
 LOST = "lost"
-"""The kind of a record that stands where others could not be written."""
+"""The kind of a record that replaces others that could not be written."""
 
 _encoder = msgspec.json.Encoder()
 

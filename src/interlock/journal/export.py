@@ -47,7 +47,7 @@ def export_run(folder: RunFolder, target: Path) -> Path:
     import tempfile
 
     if target.exists():
-        raise BadInput(f"{target} exists already", todo="Choose another name.")
+        raise BadInput(f"{target} already exists", todo="Choose another name.")
     if target.name.endswith(OTHERS) and not target.name.endswith(ARCHIVES):
         raise BadInput(
             f"{target.name}is an unsupported archive type", todo=f"Use a name that ends with {', '.join(ARCHIVES)}."

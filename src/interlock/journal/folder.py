@@ -60,7 +60,7 @@ class RunFolder:
         self.run_id = path.name
 
     def is_run(self) -> bool:
-        """Whether it is one: someone may have put a store where other things lie, which are none of our business."""
+        """Whether it is one: someone may have put a store where other things are, which are none of our business."""
         place = str(self.path)
         if not is_run_id(self.run_id) or os.path.islink(place):  # noqa: PTH114  for each run of a list
             return False

@@ -63,7 +63,7 @@ class Index:
             self._changed = True
 
     def keep(self, names: set[str]) -> None:
-        """Forget runs that are gone, and write what changed; a list needs no index, so trouble here is none."""
+        """Forget runs that are gone, and write what changed; a list needs no index, so errors here do not matter."""
         for gone in self._runs.keys() - names:
             del self._runs[gone]
             self._changed = True

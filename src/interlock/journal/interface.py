@@ -92,7 +92,7 @@ class JournalWriting(Protocol):
         ...
 
     def reader(self) -> JournalReading:
-        """A reader of its own."""
+        """A separate reader."""
         ...
 
     def close(self) -> None:

@@ -36,7 +36,7 @@ def write_parked(folder: RunFolder, timer: Struct) -> None:
 
 
 def read_parked(folder: RunFolder, kind: type[T]) -> T | None:
-    """A run's timer; None where it is not parked."""
+    """A run's timer; None if it is not parked."""
     try:
         return from_json(read_small(folder.path / PARKED), kind)
     except (OSError, msgspec.DecodeError):

@@ -16,7 +16,7 @@ def write_tree(folder: RunFolder, tree: TreeHandle) -> None:
 
 
 def read_tree(folder: RunFolder) -> TreeHandle | None:
-    """A run's process tree; None where it never had one."""
+    """A run's process tree; None if it never had one."""
     try:
         return from_json(read_small(folder.path / TREE), TreeHandle)
     except (OSError, msgspec.DecodeError):

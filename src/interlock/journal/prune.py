@@ -85,7 +85,7 @@ def _be_sure(folder: RunFolder, run: RunSummary) -> None:
 
 
 def remove_run(folder: RunFolder) -> bool:
-    """Remove one run; False where someone owns it."""
+    """Remove one run; False if someone owns it."""
     try:
         lock = RunLock.acquire(folder.lock_file, f"run {folder.run_id}", patience_s=0)
     except InvalidState:

@@ -185,7 +185,7 @@ class JournalReader(JournalReading):
             raise damaged(self._folder.journal, f"its summary: {error}") from None
 
     def head(self) -> Head | None:
-        """The newest signed end of the journal; None where it is not chained."""
+        """The newest signed end of the journal; None if it is not chained."""
         if not self.is_chained:
             return None
         rows = self._ask("SELECT seq, chain, CAST(body AS BLOB), key, signature FROM summary")

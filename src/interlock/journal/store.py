@@ -44,7 +44,7 @@ class Store:
         draft = RunFolder(self.root / f".new-{spec.run_id}")
         self.root.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         if folder.path.exists():
-            raise InvalidState(f"there is a run {spec.run_id} already", where=str(self.root))
+            raise InvalidState(f"a run {spec.run_id} already exists", where=str(self.root))
         shutil.rmtree(draft.path, ignore_errors=True)
         try:
             draft.path.mkdir(mode=FOLDER_MODE)

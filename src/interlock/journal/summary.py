@@ -36,7 +36,7 @@ SHORT = {"ERROR": "failed", "STUCK": "stuck", "UNPROVEN": "unproven", "MAX_ISSUE
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What a list shows of a run.
 
-    `owner_pid` is the process that holds the run now, None where no one does. `problem` says why a run cannot be read,
+    `owner_pid` is the process that holds the run now, None if no one does. `problem` says why a run cannot be read,
     `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
     answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
     supervision was interfered with last, `unstopped` which processes the last pause or end did not reach.
@@ -103,7 +103,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def doing(self) -> Liveness | None:
-        """What the run is doing; None where no one can tell: it has ended, or its owner is gone."""
+        """What the run is doing; None if no one can tell: it has ended, or its owner is gone."""
         if self.ended is not None or self.shown in ("lost", "unreadable"):
             return None
         return self.liveness
@@ -145,6 +145,8 @@ def exit_words(status: int) -> str:
 
 
 def _command(spec: RunSpec) -> str:
+    import shlex
+
     from ..redact import one_line, redact_argv
 
-    return one_line(" ".join(redact_argv(spec.argv)), TASK_LENGTH) if spec.argv else ""
+    return one_line(shlex.join(redact_argv(spec.argv)), TASK_LENGTH) if spec.argv else ""

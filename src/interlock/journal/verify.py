@@ -32,7 +32,7 @@ class Damage(Struct, frozen=True, omit_defaults=True):
 class Verification(Struct, frozen=True, kw_only=True):
     """What was found.
 
-    `chained_from` is the first record that the chain covers; `key` is the key that signed the end, empty where it is
+    `chained_from` is the first record that the chain covers; `key` is the key that signed the end, empty if it is
     not signed. `known_key` says that it is this store's own; `published` is the newest head known from elsewhere.
     """
 

@@ -20,7 +20,7 @@ KEPT = 32
 """Threads that stay when a crowd has gone."""
 
 MOST = 1000
-"""Connections at one time, each with its thread. For one more, somebody who waits without having asked is cut off."""
+"""Connections at one time, each with its thread. For one more, an idle one is cut off."""
 
 FULL_S = 0.05
 JOIN_S = 1.0

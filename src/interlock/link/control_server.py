@@ -36,7 +36,7 @@ class Authority:
         return f"{AGENT} ({peer.actor})" if self.why_inside(peer.pid) else peer.actor
 
     def refuse(self, pid: int, line: bytes) -> str:
-        """Why this line of a process is refused; empty where it is not."""
+        """Why this line of a process is refused; empty if it is not."""
         why = self.why_inside(pid)
         if not why:
             return ""
@@ -110,7 +110,7 @@ class ControlServer:
             note_socket(self._folder, self.path)
 
     def read_inbox(self) -> None:
-        """Take the requests that were left while no one was here. Who left one cannot be told: see `Authority`."""
+        """Take the requests that were left while no one was here. Its sender cannot be determined: see `Authority`."""
         for left in collect_requests(self._folder / "inbox"):
             request = decode_request(left.data) if self.authority.knows_by_peer else None
             if isinstance(request, Request) and request.command not in FROM_INSIDE:

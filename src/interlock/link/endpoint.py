@@ -72,7 +72,7 @@ class Actuator(Protocol):
         ...
 
     def rest(self) -> None:
-        """Everything has been told, nothing more is asked for now: whatever could wait until here is done here."""
+        """Everything has been reported, and nothing more is pending: deferred work is done here."""
         ...
 
 
@@ -187,12 +187,12 @@ class Endpoint:
             return may_start(self._state)
 
     def follow(self, follower: Follower) -> Callable[[], None]:
-        """Have every entry that was committed told, with its sequence number; call what is returned to stop."""
+        """Call back for every committed entry, with its sequence number; call what is returned to stop."""
         self._followers.append(follower)
         return lambda: self._followers.remove(follower)
 
     def when_open(self, tell: Callable[[], None]) -> None:
-        """Have it told whenever iterations may start again."""
+        """Call back whenever iterations may start again."""
         self._on_open.append(tell)
 
     def forget(self, reply: Reply) -> None:

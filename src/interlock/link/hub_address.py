@@ -39,7 +39,7 @@ def _check(url: str) -> str:
 
 
 def look_for_hub(urls: list[str]) -> str | None:
-    """Why no one answers at any of the checked addresses; None where someone does."""
+    """Why no one answers at any of the checked addresses; None if someone does."""
     problems = []
     for url in urls:
         parts = urlsplit(url)

@@ -23,7 +23,7 @@ that is sent again within this time gets its stored RESULT, which lives 300 s.""
 
 
 class HubMessage(Struct, frozen=True):
-    """A message as the hub has it: `seq` and `time` are the store's, 0 where it was not stored."""
+    """A message as the hub has it: `seq` and `time` are the store's, 0 if it was not stored."""
 
     subject: str
     data: bytes
@@ -33,7 +33,7 @@ class HubMessage(Struct, frozen=True):
 
     @property
     def run_seq(self) -> int | None:
-        """The sequence number that the run's journal gave it; None where it has none that can be read."""
+        """The sequence number that the run's journal gave it; None if it has none that can be read."""
         text = self.headers.get(SEQ_HEADER, "")
         return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
@@ -114,7 +114,7 @@ class Signing:
 
 
 def _stamp_of(path: Path | None) -> tuple[int, int]:
-    """What changes when a file does; zeros where there is none."""
+    """What changes when a file does; zeros if there is none."""
     try:
         found = path.stat() if path is not None else None
     except OSError:

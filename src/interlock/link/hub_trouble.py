@@ -1,4 +1,4 @@
-"""HubTrouble: what is wrong between a run and its hub, counted, and told in the run's journal."""
+"""HubTrouble: what is wrong between a run and its hub, counted, and recorded in the run's journal."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from .peer import CHUNK, Peer, is_trusted
 from .socket_paths import MAX_SOCKET_PATH
 
 MAX_LINE = 262_144
-"""Bytes of one line, unless told otherwise. What is longer is read to its end and thrown away."""
+"""Default limit on the bytes of one line. What is longer is read to its end and thrown away."""
 
 MAX_SKIP = 64 * 1024 * 1024
 """Bytes thrown away of one line before the connection is cut."""

@@ -1,4 +1,4 @@
-"""LoopThread: an event loop in a thread of its own, for a synchronous house."""
+"""LoopThread: an event loop in its own thread, for synchronous code."""
 
 from __future__ import annotations
 

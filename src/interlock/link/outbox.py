@@ -29,13 +29,13 @@ SOON_S = 0.01
 """How long records wait for the commands to be over."""
 
 LOOK_S = 1.0
-"""How often the journal is looked at for what came without a command, and how often the run is told in one row."""
+"""How often the journal is looked at for what came without a command, and how often the run's row is sent."""
 
 HEARTBEAT_S = 30.0
 """How often a run tells that it lives."""
 
 SILENT_AFTER_S = 3 * HEARTBEAT_S
-"""A live run that has told nothing for this long is unknown."""
+"""A live run that has sent nothing for this long is unknown."""
 
 
 class Outbox:
@@ -170,7 +170,7 @@ class Outbox:
 
 
 class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run on some machine, as its owner told it last; `silent` seconds ago by the hub's clock.
+    """A run on some machine, as its owner reported it last; `silent` seconds ago by the hub's clock.
 
     `head` is the signed end of its journal at that moment.
     """

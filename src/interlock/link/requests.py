@@ -1,4 +1,4 @@
-"""Requests: what was asked of runs from here, each in a thread of its own, and what became of it."""
+"""Requests: what was asked of runs from here, each in its own thread, and what became of it."""
 
 from __future__ import annotations
 

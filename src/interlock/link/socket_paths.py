@@ -1,4 +1,4 @@
-"""Where sockets lie: in the user's runtime directory, under names short enough for the kernel."""
+"""Where sockets are: in the user's runtime directory, under names short enough for the kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_SOCKET_PATH = 107
 """Bytes of a socket's path; the kernel has room for 108 with the end mark."""
 
 LONGEST_NAME = len("/0123456789abcdef/egress.4194304")
-"""Of what lies in the folder of sockets: a run's socket while it is being made, under a name with the process id."""
+"""Of what is in the folder of sockets: a run's socket while it is being made, under a name with the process id."""
 
 SOCKET_NOTE = "socket"
 """The file in a run's folder that says where its socket is."""

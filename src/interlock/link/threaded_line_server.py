@@ -35,7 +35,7 @@ Answer = Callable[[bytes, LineClient], bytes | None]
 
 
 class ThreadedLineServer:
-    """Lines of one connection are answered in order; connections hold up no one else."""
+    """Lines of one connection are answered in order; connections do not delay each other."""
 
     def __init__(self, listener: socket.socket, answer: Answer, name: str, *, max_line: int, too_long: bytes) -> None:
         self._answer, self._max_line, self._too_long = answer, max_line, too_long

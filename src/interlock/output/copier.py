@@ -2,7 +2,7 @@
 
 python -m interlock.output.copier CONTROL BOUND FOLDER STEPS {NAME SOURCE SINK}...: descriptors of a socket to the
 front, and for each stream of what the command writes to and where that belongs. STEPS, as MODE=SOCKET, is how steps are
-found in what it prints and where they are told. A process of its own, so that the command's streams outlive front and
+found in what it prints and where they are reported. A separate process, so that the command's streams outlive front and
 owner; it ends when no one can write to them any more.
 """
 
@@ -59,7 +59,7 @@ class _Stream:
         os.write(self._rope, b".")
 
     def copy(self, keeper: Keeper) -> bool:
-        """Until the command's last process has closed it; False where whoever read it is gone first."""
+        """Until the command's last process has closed it; False if whoever read it is gone first."""
         try:
             while True:
                 if not select.select([self.source], [], [], 0)[0]:
@@ -138,7 +138,7 @@ class TerminalSettings:
         inner, outer = (fcntl.ioctl(each, termios.TIOCGWINSZ, bytes(8)) for each in (self._inner, self._outer))
         if inner != outer:
             fcntl.ioctl(self._inner, termios.TIOCSWINSZ, outer)
-            # The kernel told them of the new size before they could ask for it here.
+            # The kernel announced the new size before they could ask for it here.
             with contextlib.suppress(OSError):
                 os.killpg(os.tcgetpgrp(self._outer), signal.SIGWINCH)
 

@@ -1,4 +1,4 @@
-"""Keeper: takes what was copied, and keeps it. A thread of its own, so that no command waits for redaction."""
+"""Keeper: takes what was copied, and keeps it. A separate thread, so that no command waits for redaction."""
 
 from __future__ import annotations
 

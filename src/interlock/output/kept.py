@@ -47,7 +47,7 @@ class Latest(Struct, frozen=True):
 
 
 class OutputWriter:
-    """Appends pieces within `bound` bytes of disk. One writer for each folder; a successor goes on where one ended."""
+    """Appends pieces within `bound` bytes of disk. One writer per folder; a successor continues where one ended."""
 
     def __init__(self, folder: Path, bound: int) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -136,7 +136,7 @@ class OutputReader:
         return found, False
 
     def latest(self) -> Latest:
-        """What came last; empty where nothing did."""
+        """What came last; empty if nothing did."""
         from ..core import from_json
 
         try:

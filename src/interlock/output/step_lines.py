@@ -1,4 +1,4 @@
-"""StepLines: finds step lines in what a command prints, and tells them to the owner of its run."""
+"""StepLines: finds step lines in what a command prints, and reports them to the owner of its run."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ MAX_PREFIX = 64
 
 
 def read_line(connection: socket.socket) -> bytes:
-    """One answer, which says only that the line was heard; empty where the owner is gone."""
+    """One answer, which says only that the line was heard; empty if the owner is gone."""
     answer = b""
     while not answer.endswith(b"\n"):
         more = connection.recv(65_536)

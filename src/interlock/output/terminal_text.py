@@ -25,7 +25,7 @@ _DRAWS = re.compile(r"\x1b\[(?:[0-?]*[ABEFHJLMSTdfr]|\?(?:47|1047|1049)[hl])|\x1
 _ERASED = re.compile(r"[^\x08]\x08")
 
 ALTERNATE = frozenset((47, 1047, 1049))
-"""Private modes that switch to a screen of its own, which leaves nothing behind."""
+"""Private modes that switch to the alternate screen, which leaves nothing behind."""
 
 
 class TerminalText:
@@ -72,7 +72,7 @@ class TerminalText:
         return self._lines.unfinished() if self._screen is None else ""
 
     def screen(self) -> tuple[str, ...]:
-        """The screen as it is now; empty where the command only prints lines."""
+        """The screen as it is now; empty if the command only prints lines."""
         if self._screen is None:
             return ()
         return tuple(_redact_rows(self._screen.rows(), self._screen.columns))
@@ -93,7 +93,7 @@ class TerminalText:
 
 
 class _Screen(pyte.Screen):
-    """A screen that keeps what scrolls off its top, and what a screen of its own showed before it was left."""
+    """A screen that keeps what scrolls off its top, and what the alternate screen showed before it was left."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self.alternate = False

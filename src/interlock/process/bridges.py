@@ -56,7 +56,7 @@ def pump(source: socket.socket, target: socket.socket) -> None:
         while data := source.recv(CHUNK):
             target.sendall(data)
     except OSError:
-        # One end is gone; the other is told below.
+        # One end is gone; the other is closed below.
         pass
     try:
         target.shutdown(socket.SHUT_WR)

@@ -108,7 +108,7 @@ class Cgroup:
             os.close(descriptor)
 
     def ran(self) -> str | None:
-        """Changes whenever a process of the group runs; None where the kernel does not tell."""
+        """Changes whenever a process of the group runs; None if the kernel does not tell."""
         return self._read("cpu.stat").partition("\n")[0] or None
 
     def _event(self, key: str) -> str:

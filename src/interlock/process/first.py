@@ -5,7 +5,7 @@ Whoever is outside orders by signal: SIGUSR1 stops every process of the namespac
 them all. The kernel says that a sender is outside (si_pid is 0), which nothing inside can imitate.
 
 Its process group has a leader outside: a pid of this namespace that it used itself would never be free, and its own end
-would wait for that for ever.
+would wait for that forever.
 
 Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER SCOPED BRIDGES WRITE PROCS COMMAND... where REPORT is a socket to
 our starter, STATUS a descriptor for the exit status, EVENTS one for what the terminal does (or -1), IN, OUT and ERR the

@@ -9,7 +9,7 @@ from . import proc
 
 
 class ProcessId(Struct, frozen=True):
-    """One process, told from a later one with the same pid by its start time."""
+    """One process, distinguished from a later one with the same pid by its start time."""
 
     pid: int
     start: int

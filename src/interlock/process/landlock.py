@@ -22,7 +22,7 @@ SCOPE_ABSTRACT_SOCKETS = 1
 def restrict(writable: list[str], scoped: bool) -> int:
     """Let this process and its children write below these places alone, if any are given.
 
-    `scoped` cuts them off from abstract sockets outside. Gives the version of Landlock, 0 where there is none.
+    `scoped` cuts them off from abstract sockets outside. Gives the version of Landlock, 0 if there is none.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     version = max(0, libc.syscall(CREATE_RULESET, None, 0, VERSION))

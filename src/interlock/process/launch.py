@@ -27,7 +27,7 @@ def main() -> None:
         become(report, command)
     os.set_inheritable(status, False)
     adopt_orphans()
-    # Blocked until the command runs and for ever in the keeper: what is meant for the command must not end its keeper.
+    # Blocked until the command runs and forever in the keeper: what is meant for the command must not end its keeper.
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
     root = os.fork()
     if root == 0:

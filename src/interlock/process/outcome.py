@@ -1,4 +1,4 @@
-"""What came of it: values that say what was done to a tree, by which means, and whether it held."""
+"""Outcomes: what was done to a tree, by which means, and whether it held."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class LimitHeld(Struct, frozen=True, kw_only=True):
 
 
 class LimitEvent(Struct, frozen=True, kw_only=True):
-    """A limit that was reached, how often so far, and what came of it, in words."""
+    """A limit that was reached, how often so far, and the result, in words."""
 
     limit: LimitName
     value: float

@@ -101,7 +101,7 @@ def start_of(pid: int) -> int | None:
 
 
 def children_of(pid: int) -> tuple[int, ...]:
-    """The children of a single-threaded process but ourselves, in one read; empty where the kernel does not tell."""
+    """The children of a single-threaded process but ourselves, in one read; empty if the kernel does not tell."""
     children = (int(child) for child in read_bytes(f"/proc/{pid}/task/{pid}/children").split())
     return tuple(child for child in children if child != os.getpid())
 
@@ -135,7 +135,7 @@ def name_of(pid: int) -> str:
 
 
 def environment_of(pid: int) -> bytes:
-    """The environment that the process started with, NUL after each variable; empty where we may not read it."""
+    """The environment that the process started with, NUL after each variable; empty if we may not read it."""
     return read_bytes(f"/proc/{pid}/environ")
 
 

@@ -29,7 +29,7 @@ class CannotStart(BadInput):
 
 
 def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
-    """Raise BadInput where `spec.argv` cannot be started in `spec.cwd`, as far as looking tells."""
+    """Raise BadInput if `spec.argv` cannot be started in `spec.cwd`, as far as looking tells."""
     if not spec.argv:
         raise BadInput("there is no command to start", todo="Put one after --.")
     name = spec.argv[0]
@@ -44,7 +44,7 @@ def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
 
 
 def problem_of(program: Path) -> OSError | None:
-    """Why the kernel would not run an executable file, as its first bytes tell; None where they do not."""
+    """Why the kernel would not run an executable file, as its first bytes tell; None if they do not."""
     try:
         with program.open("rb") as file:
             begin = file.read(FIRST_LINE)

@@ -43,7 +43,7 @@ def spawn(
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
-    It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup where one can be had. An `enclosure`
+    It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup if it can. An `enclosure`
     gives it a PID namespace of its own, and whatever else its words say. `on_known` is called with the tree before the
     command's first instruction runs; if we are ended before it has, the command never runs.
     """

@@ -31,7 +31,7 @@ CONFIRM_S = 0.5
 STUCK_S = 0.1
 KILL_S = 10.0
 STOPPING_S = 1.0
-"""How long a process may take to stop once it was told to."""
+"""How long a process may take to stop after the signal."""
 
 WAITING = "waiting in the kernel, and stopped before it runs again"
 """Of a frozen process whose disk or file system does not answer."""
@@ -93,7 +93,7 @@ class ProcessTree:
         return msgspec.structs.replace(self._handle, limits=self._limits)
 
     def freeze(self) -> FreezeOutcome:
-        """Stop every process where it stands. Holds until someone thaws, also when we are gone."""
+        """Stop every process at once. Holds until a thaw, even when we are gone."""
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
@@ -137,7 +137,7 @@ class ProcessTree:
         return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
 
     def not_stopped(self) -> str:
-        """While it is frozen: the processes that still run or wait in the kernel, for people; empty where all stand."""
+        """While it is frozen: what still runs or waits in the kernel, in words; empty if all are stopped."""
         until = time.monotonic() + STOPPING_S
         while (standing := self.standing())[0] and time.monotonic() < until:
             # Signalled, and not yet stopped.
@@ -171,7 +171,7 @@ class ProcessTree:
             )
 
     def events(self) -> tuple[LimitEvent, ...]:
-        """The limits that were reached since the start, each with how often and what came of it."""
+        """The limits that were reached since the start, each with how often and the result."""
         by_kernel = self._controllers.events(self._limits)
         events = (*by_kernel, *self._watch.events(self._limits))
         if events:
@@ -204,7 +204,7 @@ class ProcessTree:
     def has_run(self) -> bool:
         """Whether any of its processes may have run since this was asked last, by the kernel's count of its cgroup.
 
-        True where nothing counts: without a cgroup, and while a process is known that has left it.
+        True if nothing counts: without a cgroup, and while a process is known that has left it.
         """
         if self._group is None:
             return True

@@ -93,7 +93,7 @@ _PACKAGERS = frozenset(("npm", "yarn", "pnpm", "bun"))
 _MAKES = frozenset(("make", "gmake", "just", "task", "rake", "invoke", "inv"))
 _JAVA = frozenset(("mvn", "mvnw", "gradle", "gradlew"))
 SCRIPTS = name_set("python python3 node bash sh ruby perl php deno ts-node tsx script")
-"""Runners of scripts, of which nobody knows what they print when they fail."""
+"""Runners of scripts, of which no one knows what they print when they fail."""
 _TEST_NAME = late_pattern(r"(?:\A|[/_.:-])(?:run_?|all_?)?(?:tests?|specs?|e2e)(?:[/_.:-]|\Z)", re.IGNORECASE)
 _TEST_DIGIT = late_pattern(r"(?:\A|/)test_?\w*\.\w+\Z|\w_?tests?\.\w+\Z", re.IGNORECASE)
 _LINT_NAME = late_pattern(r"(?:\A|[_.:-])(?:lint|eslint|format:check|fmt:check)(?:[_.:-]|\Z)")
@@ -188,7 +188,7 @@ def _recognise(words: list[str]) -> tuple[ClaimKind, str] | None:
 
 
 def _is_idle_make(words: Sequence[str]) -> bool:
-    """Whether make only says what it would do, or goes on over errors."""
+    """Whether make only says what it would do, or continues over errors."""
     return words[0] == "make" and any(re.fullmatch(r"-\w*[nqi]\w*|--ignore-errors", word) for word in words[1:])
 
 

@@ -54,7 +54,7 @@ _HEDGE = late_pattern(
     r"run|running|rerun|re-run|unsure|wonder|imagine|consider|pretend|why|how|what|because|since|test that)\b",
     re.IGNORECASE,
 )
-"""What makes the statement after it a plan, a condition, a hope or somebody else's."""
+"""What makes the statement after it a plan, a condition, a hope or someone else's."""
 _NOT = late_pattern(
     r"\b(?:not|no|never|none|neither|nor|without|fails?|failed|failing|cannot|unable|half|some|most|mostly|few|many|"
     r"several|partly|partially|almost|nearly|about|except|but|previously|originally|initially|earlier|already"

@@ -40,7 +40,7 @@ class ProgramRun(Struct, frozen=True):
 
 @lru_cache(64)
 def read_programs(script: str) -> tuple[ProgramRun, ...]:
-    """The programs of a script in order, as far as they stand in the line itself."""
+    """The programs of a script in order, as far as they are in the line itself."""
     text = script[:READ]
     if "<<" in text:
         text = _HEREDOC.sub(lambda found: found[3], text)

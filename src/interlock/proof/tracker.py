@@ -24,7 +24,7 @@ _HANDS_OVER = re.compile(r"transfer|hand_?off|hand_?over|escalate|terminate|ask_
 """Tools that end a run in another way than by a message."""
 
 ChangedSince = Callable[[str], Sequence[str] | None]
-"""The files that differ now from a tree; None where that tree is not known any more."""
+"""The files that differ now from a tree; None if that tree is not known any more."""
 
 
 SCRIPT = 4_000
@@ -73,7 +73,7 @@ class ProofTracker:
 
     @property
     def claimed_at(self) -> int:
-        """The step of the newest claim; -1 where there is none."""
+        """The step of the newest claim; -1 if there is none."""
         return self.state.claims[-1].step if self.state.claims else -1
 
     @property
@@ -145,7 +145,7 @@ class ProofTracker:
     def _judge(self, claim: Claim, changed: ChangedSince | None) -> ClaimVerdict | None:
         found = judge(claim, self.state.checks, self._stale(changed), self.state.absent)
         if found is not None and found.verdict == "contradicted" and found.evidence is not None:
-            # Whoever went on to speak after a check failed does not stand by what was said before it.
+            # An agent that continues after a failed check has dropped its earlier claims.
             return None if claim.step < found.evidence.step < self.state.said else found
         return found
 

@@ -47,7 +47,7 @@ def judge(
     changed: Callable[[CheckRun], Sequence[str]],
     absent: Mapping[str, bool],
 ) -> ClaimVerdict | None:
-    """The verdict on one claim; None where nothing can be said about it."""
+    """The verdict on one claim; None if nothing can be said about it."""
     if claim.kind == "file":
         return _file(claim, absent)
     if claim.printed:
@@ -94,7 +94,7 @@ _TEST_LIKE = re.compile(r"repro|test|check|verif|valid|demo|edge|case|assert|try
 
 
 def _may_test(check: CheckRun) -> bool:
-    """Whether a command that is no known check may have tested something: by its name, or as nobody knows it."""
+    """Whether a command that is not a known check may have tested something: by its name, or because it is unknown."""
     if check.kind != "done":
         return False
     return check.runner.split()[0] not in SCRIPTS or _TEST_LIKE.search(check.command) is not None

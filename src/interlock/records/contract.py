@@ -56,13 +56,13 @@ class CommandResult(Struct, frozen=True, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """The command with what came of it."""
+        """The command with its result."""
         how = "passed" if self.passed else self.why or f"failed with exit status {self.exit_status}"
         return f"`{self.command}` {how}"
 
 
 class StopGateRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `stop_gate`: the agent said that it is done, and what came of it.
+    """kind `stop_gate`: the agent said that it is done, and what followed.
 
     `returns` counts how often failing commands went back to the agent; `claims` are those that it was asked to prove.
     """

@@ -58,7 +58,7 @@ _ALSO: tuple[tuple[str, type, Callable[[Any], object]], ...] = (
 class InterventionEvent(Struct, frozen=True):
     """kind `gui_event`: one check of the screen.
 
-    `outcome` says what came of it, `reason` why nothing was done or why it failed. `timestamp` is in seconds since 1970
+    `outcome` is the result, `reason` why nothing was done or why it failed. `timestamp` is in seconds since 1970
     and pictures are paths as text; a datetime and a Path may be given, and `time` and `screenshot` give them back.
     `screenshot_after` is the picture after a recovery.
     """

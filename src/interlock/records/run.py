@@ -95,7 +95,7 @@ class ProxiedRecord(Struct, frozen=True):
 class ParkedRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """kind `parked`: a usage limit stopped the run. `number` counts from 1.
 
-    `wake` is when it resumes by itself, None where it waits for a person, and `held_by` says why. `source` is where
+    `wake` is when it resumes by itself, None if it waits for a person, and `held_by` says why. `source` is where
     the limit was seen. Runs with the same `quota` wake one after the other.
     """
 

@@ -45,7 +45,7 @@ class AppliedRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class Opinion(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `opinion`: what the judge said of a finding, a call or the run's course; `agrees` is None where it said
+    """kind `opinion`: what the judge said of a finding, a call or the run's course; `agrees` is None if it said
     nothing usable. `issue` is what it raises by itself."""
 
     issue_id: str
@@ -75,7 +75,7 @@ class SnapshotRecord(Struct, frozen=True):
 
 
 class EpisodeRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """kind `episode`: a problem as it opened, was answered or ended; the newest of an id says how it stands.
+    """kind `episode`: a problem as it opened, was answered or ended; the newest of an id has its state.
 
     `what` is stuck, in a few words, and `place` where in the code; `rung` is the newest answer's; `tokens`, `cost_usd`
     and `calls` were spent since it opened; `ending` is how it ended.

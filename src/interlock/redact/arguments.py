@@ -69,7 +69,7 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
 
 
 def commands_in(value: dict[Any, Any]) -> list[list[str]]:
-    """The command, if any, whose program and whose other words stand under two keys."""
+    """The command, if any, whose program and other words are under two keys."""
     words = value.get(WORDS)
     if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
         return []
@@ -77,7 +77,7 @@ def commands_in(value: dict[Any, Any]) -> list[list[str]]:
 
 
 def make_plain(value: object, depth: int = DEPTH) -> object:
-    """The value as plain JSON. What is none becomes text; what lies too deep is left out."""
+    """The value as plain JSON. What is none becomes text; what is too deep is left out."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):

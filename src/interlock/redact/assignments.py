@@ -14,7 +14,7 @@ Span = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
 MOST = 500
-"""Names looked at in one text. Whoever writes more wants to keep us busy: the rest goes unread."""
+"""Names looked at in one text. More is an attempt to keep us busy: the rest is not read."""
 
 _CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"
 """What may be between a name and its sign: the name's own quotes, a bracket, bold type."""
@@ -83,4 +83,4 @@ TOLD = NamedSecrets(_TOLD, rf"(?:{_SETTERS})[ \t]+\S")
 NAMED_SECRETS = (SETTINGS, TOLD, OPTIONS, PAIRS)
 
 NAMED_HINT = rf"(?i)(?:{LIKE_NAMES})[0-9]*{TAIL}(?:{_SET}|{_PAIRED})|{_OPTED}|(?:{_SETTERS})[ \t]+\S"
-"""Matches where one of their hints does. Each time that the names stand in it, a search takes longer to get going."""
+"""Matches where one of their hints does. Each repetition of the names makes a search slower to start."""

@@ -14,7 +14,7 @@ ONE_LINE = 512
 """Characters of a name."""
 
 TAIL_SHARE = 4
-"""One part in four of what is kept is the end: that is where errors stand."""
+"""One part in four of what is kept is the end: that is where errors are."""
 
 MOST_TOKENS = 10**12
 MOST_USD = 1e9

@@ -1,4 +1,4 @@
-"""Commands as lists of words: read as one line, since what a word is may stand in the one before."""
+"""Commands as lists of words: read as one line, since a word's meaning may depend on the one before."""
 
 from __future__ import annotations
 

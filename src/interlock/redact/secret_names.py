@@ -116,7 +116,7 @@ _PROMPT = late_pattern(
     r"\b(?:enter|your|please|must|invalid|incorrect|required|forgot|wrong|missing|confirm|cannot|failed|password|passphrase)\b",
     re.IGNORECASE,
 )
-"""What is left of a sentence's words where a shell is told a secret: a passphrase is a sentence as well."""
+"""What is left of a sentence's words where a shell is given a secret: a passphrase is a sentence as well."""
 
 _PATTERN = late_pattern(r"\[\^?\S-\S|\\[\w.-]|\(\?")
 """A regular expression: what a token looks like, and no token."""
@@ -169,7 +169,7 @@ def kind_of_name(name: str) -> str | None:
 
 
 def kind_of_container(name: str) -> str | None:
-    """What the values are that stand together under a name: `secrets`, `credentials`, `api_keys`."""
+    """What the values grouped under a name are: `secrets`, `credentials`, `api_keys`."""
     if name.lower() == "tokens":
         return None  # pieces of text
     kind = kind_of_name(name.removesuffix("s"))

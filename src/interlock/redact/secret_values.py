@@ -52,7 +52,7 @@ _NO_VALUE = re.compile(
 def find_secret(text: str, kind: str, name: tuple[int, int] | None, at: int) -> tuple[int, int] | None:
     """Where the secret is that starts here, if the value is one.
 
-    `name` is where its name stands, followed by a sign; none where a command or a pair has just said what it is for.
+    `name` is where its name is, followed by a sign; none where a command or a pair has just said what it is for.
     """
     value = _find_set(text, kind, *name, at) if name else _find_told(text, at)
     if value is None:
@@ -105,7 +105,7 @@ def _find_set(text: str, kind: str, start: int, after_name: int, at: int) -> Val
 
 
 def _quoted(text: str, at: int) -> tuple[int, int] | None:
-    """Where the content of the string lies that opens here."""
+    """Where the content of the string is that opens here."""
     opening = _OPENING.match(text, at)
     if opening is None:
         return None

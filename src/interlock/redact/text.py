@@ -177,7 +177,7 @@ class Redactor:
 
 
 class _Family:
-    """Rules of one kind. A set of all rules would meet ever new combinations of half-read hints, and be built long.
+    """Rules of one kind. A set of all rules would have too many combinations of half-read hints.
 
     `any_of` matches where one of them may find something; each of `hints` then says whether its rule may.
     """
@@ -252,7 +252,7 @@ def _replace(text: str, spans: Iterable[Span]) -> str:
 
 
 def _kind_of_named(name: object) -> str | None:
-    """What a value is, if alongside it stands what it is for."""
+    """What a value is, if its purpose is next to it."""
     if not isinstance(name, str) or len(name) > LONGEST_NAME or "[redacted:" in name:
         return None
     return kind_of_name(name.rstrip("'\"])}> "))

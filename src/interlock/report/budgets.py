@@ -1,4 +1,4 @@
-"""Where budgets stand: what a period has used, and what it will have used at its end."""
+"""The state of budgets: what a period has used, and what it will have used at its end."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class BudgetStanding(Struct, frozen=True, kw_only=True):
 
 
 def read_budgets(config: Config, store: Store, now: float | None = None) -> list[BudgetStanding]:
-    """Every configured budget as it stands; one per run for each live run, without a period where there is none."""
+    """The state of every configured budget; one per run for each live run, without a period if there is none."""
     now = time.time() if now is None else now
     specs = []
     for folder in store.folders()[:LOOKED_AT]:

@@ -61,7 +61,7 @@ class Changed(Struct, frozen=True):
 def read_changes(
     checkpoints: Sequence[CheckpointInfo], workspace: str | None, config: Config, store: Path | None = None
 ) -> Changed:
-    """Compare a run's checkpoints one after the other; what cannot be had is said, never an error."""
+    """Compare a run's checkpoints one after the other; what is missing is said, never an error."""
     if workspace is None:
         return Changed(note="The run had no workspace, so there are no checkpoints.")
     if len(checkpoints) < 2:

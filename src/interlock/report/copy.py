@@ -23,7 +23,7 @@ GOING_S = 2.0
 
 
 class Copies:
-    """A folder of copies, each in a place of its own, removed at the end. Thread-safe."""
+    """A folder of copies, each in its own place, removed at the end. Thread-safe."""
 
     def __init__(self, hub: HubClient) -> None:
         self._hub = hub
@@ -42,7 +42,7 @@ class Copies:
 
 
 class Copy(Story):
-    """The story of a run on another machine, from the hub's records, by way of a journal of our own under `root`.
+    """The story of a run on another machine, from the hub's records, through a journal of our own under `root`.
 
     `is_unknown` says that nothing was heard of its host for long.
     """

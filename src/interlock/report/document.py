@@ -33,7 +33,7 @@ SEVERITIES = ("low", "medium", "high", "critical")
 
 
 class RungUse(Struct, frozen=True):
-    """One rung of the ladder: how often it was used, and what came of it."""
+    """One rung of the ladder: how often it was used, and the result."""
 
     type: str
     level: int
@@ -82,7 +82,7 @@ DAMAGES = 5
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """A run, told. `left_out` counts the lines of the timeline that did not fit."""
+    """A run as a document. `left_out` counts the lines of the timeline that did not fit."""
 
     made_at: float
     made_by: str

@@ -32,7 +32,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     """One episode as people read it.
 
     `issue_id` is its newest issue, by which it can be muted. `closed_at` is None while it is open, `updated_at` is when
-    its newest record was written; `achieved` says how it stands or ended. `calls`, `tokens` and `cost_usd` were spent
+    its newest record was written; `achieved` is its state or its end. `calls`, `tokens` and `cost_usd` were spent
     from its beginning until then, relapses included.
     """
 
@@ -71,7 +71,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class EpisodeLog:
-    """The episodes of a run, from their records; the newest record of an id says how it stands."""
+    """The episodes of a run, from their records; the newest record of an id has its state."""
 
     def __init__(self, keep: int = KEPT) -> None:
         self._keep = keep
@@ -128,7 +128,7 @@ def read_problems(reader: JournalReader, *, ended: bool) -> list[Problem]:
     """The episodes of a run from its journal."""
     log, made = EpisodeLog(), dict[str, Intervention]()
     if not reader.count("episode"):
-        return []  # a long run has many interventions, and they are told as parts of episodes only
+        return []  # a long run has many interventions, and they are shown as parts of episodes only
     for record in reader.read(kinds=frozenset(("episode", "intervention", "effect"))):
         match read_body(record):
             case EpisodeRecord() as episode:

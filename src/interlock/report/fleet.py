@@ -73,12 +73,12 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
     @property
     def cannot_switch(self) -> str:
-        """Why it cannot be escalated; empty where it may be possible."""
+        """Why it cannot be escalated; empty if it may be possible."""
         return why_not_switched(self.adapter)
 
 
 TURNS, MOST = 100, 8
-"""An ended run is looked at again once in so many times, for it hardly ever changes; and at most so many at a time, so
+"""An ended run is checked again only every so often, since it rarely changes, and only a few at a time, so
 that looking costs the same however many have ended."""
 
 

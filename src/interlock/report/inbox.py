@@ -125,7 +125,7 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
 def _liveness(seen: _Looked) -> Iterator[InboxItem]:
     doing = seen.run.doing
     if doing is None or (seen.waiting is not None and seen.waiting.kind != "parked"):
-        # What holds the run is an item of its own.
+        # What holds the run is its own item.
         return
     cancel = seen.control()[1]
     if doing.word == "waiting for a person" and doing.question:

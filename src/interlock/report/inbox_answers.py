@@ -14,7 +14,7 @@ from .inbox import InboxItem, dismiss, find_item
 
 
 class Answered(Struct, frozen=True):
-    """What came of an answer. `code` says why it failed, in the words of the control protocol."""
+    """The result of an answer. `code` says why it failed, in the words of the control protocol."""
 
     ok: bool
     message: str

@@ -7,5 +7,5 @@ FIXED = frozenset(("process",))
 
 
 def why_not_switched(adapter: str) -> str:
-    """Why a run cannot be escalated, in the words that the run would use; empty where it may be possible."""
+    """Why a run cannot be escalated, in the words that the run would use; empty if it may be possible."""
     return f"the agent's adapter ({adapter}) cannot switch models" if adapter in FIXED else ""

@@ -190,7 +190,7 @@ def _looks(story: Story) -> str:
     done = looks["recovered"] + looks["failed"]
     if not done:
         return f"{said}; nothing had to be done."
-    return f"{said}; obstacles were handled {_times(done)}, {_times(looks['recovered'])} with success."
+    return f"{said}; obstacles were handled {_times(done)}, {_times(looks['recovered'])} successfully."
 
 
 def _files(story: Story, changed: Changed) -> str:

@@ -44,7 +44,7 @@ class Series(Struct):
 class Sums(Struct):
     """Issues by type and severity, answers by type and outcome, what the run used.
 
-    `looks` are a GUI session's looks at the screen, by what came of them.
+    `looks` are a GUI session's looks at the screen, by their results.
     """
 
     steps: int = 0

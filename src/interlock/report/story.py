@@ -119,7 +119,7 @@ class Story:
             return found[-limit:] if newest else found[:limit]
 
     def end_of_step(self, step: int) -> int | None:
-        """The record with which the step after this one begins; None where there is none."""
+        """The record with which the step after this one begins; None if there is none."""
         with self._lock:
             if self._reader is None:
                 return None

@@ -59,7 +59,7 @@ class TimelineMoment(Struct, frozen=True):
 
     @property
     def body(self) -> RecordBody | None:
-        """The record's body; None where another version or another program wrote it."""
+        """The record's body; None if another version or another program wrote it."""
         return decode_body(self.record, self.data)
 
     @property

@@ -184,7 +184,8 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
         case records.EndRecord():
             level = "notice" if body.status == "done" else "warning"
-            return RecordText("state", level, f"{body.status}: {_ending(body.reason)}", body.message)
+            title = body.status if body.reason == "COMPLETE" else f"{body.status}: {_ending(body.reason)}"
+            return RecordText("state", level, title, body.message)
         case Request():
             return RecordText(
                 "control", "info", f"{body.command} requested by {body.actor or 'somebody'}", body.reason or ""
@@ -269,7 +270,7 @@ def tell_intervention(body: InterventionRecord) -> RecordText:
 
 
 def tell_episode(body: records.EpisodeRecord) -> RecordText:
-    """A problem that opens or is answered is told by its issue and its intervention; that it is over, here."""
+    """A problem that opens or is answered is shown by its issue and its intervention; its end, here."""
     what, cost = one_line(body.what), episode_cost(body.calls, body.tokens, body.cost_usd)
     if body.ending is not None:
         return RecordText("issue", "info", f"{what}: {episode_ending(body.ending)}", cost)
@@ -322,7 +323,7 @@ def outcome_words(made: core.Intervention) -> str:
 
 
 def said_to_agent(body: RecordBody | None) -> list[str]:
-    """What an intervention told the agent, in full."""
+    """The message of an intervention to the agent, in full."""
     directives = body.directives if isinstance(body, InterventionRecord) else ()
     return [order.message.content for order in directives if isinstance(order, Inject)]
 
@@ -373,7 +374,8 @@ def tell_restored(body: records.RestoredRecord) -> RecordText:
 
 def tell_state(body: State | Abort | Done) -> RecordText:
     if not isinstance(body, State):
-        return RecordText("state", "notice" if isinstance(body, Done) else "warning", f"ended: {_ending(body.reason)}")
+        title = "run ended" if body.reason == "COMPLETE" else f"ended: {_ending(body.reason)}"
+        return RecordText("state", "notice" if isinstance(body, Done) else "warning", title)
     status, waiting = body.status if body.status is not UNSET else "running", body.waiting
     if waiting is None:
         return RecordText("state", "quiet" if status == "running" else "notice", status)

@@ -138,7 +138,7 @@ def request(url: str, arguments: dict[str, object], cwd: str | None) -> Command:
 
 
 def looks_like_command(text: str) -> bool:
-    """Whether a text begins with a program that is known, and goes on as a command does."""
+    """Whether a text begins with a program that is known, and continues as a command does."""
     words = text.split(None, 2)
     if len(words) < 2:
         return False

@@ -1,6 +1,6 @@
 """Code: the calls in a piece of Python, JavaScript, Ruby, Perl or PHP that act on the world, as shell commands.
 
-This is a reader of tokens, not of a grammar: strings and comments are told from code, names are followed by one
+This is a reader of tokens, not of a grammar: strings and comments are kept apart from code, names are followed by one
 assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 """
 
@@ -32,7 +32,7 @@ class CodeCall(Struct, frozen=True):
 
 @lru_cache(64)
 def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
-    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; nobody changes the list."""
+    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; do not change the list."""
     code = code[:MAX_CODE]
     if depth >= MAX_NESTING or not _ACTS.Match(code.encode("utf-8", "replace")):
         return []
@@ -80,7 +80,7 @@ _ACTS.Add(
     r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
 )
 _ACTS.Compile()
-"""The same for a call that can be told: what opens a file of the project is not worth a reading."""
+"""The same for a call that can be recognised: what opens a project file is not worth reading."""
 
 ALIASED = late_pattern(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = late_pattern(r"\bunlink\s{1,4}glob\b\s{0,4}")

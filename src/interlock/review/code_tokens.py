@@ -90,7 +90,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
 
 
 def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
-    """Put together what stands on both sides of a sign, wherever the left side is the last literal; gives the last."""
+    """Join what is on both sides of a sign, wherever the left side is the last literal; returns the last."""
     for literals in lists:
         if literals and len(literals[-1]) < MAX_JOINED:
             literals[-1] = f"{literals[-1].rstrip('/')}/{text}" if sign == "/" else literals[-1] + text
@@ -98,7 +98,7 @@ def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
 
 
 def join_last(lists: list[list[str]], count: int) -> list[str]:
-    """The parts of a path as one literal, in the call that joins them and those around it; gives the last."""
+    """The parts of a path as one literal, in the call that joins them and those around it; returns the last."""
     parts = lists[-1]
     for literals in lists:
         if literals[-count:] == parts[-count:]:

@@ -46,5 +46,5 @@ def shipped_judge() -> Judge:
 
 
 def is_project(cwd: str) -> bool:
-    """Whether a working directory can stand for a workspace: not the root, a home, or a system folder."""
+    """Whether a working directory can serve as a workspace: not the root, a home, or a system folder."""
     return zones(cwd, None, None).isdisjoint(("root", "home", "system", "temp", "unknown"))

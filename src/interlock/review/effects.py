@@ -187,7 +187,7 @@ LABELLED = re.compile(r"[A-Z][A-Z_-]+:([/~].*)\Z")
 
 
 def _reads(command: Command) -> tuple[Command, ...]:
-    """Files that a program nobody knows is given: it may show them."""
+    """Files that a program no one knows is given: it may show them."""
     if command.program in SHOWS_ABOUT:
         return ()
     return _as(command, "reads", (place for place in _places(command.args) if "/" in place))

@@ -8,7 +8,7 @@ import re2
 
 
 def any_of(before: str, fragments: str, after: str) -> str:
-    """A regular expression of three parts, the middle one any of the fragments that stand between blanks."""
+    """A regular expression of three parts, the middle one any of the fragments between blanks."""
     return f"{before}(?:{'|'.join(fragments.split())}){after}"
 
 

@@ -44,7 +44,7 @@ class Judgement(Struct, frozen=True):
 
     @property
     def evidence(self) -> str:
-        """The file of an earlier step that the strongest rule's command stands in."""
+        """The file of an earlier step that contains the strongest rule's command."""
         first = self.rules[0].id if self.rules else ""
         return next((command.evidence for rule, command in self.hits if rule.id == first and command.evidence), "")
 
@@ -185,7 +185,7 @@ def with_rule(judged: Judgement, rule: Rule) -> Judgement:
 
 
 def as_redirect(command: Command, op: str, target: str) -> Command:
-    """A redirection as a command of its own: `>` writes over, `>>` appends, `<` reads."""
+    """A redirection as its own command: `>` writes over, `>>` appends, `<` reads."""
     program = ">>" if ">>" in op else ">" if ">" in op else "<"
     return Command(
         program=program, args=(target,), via=command.via, cwd=command.cwd,

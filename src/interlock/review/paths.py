@@ -40,7 +40,7 @@ ZONES: dict[str, str] = {
     "remote_system": "what the operating system of another machine owns",
     "remote_home": "a home directory on another machine",
 }
-"""Every zone that a rule may name. A path can lie in several."""
+"""Every zone that a rule may name. A path can be in several."""
 
 SYSTEM = late_pattern(
     any_of(
@@ -77,7 +77,7 @@ REMOTE = late_pattern(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!//)(/.*|~.*|\.\..*)\Z|\[[0-9a
 USUAL_WORKSPACES = late_pattern(
     r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/."
 )
-"""Where agents' containers keep the work, for reviews that are told of no workspace."""
+"""Where agents' containers keep the work, for reviews without a workspace."""
 
 EVERYTHING = frozenset((".", "*", "./*", "./.*", ".*", "**", "./**", "{.,}*", "*.*"))
 
@@ -87,7 +87,7 @@ MAX_PATH = 1_024
 
 
 def zones(path: str, cwd: str | None = None, workspace: str | None = None) -> frozenset[str]:
-    """The zones that a path lies in."""
+    """The zones that a path is in."""
     if len(path) > MAX_PATH:
         return frozenset(("unknown",))
     return zones_of(path, cwd, workspace) if path else frozenset()

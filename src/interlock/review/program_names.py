@@ -128,7 +128,7 @@ SUBCOMMANDS: dict[str, dict[str, Action]] = {
 
 
 class ListingOption(Struct, frozen=True):
-    """How a subcommand that lists or changes is told to list.
+    """How a subcommand that lists or changes is made to list.
 
     `asking` options always do, `changing` ones never. Else the first operand is one of `words`, or there are at most
     `operands` of them. `otherwise` is what it does when it does not list.

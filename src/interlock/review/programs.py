@@ -78,7 +78,7 @@ def asks(question: ListingOption, args: tuple[str, ...]) -> bool:
 
 
 def action_of_code(command: Command) -> Action:
-    """Code that is there to be read stands for itself: what it does are commands of their own."""
+    """Code that can be read speaks for itself: what it does are separate commands."""
     if command.code is not None or command.stdin is not None:
         return "read" if command.program in SHELLS or not may_harm(command.code or "") else "unknown"
     module = command.args[1] if command.args[:1] == ("-m",) and len(command.args) > 1 else ""

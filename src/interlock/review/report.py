@@ -41,7 +41,7 @@ def as_review(
 
 
 def reason_with(why: str, evidence: str) -> str:
-    """A rule's reason, with the file that the command stands in."""
+    """A rule's reason, with the file that the command is in."""
     return f"{why.removesuffix('.')} ({evidence})." if evidence else why
 
 
@@ -61,9 +61,9 @@ def advice_for(outside: bool, failures: int) -> str:
 
 
 def rewrite_command(text: str, judged: Judgement) -> str | None:
-    """The command with the dangerous words of its `modify` rules replaced; None where a safe form is not known.
+    """The command with the dangerous words of its `modify` rules replaced; None if a safe form is not known.
 
-    Only words of commands that stand in the text itself are touched, never quoted scripts inside it.
+    Only words of commands in the text itself are touched, never quoted scripts inside it.
     """
     if any(rule.verdict == "block" for rule in judged.rules):
         return None

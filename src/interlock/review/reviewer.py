@@ -68,9 +68,9 @@ class ReviewerState(Struct):
 
 
 class Reviewer:
-    """One per run. `review` before a step runs, `observe` when its result is there; `check` adds a rule of its own.
+    """One per run. `review` before a step runs, `observe` when its result is there; `check` adds a custom rule.
 
-    `restorable`: checkpoints of the workspace are made; `contained`: the agent has a container of its own; `private`:
+    `restorable`: checkpoints of the workspace are made; `contained`: the agent has its own container; `private`:
     files of the person that no step may read.
     """
 
@@ -239,7 +239,7 @@ def signature(tool: Tool) -> str:
     """What makes two calls the same action: tool and arguments, blanks aside."""
     raw = ENCODER.encode((tool.name, tool.arguments))
     if b"  " in raw:
-        # In JSON the only blank that stands as itself is the space.
+        # In JSON the only blank that is not escaped is the space.
         raw = b" ".join(raw.split())
     return hashlib.blake2b(raw, digest_size=8).hexdigest()
 

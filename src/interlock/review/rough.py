@@ -17,7 +17,7 @@ READING = frozenset(("files", "harmless"))
 
 
 def rough_review(step: Step) -> Review:
-    """Allow what only reads; block what may write, send or run anything, for nobody has looked at it."""
+    """Allow what only reads; block what may write, send or run anything, since it was not reviewed."""
     action = rough_action(step)
     if action == "read":
         return Review("allow", action="read")

@@ -76,7 +76,7 @@ def lists_in_place(code: str) -> str:
 
 
 def plain_literals(code: str) -> str:
-    """Literals that are written in pieces, backwards, as numbers or encoded, as the text that they stand for."""
+    """Literals that are written in pieces, backwards, as numbers or encoded, as the text that they mean."""
     if "\\x" in code or "\\u" in code:
         code = ESCAPED.sub(lambda found: shown(chr(int(found[1] or found[2], 16))), code)
     if "chr" in code or "bytes" in code or "fromCharCode" in code:

@@ -156,7 +156,7 @@ SHOWING = name_set("cat less more head tail bat nl sed grep rg awk")
 
 
 def origin_of(name: str, kind: str, commands: Iterable[Command], outside: bool) -> str:
-    """Where the result of a call comes from, if that is outside; empty where it is the run's own."""
+    """Where the result of a call comes from, if that is outside; empty if it is the run's own."""
     if kind == "network":
         return "the web"
     if "__" in name or FOREIGN.search(name):

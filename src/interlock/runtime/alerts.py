@@ -1,4 +1,4 @@
-"""Alerts: what people are told of a run, and through which channels."""
+"""Alerts: which messages about a run people get, and through which channels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Alerts:
         run.on_waiting = self.waiting
 
     def send(self, order: Notify) -> None:
-        """What an intervention wants told: an emergency stop, or a pause for a person."""
+        """The alert for an intervention: an emergency stop, or a pause for a person."""
         self._tell("emergency_stop" if order.level == "critical" else "waiting", order)
 
     def found(self, issues: Iterable[Issue]) -> None:
@@ -36,7 +36,7 @@ class Alerts:
         for issue in issues:
             if issue.severity == "critical":
                 title = f"Critical issue in run {self._name}: {issue.type.replace('_', ' ')}"
-                text = f"{issue.description} (step {issue.step}). Look: interlock show {self._run.spec.run_id}"
+                text = f"{issue.description} (step {issue.step}). See: interlock show {self._run.spec.run_id}"
                 self._tell("critical_issue", Notify(title, text, "critical"))
 
     def spent(self, spend: Spend, limits: Limits) -> None:
@@ -64,12 +64,12 @@ class Alerts:
     def waiting(self, step: int, what: str) -> None:
         """Tell that a person is needed."""
         run_id = self._run.spec.run_id
-        text = f"{what.rstrip('.')}. Look: interlock show {run_id}; what you can answer: interlock inbox"
+        text = f"{what.rstrip('.')}. See: interlock show {run_id}; what you can answer: interlock inbox"
         self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"), about=what)
 
     def unproven(self, why: str) -> None:
         """Tell that a run ended without proof of what it was to reach."""
-        text = f"{why}. Look: interlock proof {self._run.spec.run_id}"
+        text = f"{why}. See: interlock proof {self._run.spec.run_id}"
         self._tell("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
 
     def close(self) -> None:

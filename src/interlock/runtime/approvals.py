@@ -34,7 +34,7 @@ class Approvals:
 
     `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are refused. A call
     whose review asks for a person waits in any case. An answer holds for the call that was asked about: one that comes
-    again with other arguments waits again, and one that nobody answers within `hours` is refused.
+    again with other arguments waits again, and one that no one answers within `hours` is refused.
     """
 
     def __init__(self, needed: bool = False, removed: frozenset[str] = frozenset()) -> None:
@@ -61,7 +61,7 @@ class Approvals:
         return self._waiting.get(step)
 
     def see(self, told: Step) -> bool:
-        """Know a call as its agent told it, before anything of it is redacted; whether it is another than before.
+        """Remember a call as its agent sent it, before redaction; whether it differs from the previous one.
 
         An agent whose connection broke may ask again, under the same number, for something else.
         """
@@ -73,7 +73,7 @@ class Approvals:
         return before != digest
 
     def check(self, step: Step, review: Review | None) -> Decision | None:
-        """Hold until a person answers, deny where the answer was no, None where the step may continue."""
+        """Hold until a person answers, deny where the answer was no, None if the step may continue."""
         action = review.action if review is not None else "unknown"
         if action in self.removed:
             return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is blocked.")
@@ -97,7 +97,7 @@ class Approvals:
         return answer is not None and answer[0] == "approved"
 
     def answer(self, step: int, said: Answer, reason: str = "", digest: str | None = None) -> str:
-        """Take a person's answer to a call, to the one with this digest if it names one; gives what it wanted to do."""
+        """Record a person's answer to a call (the one with this digest, if given); returns what the call would do."""
         call = self._waiting.get(step)
         if call is None:
             known = ", ".join(str(index) for index in self._waiting) or "none"
@@ -115,7 +115,7 @@ class Approvals:
         return self._waiting.pop(step, None) is not None
 
     def _answer_to(self, step: Step) -> tuple[Answer, str] | None:
-        """What was said of exactly this call; None where it waits."""
+        """What was said of exactly this call; None if it waits."""
         digest = self._digests.get(step.index) or call_digest(step)
         answer = self._answers.get(step.index)
         if answer is not None and answer[2] == digest:

@@ -56,7 +56,7 @@ class Options(TypedDict, total=False):
     config: else the one found by `interlock config show`.
     context: more than the task. contract: what the run may and must do. adapter: how the agent is reached.
     plugins: detectors, strategies, interventions, templates. incident: the id of an emergency stop, and the option to
-    continue its run with. store: where the run is kept. listener: the control socket, where somebody else made it.
+    continue its run with. store: where the run is kept. listener: the control socket, where someone else made it.
     """
 
     task: str
@@ -111,7 +111,7 @@ def open_supervisor(options: Options) -> Supervisor:
         if run.folder is not None:
             _listen(supervisor, run.folder, options.get("listener"))
     except BaseException:
-        # Refused before it began: in a list it would stand as a run that lost its owner.
+        # Refused before it began: lists would show it as a run that lost its owner.
         run.close()
         store.discard(spec.run_id)
         raise
@@ -144,7 +144,7 @@ def _go_on(
 
 
 def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
-    """A supervisor over a run whose owner is gone; it stands where its predecessor stood."""
+    """A supervisor over a run whose owner is gone; it continues where its predecessor stopped."""
     _refuse_unknown(options)
     config = options.get("config") or load()
     run = Run.reopen(folder, options.get("clock"))
@@ -176,7 +176,7 @@ def _refuse_unknown(options: Options) -> None:
 
 
 def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] | None = None) -> Notifier | None:
-    """The channels that people are told through; None where there are none."""
+    """The alert channels; None if there are none."""
     settings = config.notifications
     channels = {name: apprise_channel(url) for name, url in settings.channels.items()}
     if not channels:
@@ -190,7 +190,7 @@ def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] 
 
 
 def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | None:
-    """What people are told of a run; that a channel did not take it is said in the journal."""
+    """The alerts of a run; a channel that failed is recorded in the journal."""
 
     def note(trouble: DeliveryFailure) -> None:
         with suppress(InterlockError):

@@ -50,7 +50,7 @@ class BudgetReached(Struct, frozen=True):
 
 
 def _words(budget: Budget) -> str:
-    """How what is said of a budget that is reached begins."""
+    """The beginning of messages about a budget that is reached."""
     return f"budget {budget.name} is reached: "
 
 
@@ -89,7 +89,7 @@ class RunBudgets:
         return reached
 
     def is_news(self, over: BudgetReached, now: float) -> bool:
-        """Whether a budget that only warns was not told of in this period."""
+        """Whether a budget that only warns has not warned in this period yet."""
         key = (over.budget.name, period_of(over.budget.per, now, self._spec.run_id)[0])
         new = key not in self._warned
         self._warned.add(key)
@@ -146,7 +146,7 @@ class RunBudgets:
         return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
 
     def _say(self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None) -> Standing | None:
-        """Have the ledger keep this of the run; None where there is no ledger."""
+        """Have the ledger keep this of the run; None if there is no ledger."""
         period, before = self._period(budget, now)
         said = Booking(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
         try:
@@ -166,7 +166,7 @@ class RunBudgets:
 
 
 def open_budgets(run: Run, config: Config) -> RunBudgets | None:
-    """The budgets that a run belongs to; None where there are none, or nothing of the run is kept."""
+    """The budgets that a run belongs to; None if there are none, or nothing of the run is kept."""
     if run.folder is None or not any(fits(budget, run.spec) for budget in config.budgets):
         return None
     ledger: Ledger = BudgetLedger(run.folder.path.parent, run.clock.time)

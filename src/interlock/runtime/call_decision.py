@@ -39,7 +39,7 @@ FALLBACK: dict[DecisionAction, DecisionAction] = {
 
 
 def refusal(review: Review) -> str:
-    """What the agent is told, in one or two sentences."""
+    """The message for the agent, in one or two sentences."""
     rule = f" [{', '.join(review.rules)}]" if review.rules else ""
     instead = f" Instead: {review.instead}" if review.instead else ""
     return f"{review.reason or 'This call was judged too dangerous.'}{rule}{instead}"

@@ -86,7 +86,7 @@ class CheckRunner:
                 return None, f"took longer than {self.timeout_s:g} s (contract.timeout_seconds)"
             with suppress(subprocess.TimeoutExpired):
                 return process.wait(min(left, LOOK_S)), ""
-        return None, "was ended with the run"
+        return None, "ended together with the run"
 
 
 def missing_program(program: str, folder: Path) -> bool:

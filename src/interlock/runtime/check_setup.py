@@ -16,7 +16,7 @@ from pathlib import Path
 MAX_BYTES = 1_048_576
 INTERPRETER = re.compile(r"(?:sh|bash|dash|zsh|python[\d.]*|node|deno|bun|ruby|perl)")
 EXITS = frozenset(("os._exit", "sys.exit", "SystemExit", "exit", "quit", "pytest.exit"))
-"""What ends the tests with a status of its own."""
+"""What ends the tests with a separate status."""
 
 
 PYTHON = re.compile(r"\bpython[\d.]*\s+-m\b|\bpytest\b")

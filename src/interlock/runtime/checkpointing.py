@@ -30,7 +30,7 @@ class Checkpointing:
         self._lost = False
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
-        """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
+        """Snapshot the workspace; None if there is none, or where it failed (which is recorded)."""
         workspace = self._executor.workspace
         if workspace is None:
             return None

@@ -14,7 +14,7 @@ log = logging.getLogger("interlock")
 
 
 def clean_up_store(store: Store, config: Config, now: float) -> threading.Thread:
-    """Remove old incidents now, and runs beyond the budget in a thread: that may take long, and nobody waits."""
+    """Remove old incidents now, and runs beyond the budget in a thread: that may take long."""
     Incidents(store).remove_older_than(config.interventions.emergency_stop.preserve_incident_data_days, now)
     thread = threading.Thread(target=_prune, args=(store, config.store.max_bytes), name="interlock-prune", daemon=True)
     thread.start()

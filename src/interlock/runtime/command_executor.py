@@ -15,14 +15,14 @@ Poster = Callable[[Executed], None]
 
 
 class CommandExecutor:
-    """Approve, reject, roll back, cancel, and knowing that the run was paused or goes on."""
+    """Approve, reject, roll back, cancel, and knowing that the run was paused or continues."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
         self._done: dict[str, Executed] = {}
 
     def note_status(self, status: Status, *, shut: bool) -> str:
-        """The run was paused or resumed; gives the agent's processes that do not stand still while they should."""
+        """The run was paused or resumed; returns processes that are still running but should be stopped."""
         self._supervisor.note_status(status)
         executor = self._supervisor.executor
         if executor.processes is not None and status == "paused":
@@ -42,7 +42,7 @@ class CommandExecutor:
         return Applied(False, left) if left else Applied(True, done.how)
 
     def execute(self, order: Execute, post: Poster) -> Executed | None:
-        """Carry an order out, once per request. A rollback takes its time, in a thread of its own."""
+        """Carry an order out, once per request. A rollback takes its time, in its own thread."""
         known = self._done.get(order.request_id)
         if known is not None:
             return known

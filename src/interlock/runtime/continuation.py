@@ -1,4 +1,4 @@
-"""Continuing: the four ways on after an emergency stop, from the stored incident."""
+"""Continuing: the four options after an emergency stop, from the stored incident."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def choose(stored: StoredIncident, name: str) -> RecoveryOption:
 def continue_run(
     store: Store, stored: StoredIncident, option: RecoveryOption, config: Config, *, relaunch: bool = True
 ) -> Continuation:
-    """The run that goes on; with rollback_and_retry the files have gone back when this returns.
+    """The run that continues; with rollback_and_retry the files have gone back when this returns.
 
-    With `relaunch` its command is started again; a program that goes on by itself has none.
+    With `relaunch` its command is started again; a program that continues by itself has none.
     """
     old = RunFolder(store.root / stored.incident.run_id).spec()
     if relaunch and not old.argv:
@@ -83,7 +83,7 @@ def abort(store: Store, stored: StoredIncident) -> tuple[str, ...]:
 
 
 def clean_up(folder: RunFolder) -> tuple[str, ...]:
-    """End what the run left behind, and remove what only a live run needs; gives what was done."""
+    """End what the run left behind, and remove what only a live run needs; returns what was done."""
     done = []
     tree = read_tree(folder)
     if tree is not None and attach(tree).alive():
@@ -115,7 +115,7 @@ def _letters(folder: RunFolder) -> list[Path]:
 
 
 def _is_live(folder: RunFolder) -> bool:
-    """Whether the journal says that it still runs, though nobody owns it."""
+    """Whether the journal says that it still runs, though it has no owner."""
     if folder.owner() is not None:
         return False
     with JournalReader.open(folder) as reader:

@@ -117,7 +117,7 @@ class ContractEnforcer:
         )
 
     def _undo(self, step: int, before: str, broken: dict[str, Clause]) -> tuple[str, ...]:
-        """Restore the paths, clause by clause; gives those that were left alone."""
+        """Restore the paths, clause by clause; returns those that were left alone."""
         restored: tuple[str, ...] = ()
         left, safety = tuple(broken), ""
         if not self._observe:

@@ -63,10 +63,10 @@ REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
 """What an agent shows that tries again and again what is refused."""
 
 REFUSED = "refused"
-"""What stands for the outcome of a call that did not run."""
+"""The outcome of a call that did not run."""
 
 CHECKPOINTS = 256
-"""Checkpoints to choose from when the run goes back: all of the newest, ever fewer of those before."""
+"""Checkpoints to choose from when the run goes back: all of the newest, fewer and fewer of older ones."""
 
 MARKS = 64
 """Checkpoints whose detector windows are kept in memory; going back further starts the windows anew."""
@@ -169,7 +169,7 @@ class DecisionPipeline:
         if step.kind != "tool_call" or step.origin != "agent":
             return None
         found = self.guard.part("reviewer", self.reviewer.review, None, step)
-        # A reviewer that fails is no reason to let a call through that nobody has looked at.
+        # A failing reviewer must not let an unreviewed call through.
         return found if found is not None else rough_review(step)
 
     def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
@@ -181,7 +181,7 @@ class DecisionPipeline:
         return reviews
 
     def count(self, step: Step) -> float:
-        """Take a step's time and cost into account, whatever becomes of it; gives the time that it counts for."""
+        """Take a step's time and cost into account, whatever becomes of it; returns the time that it counts for."""
         self._clock, now, self._assumed = self._clock.advance(step)
         if step.origin == "agent":
             cost: float | None = 0.0
@@ -250,7 +250,7 @@ class DecisionPipeline:
     def stuck(self) -> str | None:
         """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest.
 
-        Empty where all are over; None where there never was one.
+        Empty if all are over; None if there never was one.
         """
         state = self._controller_state
         found = [episode for episode in state.episodes if episode.open]
@@ -293,7 +293,7 @@ class DecisionPipeline:
         self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
         self.proof.mark(checkpoint.id, after=checkpoint.cause == AFTER_STEP)
         if checkpoint.cause != AFTER_STEP:
-            # After a step they are what they are before the next one, which makes a checkpoint of its own.
+            # After a step they are what they are before the next one, which makes its own checkpoint.
             self._marks[checkpoint.id] = self.detectors.save()
             while len(self._marks) > MARKS:
                 del self._marks[next(iter(self._marks))]
@@ -457,7 +457,7 @@ class DecisionPipeline:
 
 
 def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, ...]:
-    """The episodes that opened, were answered or ended, which is what people are told of."""
+    """The episodes that opened, were answered or ended: these are reported."""
     known = {episode.id: episode for episode in before.episodes}
     return tuple(
         episode
@@ -498,4 +498,4 @@ def _prevented(issue: Issue, review: Review | None) -> Issue:
 
 
 def _nothing(fault: Fault) -> None:
-    """A watch without a runtime has nobody to tell."""
+    """Without a runtime there is nothing to notify."""

@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 CONVERSATION_BACK = "Your conversation was rolled back to the same point: what came after it is gone."
 CONVERSATION_STAYS = "Your conversation was not rolled back: what it says about the files may be outdated."
-"""What the agent is told after a rollback, by what became of its conversation."""
+"""The message for the agent after a rollback, by what happened to its conversation."""
 
 
 class ProcessControl(Protocol):

@@ -9,7 +9,7 @@ CHANGES = ("create", "modify", "delete")
 
 
 def count_files(step: Step, review: Review | None) -> int:
-    """One for a tool that reads or changes a file, and for a command that changes any; how many more, nobody sees."""
+    """One for a tool that reads or changes a file, and for a command that changes any; more is not visible."""
     if step.kind != "tool_call" or step.tool is None or step.paths is not None:
         return 0
     if kind_of(step.tool.name)[1] in ("files", "editor"):

@@ -99,7 +99,7 @@ class Gate:
         self._passages = passages
 
     def set_status(self, status: Status, revision: int) -> bool:
-        """Be in this state; False where the order is older than what the gate has. What has ended stays ended."""
+        """Be in this state; False if the order is older than what the gate has. What has ended stays ended."""
         with self._condition:
             if revision < self._revision or self._status in ENDED:
                 return False
@@ -138,7 +138,7 @@ class Gate:
             if step.tool is not None and step.tool.name != MODEL:
                 self._calls[key] = (step.tool.name, self._clock.monotonic())
         if forgotten is not None and self._passages is not None:
-            # Its result never came; counted for ever, it would keep the run from pausing.
+            # Its result never came; counted forever, it would keep the run from pausing.
             self._passages.leave(forgotten)
         return PROCEED
 

@@ -47,7 +47,7 @@ class GitWatch:
         return self.start or {}
 
     def breaches(self, contract: Contract) -> Breaches:
-        """What stands in the repository against each clause, in words."""
+        """What in the repository violates each clause, in words."""
         if self.start is None or not _counts(contract):
             return {}
         now = self._refs(everything=len(self.start) != 1)

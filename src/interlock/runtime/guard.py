@@ -77,7 +77,7 @@ class _Job(Generic[T]):
 class Guard:
     """Runs supervision in a worker that is waited for at most `timeout` seconds; None runs it in place.
 
-    A step that supervision is late for goes on. A worker that hangs is left behind, and the part that it hung in is
+    A step that supervision is late for continues. A worker that hangs is left behind, and the part that it hung in is
     asked no more.
     """
 
@@ -131,7 +131,7 @@ class Guard:
         return None
 
     def _processor_time(self) -> float:
-        """Processor seconds that the worker has used so far; 0 where that is not known."""
+        """Processor seconds that the worker has used so far; 0 if that is not known."""
         if self._thread is None or self._thread.ident is None or not self._thread.is_alive():
             return 0.0
         try:
@@ -164,7 +164,7 @@ class Guard:
             self._part = before
 
     def detectors(self, asked: Sequence[Asked], seen: Seen) -> list[Issue]:
-        """The issues of all detectors; one that raises, or gives what is no issue, is at fault and the others go on.
+        """The issues of all detectors; one that raises, or gives what is no issue, is at fault and the others continue.
 
         The hottest path: one call for all of them, and no closures.
         """
@@ -239,7 +239,7 @@ class Guard:
         return self._tell(Fault(part, why, drop))
 
     def _tell(self, fault: Fault) -> Fault:
-        # A run that has just been closed takes no more records: then there is nobody left to tell.
+        # A run that has just been closed takes no more records: then there is no one left to tell.
         with contextlib.suppress(InvalidState):
             self._on_fault(fault)
         return fault

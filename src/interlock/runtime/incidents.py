@@ -20,7 +20,7 @@ IncidentStatus = Literal["open", "continued", "aborted"]
 
 
 class StoredIncident(Struct, frozen=True, kw_only=True):
-    """An incident with its report, its four ways on, and which one was taken."""
+    """An incident with its report, its four options, and which one was taken."""
 
     incident: Incident
     report: IncidentReport
@@ -64,7 +64,7 @@ class Incidents:
         )
 
     def remove_older_than(self, days: float, now: float) -> int:
-        """Remove incidents that have been kept long enough; gives how many."""
+        """Remove incidents that have been kept long enough; returns how many."""
         old = [stored for stored in self.all() if now - stored.incident.time > days * DAY]
         for stored in old:
             shutil.rmtree(self.store.root / stored.incident.run_id / "incidents" / stored.id, ignore_errors=True)
@@ -81,7 +81,7 @@ def read_incidents(folder: Path) -> list[StoredIncident]:
 
 
 def save_stop(folder: Path, stopped: Stopped) -> Path:
-    """Write an emergency stop into a run's folder of incidents; gives where."""
+    """Write an emergency stop into a run's folder of incidents; returns where."""
     target = folder / stopped.incident_id
     stored = StoredIncident(incident=stopped.incident, report=stopped.report, options=stopped.recovery_options)
     write_incident(target, stored)

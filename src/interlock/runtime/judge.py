@@ -43,7 +43,7 @@ CHARACTERS_PER_TOKEN = 3
 """A low guess, so that a budget is not overrun by a long question."""
 
 Ask = Callable[[Settings, str, str], tuple[str, Usage]]
-"""Asks a model (settings, instructions, questions); gives its answer and what it used."""
+"""Asks a model (settings, instructions, questions); returns its answer and what it used."""
 
 
 class Asked(Struct, frozen=True):
@@ -92,7 +92,7 @@ class Judge:
             self._asked.add(key)
 
     def forbids(self, step: Step, review: Review, task: str) -> str:
-        """Why a call that needs approval must not run, by the model's word; empty where it does not say so in time."""
+        """Why a call that needs approval must not run, by the model's word; empty if it does not say so in time."""
         if not self._settings.block or step.tool is None:
             return ""
         opinion = Opinion(issue_id=f"call:{step.index}", key=f"call:{step.index}", model=self._settings.model)
@@ -164,7 +164,7 @@ class Judge:
                 asked.done.set()
 
     def _request(self, new: dict[str, Question]) -> tuple[str, float]:
-        """Fill in the verdicts; gives why there are none, and what it cost."""
+        """Fill in the verdicts; returns why there are none, and what it cost."""
         settings = self._settings
         prompt = write_prompt(list(new.values()))
         size = len(prompt.system + prompt.text) // CHARACTERS_PER_TOKEN

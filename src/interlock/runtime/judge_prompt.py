@@ -1,6 +1,6 @@
 """Judge prompt: what a model is asked about a run, and what of its answer counts. Pure.
 
-A run's text is written by others and may be hostile. It stands between marks that nobody can guess, the answer has a
+A run's text is written by others and may be hostile. It is enclosed in marks that cannot be guessed, the answer has a
 fixed form, and it must repeat a word that is only in the instructions: an answer that the text dictates does not.
 """
 
@@ -82,7 +82,7 @@ def write_prompt(questions: Sequence[Question]) -> Prompt:
 
 
 def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]:
-    """The verdicts by number of the question; empty where the answer is not in the form that was asked for."""
+    """The verdicts by number of the question; empty if the answer is not in the form that was asked for."""
     begin, end = answer.find("{"), answer.rfind("}")
     try:
         read = from_json(answer[begin : end + 1], _Answer)

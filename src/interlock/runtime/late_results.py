@@ -41,7 +41,7 @@ class LateResults:
         self._late: list[tuple[StepRecord, PendingResult]] = []
 
     def note_status(self, status: Status) -> None:
-        """The run was paused, or goes on."""
+        """The run was paused, or continues."""
         self._statuses.append(status)
 
     def wait_for(self, record: StepRecord, late: PendingResult) -> None:

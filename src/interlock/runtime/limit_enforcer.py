@@ -35,14 +35,14 @@ class LimitEnforcer:
         self._guard, self._budgets = guard, budgets
 
     def check_spend(self, *, reserve: bool = False) -> Decision | None:
-        """Whether a limit or a budget is used up; None where none is. With `reserve` a step is about to run."""
+        """Whether a limit or a budget is used up; None if none is. With `reserve` a step is about to run."""
         over = self._used_up()
         if over is not None:
             return self._over(over)
         return self.check_budgets(reserve=reserve)
 
     def check_budgets(self, *, reserve: bool) -> Decision | None:
-        """Whether a budget has no room for what is about to be spent; None where there is room, or nothing is."""
+        """Whether a budget has no room for what is about to be spent; None if there is room, or nothing is."""
         if not self._budgets or self._run.ended:
             return None
         now = self._run.clock.time()
@@ -60,7 +60,7 @@ class LimitEnforcer:
         )
 
     def slow_down(self, decision: Decision) -> Decision:
-        """A decision that lets a call go on, with the wait that the limits ask for."""
+        """A decision that lets a call continue, with the wait that the limits ask for."""
         wait = self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time())
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision

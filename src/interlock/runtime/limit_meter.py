@@ -42,7 +42,7 @@ class LimitExceeded(Struct, frozen=True):
 
     @property
     def ends(self) -> bool:
-        """Whether it ends the run; what nobody set for it only makes it wait for a person."""
+        """Whether it ends the run; a default that was not set for it only makes it wait for a person."""
         return not self.throttled and not self.default
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ NO_LIMITS = Limits()
 
 
 class LimitMeterState(Struct):
-    """What the meter remembers: the run's own limits, and what a throttle lays over them."""
+    """What the meter remembers: the run's own limits, and the throttle's on top of them."""
 
     own: Limits
     budget: Limits = NO_LIMITS
@@ -93,7 +93,7 @@ class LimitMeter:
 
     @property
     def limits(self) -> Limits:
-        """What holds now, as the agent is told."""
+        """The limits in force, as the agent hears them."""
         parts = (self._s.own, self._s.budget, self._s.rates)
         if any(one is not other for one, other in zip(parts, self._merged_from, strict=True)):
             # Asked for with every step, changed with few.
@@ -101,7 +101,7 @@ class LimitMeter:
         return self._merged
 
     def tighten(self, limits: Limits) -> None:
-        """Make the run's own limits smaller, permanently; what only a throttle lays over them stays the throttle's."""
+        """Make the run's own limits smaller, permanently; those that only come from a throttle stay as they are."""
         laid = {name for name in limits.__struct_fields__ if getattr(limits, name) == getattr(self._s.budget, name)}
         self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(laid.union(self.windowed))))
 
@@ -140,7 +140,7 @@ class LimitMeter:
         return limits.replace(max_memory_mb=room if configured is None else min(room, configured))
 
     def over(self, spend: Spend) -> LimitExceeded | None:
-        """The first budget that is used up; throttled memory is none, the process tree is held to it."""
+        """The first budget that is used up; throttled memory does not count: the process tree enforces it."""
         for limit, counted, unit in BUDGETS:
             own, throttled = getattr(self._s.own, limit), getattr(self._s.budget, limit)
             if limit == "max_memory_mb":

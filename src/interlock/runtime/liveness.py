@@ -141,7 +141,7 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
         kind: WedgedKind = "client prompt" if seen.reader.client else tools
         place = "its standard input, a pipe" if seen.reader.piped else "the terminal"
         evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {place}"
-        # A pipe into the run has somebody at its other end, a script or a person, who may still answer.
+        # A pipe into the run has someone at its other end, a script or a person, who may still answer.
         answered = seen.attended or (seen.reader.piped and seen.reader.client)
         return "waiting for a person", evidence, seen.reader.text, None if answered else kind, seen.now
     if seen.model is not None:
@@ -152,7 +152,7 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
         evidence = f"processor time and nothing else for {seen.now - watch.spins:.0f} s"
         return "wedged", evidence, None, "client spins", watch.spins
     if quiet >= QUIET_S and seen.visible and not seen.proxied:
-        # It may wait for the model: nobody can tell, so nothing is claimed.
+        # It may be waiting for the model: that is unknown, so nothing is claimed.
         return "working", f"{watch.what} {quiet:.0f} s ago; its requests are not visible", None, None, watch.moved
     if quiet >= QUIET_S and seen.visible:
         if seen.attended:

@@ -33,7 +33,7 @@ def choose_log(*, json: bool, level: str | None, file: str | None) -> None:
 
 
 def is_chosen() -> bool:
-    """Whether somebody has said how to log."""
+    """Whether logging was configured."""
     return any(os.environ.get(name) for name in (JSON, LEVEL, FILE))
 
 

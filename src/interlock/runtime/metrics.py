@@ -1,4 +1,4 @@
-"""Metrics: what supervision did, counted under the published names, in plain numbers until somebody asks."""
+"""Metrics: what supervision did, counted under the published names, in plain numbers until someone asks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAST_JUDGED = 5
 """The effectiveness shown is the share among so many judged interventions, as in the controller."""
 
 STEP_BUCKETS = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
-"""Seconds; a step's budget lies far below a millisecond, its time-out at a quarter of a second."""
+"""Seconds; a step's budget is far below a millisecond, its time-out at a quarter of a second."""
 
 INTERVENTION_LABELS = ("intervention_type", "issue_type", "outcome")
 

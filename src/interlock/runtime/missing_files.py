@@ -12,7 +12,7 @@ MOST = 8
 
 
 def missing_files(step: Step, workspace: str | None) -> tuple[str, ...] | None:
-    """The files that the step claims to have written and that are not there; None where there is nothing to look for.
+    """The files that the step claims to have written and that are not there; None if there is nothing to look for.
 
     A successor that reads the journal finds another disk, so the answer is recorded with the step.
     """

@@ -1,4 +1,4 @@
-"""Mutes: findings that somebody marked as false alarms, kept for each project."""
+"""Mutes: findings that someone marked as false alarms, kept for each project."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class DeliveryFailure(Struct, frozen=True):
 
 
 class Notifier:
-    """Sends in threads of its own, one per channel, so that a slow channel delays nobody. Thread-safe."""
+    """Sends in threads of its own, one per channel, so that a slow channel does not delay others. Thread-safe."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class Notifier:
             thread.join(max(0.0, until - time.monotonic()))
 
     def _pass(self, notification: Notify, about: str) -> Notify | None:
-        """The notification as it goes out, or None where it would be one too many."""
+        """The notification as it goes out, or None if it would be one too many."""
         now = self._clock.time()
         title, text = redact_text(notification.title), redact_text(notification.text)
         key = f"{title}\n{about}"

@@ -32,7 +32,7 @@ class OpenCalls(Generic[V]):
         return self._open.get(call_key(step))
 
     def begin(self, step: Step, value: V) -> V | None:
-        """Remember a call; gives what was known of the oldest one, where that is forgotten for it.
+        """Remember a call; returns what was known of the oldest one, where that is forgotten for it.
 
         A call that is issued again under the same id takes the place of the one before, as the newest.
         """

@@ -9,7 +9,7 @@ from msgspec import Struct
 from ..config import Resume
 
 FIRST_WAIT_S = 300.0
-"""How long to wait where nobody said when the limit resets; doubled each time in a row, up to MOST_WAIT_S."""
+"""How long to wait if it is unknown when the limit resets; doubled each time in a row, up to MOST_WAIT_S."""
 
 MOST_WAIT_S = 3600.0
 
@@ -26,7 +26,7 @@ class ParkClock(Struct, frozen=True):
 
 
 class Parked(Struct, frozen=True, kw_only=True):
-    """One park, as it lies in the run's folder: everything that is needed to wake the run without its owner.
+    """One park, as stored in the run's folder: everything that is needed to wake the run without its owner.
 
     `delay` counts from `at`. `until` ends the window, in seconds since the epoch. `held_by` says why the run waits for
     a person instead. `session` is the client's own session, `status` how the client ended, None while it lives.
@@ -45,7 +45,7 @@ class Parked(Struct, frozen=True, kw_only=True):
 
     @property
     def wake(self) -> float | None:
-        """When it resumes, by the wall clock as it was; None where it waits for a person."""
+        """When it resumes, by the wall clock as it was; None if it waits for a person."""
         return None if self.held_by else self.at.wall + self.delay
 
 

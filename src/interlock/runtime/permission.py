@@ -114,7 +114,7 @@ class Permission:
         return replace(review, verdict="block", reason=f"{review.reason} {why}".strip(), ask=False) if why else review
 
     def _check(self, step: Step, review: Review | None) -> Decision | None:
-        """What a person says; a question that nobody answered in time is no longer asked."""
+        """What a person says; a question without an answer in time is withdrawn."""
         waited = self._approvals.call(step.index) is not None
         answered = self._approvals.check(step, review)
         if waited and self._approvals.call(step.index) is None:
@@ -128,11 +128,11 @@ class Permission:
             self._told[step] = call.digest
 
     def _tell(self, step: int, call: WaitingCall) -> bool:
-        """Have it known that a step waits; what could not be written down is told again when it asks again."""
+        """Announce that a step waits; what could not be recorded is announced again when it asks again."""
         self._run.wait_for_person(step, call.what, call.digest, call.until)
         return True
 
 
 def without_asking(review: Review | None) -> Review | None:
-    """The review where nobody can be asked: its verdict holds."""
+    """The review if no person can be asked: its verdict holds."""
     return replace(review, ask=False) if review is not None and review.ask else review

@@ -39,7 +39,7 @@ class Prices:
         threading.Thread(target=lambda: importlib.import_module("genai_prices"), name="prices", daemon=True).start()
 
     def cost(self, model: str | None, usage: Usage) -> float | None:
-        """The cost of this use in US dollars; None where nobody knows the model."""
+        """The cost of this use in US dollars; None if the model is unknown."""
         if model is None:
             return None
         if model not in self._known:

@@ -1,4 +1,4 @@
-"""Replay: a successor reads the journal and stands where its predecessor stood, decision for decision."""
+"""Replay: a successor reads the journal and reaches its predecessor's state, decision for decision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "perso
 
 
 def replay(pipeline: DecisionPipeline, journal: JournalReading) -> int:
-    """Bring a fresh watch up to the journal's end; gives the index of the next step. Nothing is carried out."""
+    """Bring a fresh watch up to the journal's end; returns the index of the next step. Nothing is carried out."""
     after, next_index = 0, 0
     snapshot = journal.last("snapshot")
     if snapshot is not None:

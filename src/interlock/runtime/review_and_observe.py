@@ -35,6 +35,6 @@ def review_and_observe(
 
 
 def observe_result(pipeline: DecisionPipeline, step: Step, absent: tuple[str, ...] | None) -> Observation:
-    """What a step that has happened led to. A call is reviewed after the fact: nobody had asked about it."""
+    """What a step that has happened led to. A call is reviewed after the fact: it was not asked about."""
     review = pipeline.review(step)
     return Observation(review, pipeline.observe(step, review, absent=absent))

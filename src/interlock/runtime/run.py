@@ -138,7 +138,7 @@ class Run:
             self.on_waiting(step, hold.reason)
 
     def wait_for_person(self, step: int, what: str, digest: str = "", until: float = 0.0) -> None:
-        """A step waits for approve or reject. Whoever is told of it finds it written down.
+        """A step waits for approve or reject. It is recorded before it is announced.
 
         An answer is to the call with this `digest`, and can be given `until` then.
         """
@@ -158,7 +158,7 @@ class Run:
             self.append([], durable=True, changes={"waiting": next_waiting})
 
     def resume(self) -> bool:
-        """Take a hold back; False where the run has ended, or a person paused it."""
+        """Take a hold back; False if the run has ended, or a person paused it."""
         if self.steering is not None:
             return self.steering.resume()
         if not self.gate.set_status("running", self.gate.revision + 1):
@@ -203,7 +203,7 @@ class Run:
 
 
 def paused_seconds(journal: JournalReading, now: float) -> float:
-    """How long a run has been paused, as its journal says; a pause that goes on is counted up to now."""
+    """How long a run has been paused, as its journal says; a pause that continues is counted up to now."""
     rested, since = 0.0, None
     for record in journal.read(kinds=frozenset(("state",))):
         state = read_body(record)

@@ -42,7 +42,7 @@ class RunControl:
     """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order.
 
     Locks are taken in one direction only: supervisor, endpoint's turn, gate. So nothing in here may take the
-    supervisor's lock: a rollback has a thread of its own, and a status is left for the next step to find.
+    supervisor's lock: a rollback has its own thread, and a status is left for the next step to find.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RunControl:
         )
         self._seen, self._has_switched, self._cancelled = run.spec.model, False, False
         self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
-        # It lets passages through a moment after the gate was told to open: whoever asked in between is woken.
+        # It lets passages through a moment after the gate opens: callers that asked in between are woken.
         self.endpoint.when_open(run.gate.notify)
         self._server = ControlServer(self.endpoint, folder.path, listener)
         # The agent's processes are another's than a person's where we started them, or where its hooks fire.
@@ -88,7 +88,7 @@ class RunControl:
         return self._server
 
     def mend_gate(self) -> bool:
-        """See that the gate file says what we wrote; whether somebody had changed or removed it."""
+        """See that the gate file says what we wrote; whether it had been changed or removed."""
         return self._file.mend()
 
     def start(self) -> None:
@@ -111,7 +111,7 @@ class RunControl:
         self.endpoint.post(WaitingForPerson(Waiting("approval", step, what, digest, until)))
 
     def stop_waiting(self, step: int) -> None:
-        """Its client is gone: nobody has to answer it."""
+        """Its client is gone: it needs no answer."""
         self.endpoint.post(PersonAnswered(step))
 
     def see_model(self, step: Step) -> None:
@@ -133,7 +133,7 @@ class RunControl:
         self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
 
     def settle(self) -> None:
-        """Return when whatever was being carried out is done and told."""
+        """Return when everything under way is done and reported."""
         self.endpoint.post(Tick())
 
     @property
@@ -146,7 +146,7 @@ class RunControl:
         try:
             applied = self._file.set_desired(desired)
         except OSError as error:
-            # A person is obeyed whatever is wrong with the file: the journal has it, and the agent is told by us.
+            # A person is obeyed whatever is wrong with the file: the journal has it, and we inform the agent.
             applied = Applied(True, f"the gate file could not be written ({error.strerror})")
         if desired.model is not None and desired.model != self._model:
             switched = self.adapter.apply(SwitchModel(desired.model))

@@ -49,7 +49,7 @@ class RunProof:
     def record(self, *, settled: bool, by_itself: bool) -> None:
         """At the run's end: keep what is known, if there is anything to say.
 
-        `settled`: by a look at everything; `by_itself`: nobody and nothing ended the agent.
+        `settled`: by a look at everything; `by_itself`: the agent was not ended from outside.
         """
         ending = self.tracker.ending if by_itself else ""
         if not settled and not self.tracker.claims and not ending:

@@ -97,7 +97,7 @@ class StepRecorder:
         )
 
     def _find_blind_limit(self, step: Step) -> list[LimitRecord]:
-        """A limit on dollars that nobody can hold, as a price is not known: said once."""
+        """A cost limit that cannot be enforced because a price is unknown: reported once."""
         spend, most = self.pipeline.ledger.spend, self.pipeline.meter.limits.max_cost_usd
         if self._is_blind or most is None or not spend.unpriced_tokens:
             return []

@@ -110,7 +110,7 @@ class StopGate:
             return self.failure
 
     def _commits(self) -> Breaches:
-        """What stands in the repository against the contract, and the agent can undo."""
+        """What in the repository violates the contract and can be undone by the agent."""
         found = self._git.breaches(self._pipeline.context.contract)
         return {clause: said for clause, said in found.items() if clause.value != "push"}
 
@@ -119,7 +119,7 @@ class StopGate:
         return self._run.summary.steps
 
     def recall(self, journal: JournalReading) -> None:
-        """Stand where a predecessor stood: its tries, and the settings of the checks as they were at the start."""
+        """Restore a predecessor's state: its tries, and the settings of the checks as they were at the start."""
         for record in journal.read(kinds=frozenset(("contract", "stop_gate"))):
             body = read_body(record)
             if isinstance(body, ContractRecord):

@@ -262,12 +262,12 @@ class Supervisor(StepClient):
             return degrade(self._standing(used_up or PROCEED, before=False), self.executor.adapter.capabilities)
 
     def checkpoint(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
-        """Snapshot the workspace; None where there is none, or where it failed (which is recorded)."""
+        """Snapshot the workspace; None if there is none, or where it failed (which is recorded)."""
         with self._lock:
             return self._checkpointing.make(cause=cause, step=step, label=label)
 
     def hold_without_undo(self) -> bool:
-        """Pause, once, where somebody has removed the checkpoints; asked before each step that may change files."""
+        """Pause, once, if the checkpoints were removed; asked before each step that may change files."""
         with self._lock:
             return not self._observe and self._checkpointing.hold_if_lost()
 
@@ -283,7 +283,7 @@ class Supervisor(StepClient):
                 self._limiting.check_use(memory_mb, elapsed_s)
 
     def check_done(self, *, alert: bool = True) -> str:
-        """The agent has ended: why the run is not proven, or broke its contract; empty where it kept it.
+        """The agent has ended: why the run is not proven, or broke its contract; empty if it kept it.
 
         Restores what still differs against the contract, and runs `done_when` unless the run was stopped. Call it
         before `finish`.
@@ -311,7 +311,7 @@ class Supervisor(StepClient):
         self._guard.part("journal", self._enforcer.record_contract, None, self.stop_gate.setup)
 
     def finish(self, status: Status, reason: str, message: str) -> None:
-        """The agent has ended by itself; where it was made to, that stands, and is waited for.
+        """The agent has ended by itself; if it was stopped, that end counts, and is waited for.
 
         Whoever drives the agent may know more than COMPLETE and ERROR: MAX_ITERATIONS, STUCK, NO_MORE_ISSUES or
         MAX_ISSUES of what is done, CRITICAL_FAILURE of what is aborted.
@@ -327,14 +327,14 @@ class Supervisor(StepClient):
             self.run.steering.settle()
 
     def resume(self) -> bool:
-        """Take Interlock's own hold back; False where the run has ended, or a person paused it."""
+        """Take Interlock's own hold back; False if the run has ended, or a person paused it."""
         resumed = self.run.resume()
         if resumed:
             self.note_status("running")
         return resumed
 
     def note_status(self, status: Status) -> None:
-        """Know that the run was paused or goes on. Never waits: the next step finds it."""
+        """Know that the run was paused or continues. Never waits: the next step finds it."""
         self.late_results.note_status(status)
 
     def answer(self, step: int | None, said: Answer, reason: str = "", digest: str | None = None) -> str:
@@ -407,7 +407,7 @@ class Supervisor(StepClient):
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
         """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
         if decision.action in LET and not self.run.ended and self.run.gate.status != "running":
-            # Messages and delay stay for the answer that lets the call go on.
+            # Messages and delay stay for the answer that lets the call continue.
             return Decision("hold", reason=self.run.summary.waiting or "the run is paused") if before else decision
         messages = (*decision.messages, *self.executor.messages)
         self.executor.messages.clear()

@@ -54,7 +54,7 @@ class UsageTracker:
         self._s = UsageState()
 
     def count(self, step: Step, now: float, cost_usd: float | None = 0.0) -> None:
-        """Take one step into account; `cost_usd` where the step itself does not say, None where nobody knows."""
+        """Take one step into account; `cost_usd` where the step itself does not say, None if it is unknown."""
         s = self._s
         if s.started is None:
             s.started = now
@@ -146,7 +146,7 @@ class UsageTracker:
         return sum(b.calls for b in recent), recent[0].second if recent else None
 
     def growth(self, now: float) -> Growth:
-        """The last window against the one before; 1.0 where there is nothing to compare with."""
+        """The last window against the one before; 1.0 if there is nothing to compare with."""
         last = self._use(now - self.window, now)
         before = self._use(now - 2 * self.window, now - self.window)
         return Growth(

@@ -34,7 +34,7 @@ class RunWorkspace:
         """The last checkpoint of the run, by a look at everything; None for a run that made none."""
         newest = self._newest
         if newest is not None and not self._settled:
-            # What a silent process did until its end is its own, whatever told of it.
+            # What a silent process did until its end is its own work.
             self._newest = self.checkpoints.settle(step=newest.step, own=newest.cause == MEANWHILE)
             self._settled = True
         return self._newest

@@ -96,7 +96,7 @@ class Top(App[None]):
 
     def _note_crash(self, crash: threading.ExceptHookArgs) -> None:
         name = crash.thread.name if crash.thread is not None else "a thread"
-        self.call_later(self.complain, f"{name} broke: {crash.exc_type.__name__}: {crash.exc_value}")
+        self.call_later(self.complain, f"{name} failed: {crash.exc_type.__name__}: {crash.exc_value}")
 
     def _told(self, sent: SentRequest) -> None:
         """In whatever thread: a request was sent, or answered."""
@@ -144,6 +144,6 @@ class ControlRequests(Requests):
     """The requests of the terminal UI."""
 
     def doing(self, run_id: str) -> str:
-        """A word for what a run was asked and has not answered yet; empty where there is nothing."""
+        """A word for what a run was asked and has not answered yet; empty if there is nothing."""
         waiting = [sent for sent in self.of(run_id) if sent.state == "sent"]
         return DOING[waiting[-1].command] if waiting else ""

@@ -267,7 +267,7 @@ def run_words(run: RunRow, now: float) -> Line:
     if run.liveness is not None and run.liveness.wedged and run.live:
         return ((f"! {run.liveness.words}: {flat(run.liveness.evidence)}", "bad"),)
     if run.status == "lost":
-        return (("? this run has no owner any more: it is not supervised", "bad"),)
+        return (("? this run has no owner: it is not supervised", "bad"),)
     if run.status == "unknown":
         return ((f"? no contact with {flat(run.host)} for {span(now - run.updated)}", "bad"),)
     doing = f"{run.liveness.words}  " if run.liveness is not None else ""

@@ -19,7 +19,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "Navigate",
         (
-            ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G by more"),
+            ("↑ ↓ j k", "move; PgUp PgDn, Home End, g G in larger steps"),
             ("Enter", "open the run, record, issue or difference"),
             ("1 2 3 4, Tab", "timeline, issues, checkpoints, control"),
             ("/", "search: all words must match; Esc clears"),

@@ -1,4 +1,4 @@
-"""An incident in words: the report of the emergency stop, and the four ways on."""
+"""An incident in words: the report of the emergency stop, and the four options."""
 
 from __future__ import annotations
 

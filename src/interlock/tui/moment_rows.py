@@ -1,4 +1,4 @@
-"""A moment in one row of the timeline, and in full on a page of its own."""
+"""A moment in one row of the timeline, and in full on its own page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pager: a long text on a page of its own."""
+"""Pager: a long text on its own page."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Pager(ModalScreen[None]):
         self._rewrite()
 
     def fail(self, why: str) -> None:
-        """The text cannot be had."""
+        """The text is not available."""
         self.fill(lambda _width: [], none=clean(why))
 
     def action_leave(self) -> None:

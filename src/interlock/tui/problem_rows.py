@@ -10,7 +10,7 @@ from .palette import severity_style
 from .words import date_time, span
 
 SIGNS = {"worked": ("✓", "good"), "did not work": ("✗", "bad"), "not applied": ("–", "dim"), "postponed": ("…", "dim")}
-"""What came of an answer; anything else is not known yet, or was the last thing that was done."""
+"""The result of an answer; anything else is not known yet, or was the last thing that was done."""
 
 
 def problem_heading(width: int) -> Line:

@@ -32,7 +32,7 @@ Answers = dict[str, str]
 
 
 class Question(ModalScreen[Answers | None]):
-    """Gives what was typed, or None where the answer was no. Where it hurts, no is what Enter says."""
+    """Gives what was typed, or None if the answer was no. Where it hurts, no is what Enter says."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "no", "No"),

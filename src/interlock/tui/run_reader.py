@@ -84,7 +84,7 @@ class RunDesk:
         self._reader.ask(read)
 
     def _open(self) -> Story:
-        # What an earlier story told counts no more.
+        # Results of an earlier story no longer count.
         self._seen = ()
         return self._place.open(self._run_id)
 

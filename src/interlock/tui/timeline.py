@@ -24,7 +24,7 @@ NEAR = 60
 
 
 class Want(Struct, frozen=True, kw_only=True):
-    """A part of the timeline to read: the newest, the first, or what lies before or after a number."""
+    """A part of the timeline to read: the newest, the first, or what is before or after a number."""
 
     turn: int
     before: int | None = None
@@ -58,7 +58,7 @@ class Want(Struct, frozen=True, kw_only=True):
 
 
 class Part(Struct, frozen=True):
-    """What was read: the moments to show, between which records they lie, and whether there is nothing beyond."""
+    """What was read: the moments to show, between which records they are, and whether there is nothing beyond."""
 
     moments: list[TimelineMoment]
     first: int

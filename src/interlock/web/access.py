@@ -52,7 +52,7 @@ COOKIE_S = 30 * 86_400
 
 
 class Access:
-    """The one door in front of the dashboard.
+    """Guards every request to the dashboard.
 
     `once` are words that stand for the token in one address each, for addresses that others may see.
     """
@@ -85,7 +85,7 @@ class Access:
         headers = Headers(scope=scope)
         method, path = scope["method"], scope["path"]
         if any(len(headers.getlist(name)) > 1 for name in ONCE):
-            return refuse(400, "a header is repeated that may appear only once", "Send Host and Origin once.")
+            return refuse(400, "a header that may appear only once is repeated", "Send Host and Origin once.")
         if host_name(headers.get("host", "")) not in self._hosts:
             return refuse(
                 400, "this is not the address of the dashboard", "Open the address that interlock web printed."

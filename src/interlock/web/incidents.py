@@ -1,4 +1,4 @@
-"""Incidents on the dashboard: what an emergency stop left behind, and taking one of the four ways on."""
+"""Incidents on the dashboard: what an emergency stop left behind, and taking one of the four options."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class IncidentChoices:
             return self._taken.get(incident_id)
 
     def begin(self, incident_id: str, option: str) -> IncidentChoice:
-        """Begin a way on; gives it as it stands now."""
+        """Start an option; returns its current state."""
         if option not in get_args(OptionName):
             raise BadInput(f"there is no option {option[:40]!r}", todo=f"One of: {', '.join(get_args(OptionName))}.")
         stored = self.incidents.find(incident_id)
@@ -80,7 +80,7 @@ class IncidentChoices:
             self._end(way, "failed", str(error))
 
     def _continue(self, way: IncidentChoice, stored: StoredIncident) -> None:
-        """The run that continues is a command of its own: it outlives the dashboard, as if typed in a terminal."""
+        """The run that continues is its own command: it outlives the dashboard, as if typed in a terminal."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
         words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
         with log.open("wb") as output:

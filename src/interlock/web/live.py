@@ -231,7 +231,7 @@ class Live:
                 await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
                 pause = min(slow, pause * 1.2)
         finally:
-            # Whoever still follows is sent away, and comes back to a new look.
+            # Clients that still follow are disconnected, and reconnect to fresh data.
             self._watched.pop(run_id, None)
             watched.over = True
             watched.ring()

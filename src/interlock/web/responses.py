@@ -45,7 +45,7 @@ async def on_mistake(_: Request, error: Exception) -> Response:
 
 
 async def read_body(request: Request, kind: type[Body]) -> Body:
-    """The JSON of a request; BadInput where it is none or too long."""
+    """The JSON of a request; BadInput if it is none or too long."""
     data = b""
     async for part in request.stream():
         data += part

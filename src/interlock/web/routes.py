@@ -198,7 +198,7 @@ class Routes:
         return to_json({"items": self.source.inbox()})
 
     async def answer(self, request: Request) -> Response:
-        """Answer an item of the inbox, and say what came of it."""
+        """Answer an item of the inbox, and report the result."""
         chosen = await read_body(request, InboxChoice)
         return await run_in_threadpool(self._answer, request.path_params["item"], chosen)
 

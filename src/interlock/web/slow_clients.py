@@ -10,7 +10,7 @@ REQUEST_S = 20.0
 """How long a request may take from the connection, or from its first byte, to its last."""
 
 MOST_CONNECTIONS = 4096
-"""Connections at one time; whoever comes then is sent away at once."""
+"""Connections at one time; further ones are rejected at once."""
 
 
 class PunctualProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]

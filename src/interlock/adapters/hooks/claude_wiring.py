@@ -21,7 +21,7 @@ NOT_A_SESSION = frozenset(
 """A first argument with which the client starts no agent."""
 
 END_S = 5
-"""A session that ends waits for nobody."""
+"""A session that ends does not wait."""
 
 
 class ClaudeWiring:
@@ -57,7 +57,7 @@ class ClaudeWiring:
 
 
 def settings_files() -> tuple[Path, ...]:
-    """The user's settings, then those of the project that one stands in."""
+    """The user's settings, then those of the current project."""
     user = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude") / "settings.json"
     project = Path.cwd() / ".claude"
     return user, project / "settings.json", project / "settings.local.json"
@@ -94,7 +94,7 @@ FLAGS = frozenset(
     ("-p", "--print", "-c", "--continue", "--verbose", "--dangerously-skip-permissions", "--bare", "--debug",
      "--include-partial-messages", "--include-hook-events", "--replay-user-messages", "--strict-mcp-config", "--ide")
 )  # fmt: skip
-"""Options that take no value, after which the prompt may stand."""
+"""Options without a value; the prompt may follow them."""
 
 
 def _take_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, object]]:

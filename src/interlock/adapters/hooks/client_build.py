@@ -38,7 +38,7 @@ def python_command() -> tuple[str, ...]:
 
 
 def compile_client() -> Path | None:
-    """The compiled client, made if it is not there yet; None where there is no C compiler."""
+    """The compiled client, made if it is not there yet; None if there is no C compiler."""
     shipped = HERE / f"hookclient-{platform.machine()}"
     if LINUX and os.access(shipped, os.X_OK):
         return shipped

@@ -165,7 +165,7 @@ RUNNERS = ("npx", "bunx", "pnpx")
 
 
 def recognise(argv: tuple[str, ...]) -> Wiring | None:
-    """The wiring for the agent that this command starts; None where it starts none that we know."""
+    """The wiring for the agent that this command starts; None if it starts none that we know."""
     at = _program_at(argv)
     if at is None:
         return None

@@ -82,7 +82,7 @@ class CodexDialect(TranscriptDialect[_Line]):
             reply = reply_before(event, decision)
             said = reply.get("hookSpecificOutput")
             if decision.action == "rewrite" and isinstance(said, dict):
-                # Arguments are taken over only from a hook that lets the call go on.
+                # Arguments are taken over only from a hook that lets the call continue.
                 said["permissionDecision"] = "allow"
             return {"hookSpecificOutput": said} if said else {}
         if event.moment == "turn_end":

@@ -78,7 +78,7 @@ class NamedApi(Struct, frozen=True):
 
 
 def named_api() -> NamedApi | None:
-    """The API that the user's configuration file names; None where it names none: Codex knows its maker's."""
+    """The API that the user's configuration file names; None if it names none: Codex knows its maker's."""
     folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     try:
         config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))

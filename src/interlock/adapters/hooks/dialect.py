@@ -61,13 +61,13 @@ class TranscriptDialect(Generic[Line]):
 
 
 def text(payload: Payload, key: str) -> str:
-    """A string of the payload; empty where there is none."""
+    """A string of the payload; empty if there is none."""
     value = payload.get(key)
     return value if isinstance(value, str) else ""
 
 
 def mapping(payload: Payload, key: str) -> dict[str, object]:
-    """An object of the payload; empty where there is none."""
+    """An object of the payload; empty if there is none."""
     value = payload.get(key)
     return value if isinstance(value, dict) else {}
 
@@ -84,6 +84,6 @@ def words_of(decision: Decision) -> str:
 
 
 def refusal_of(decision: Decision) -> str:
-    """Why a call is refused, with whatever else the agent is to be told."""
+    """Why a call is refused, and any further message for the agent."""
     reason = decision.reason or "Interlock blocked this call."
     return "\n\n".join(filter(None, (reason, words_of(decision))))

@@ -16,7 +16,7 @@ that the API refuses for now."""
 
 
 class ToolOutcome(Struct, frozen=True, kw_only=True):
-    """What came of one call."""
+    """The result of one call."""
 
     tool: Tool
     content: str = ""

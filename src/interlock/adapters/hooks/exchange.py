@@ -1,7 +1,7 @@
 """HookExchange: answers the hooks of a run's client, one line in, one line out.
 
 In: {"hook": {"client": "claude-code", "payload": {...}}}. Out: the reply for the client, as it is to be printed. While
-a step is held, empty lines say that somebody is still there.
+a step is held, empty lines say that the supervisor is still there.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class HookExchange:
             self._offsets[followed.path] = followed.offset
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        """The reply to a hook, when it is due; None where nobody waits for it any more."""
+        """The reply to a hook, when it is due; None once nothing waits for it."""
         try:
             told = from_json(line, HookLine).hook
         except msgspec.DecodeError as error:
@@ -143,7 +143,7 @@ class HookExchange:
                 return self._standing()
 
     def _outcome(self, outcome: ToolOutcome, agent: str | None) -> Decision:
-        """What came of a call. The complete feed repeats what was told before, and has what nobody asked about."""
+        """The result of a call. The complete feed repeats known calls, and has those that no hook asked about."""
         call_id = outcome.tool.call_id or ""
         if call_id and self._numbering.has_refused(agent, call_id):
             return self._standing()
@@ -171,7 +171,7 @@ class HookExchange:
         return _merge((self._standing(), Decision(messages=(message,))))
 
     def _at_turn_end(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
-        """May the agent stop? Checks can take minutes, so the waiting client is told that the answer will come."""
+        """May the agent stop? Checks can take minutes, so the waiting client gets signs of life."""
         standing = self._standing()
         if standing.action == "stop" or not event.final:
             return standing
@@ -201,7 +201,7 @@ class HookExchange:
         with self._lock:
             tail = self._tails.get(event.transcript)
             if tail is None:
-                # What stands in the transcript of a session that goes on was not said in this run.
+                # The transcript of a resumed session has messages that were not said in this run.
                 known = size_of(event.transcript) if event.moment == "begin" else 0
                 offset = self._offsets.get(event.transcript, known)
                 tail = self._tails[event.transcript] = Tail(event.transcript, dialect.hear, offset)
@@ -246,13 +246,13 @@ class HookExchange:
             self._kept += [message for decision in decisions for message in decision.messages]
 
     def _agent_of(self, event: HookEvent) -> str | None:
-        """Subagents by their id; a second session of the same run is an agent of its own."""
+        """Subagents by their id; a second session of the same run is its own agent."""
         agent = self._numbering.agent_of(event.session, hooked=True)
         return event.agent if event.agent is not None else agent
 
 
 def wait_patiently(work: Callable[[], T], asker: WaitingClient) -> T | None:
-    """What a long piece of work gives; None where nobody waits for it any more."""
+    """What a long piece of work gives; None once nothing waits for it."""
     done: queue.SimpleQueue[T | BaseException] = queue.SimpleQueue()
 
     def attempt() -> None:
@@ -275,7 +275,7 @@ def wait_patiently(work: Callable[[], T], asker: WaitingClient) -> T | None:
 
 
 SIGN_S = 1.0
-"""How often somebody who waits for checks gets a sign that they go on."""
+"""How often a client that waits for checks gets a sign that they are still running."""
 
 
 class _PatientClient:

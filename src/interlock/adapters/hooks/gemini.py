@@ -127,7 +127,7 @@ class GeminiDialect(TranscriptDialect[_Line]):
         return call_id
 
     def _end(self, payload: Payload, tool: Tool) -> str:
-        """The oldest call under way that looks the same; the same result told twice belongs to the same call."""
+        """The oldest call under way that looks the same; a repeated result belongs to the same call."""
         event_id = _digest(text(payload, "session_id"), text(payload, "timestamp"), tool)
         if event_id in self._ended:
             return self._ended[event_id]

@@ -1,4 +1,4 @@
-"""Gemini CLI for one run: a home of its own that is the user's but for the settings, which have our hooks as well.
+"""Gemini CLI for one run: its own home that is the user's but for the settings, which have our hooks as well.
 
 It has no option for settings. Everything in the folder is a link to the user's; what the client adds or replaces goes
 to the user's folder when the run is over.

@@ -19,7 +19,7 @@ from .hook_switches import switches_hooks_off
 log = logging.getLogger("interlock")
 
 SILENT_S = 5.0
-"""A result in the transcript whose call no hook has told of within this long: hooks do not fire any more."""
+"""A result in the transcript whose call no hook reported within this time: hooks no longer fire."""
 
 NEVER_S = 60.0
 """A client that lives this long without a single hook is not supervised."""
@@ -83,7 +83,7 @@ class HookGuardian:
         return Decision("deny", reason="Interlock: hooks stay on while this run lasts.")
 
     def look(self) -> None:
-        """Look at everything that can be seen without being told."""
+        """Check everything that can be seen without a report."""
         now = self._clock.monotonic()
         with self._lock:
             lost = any(now - since > SILENT_S for since in self._untold.values())
@@ -109,7 +109,7 @@ class HookGuardian:
         return tuple(self._told)
 
     def notice(self, what: str, path: str = "", answer: Answer | None = None) -> None:
-        """Say it once, in the journal and to people, and answer it: as configured, unless told otherwise."""
+        """Report it once, in the journal and to people, and react: as configured, unless overridden."""
         with self._lock:
             if (key := f"{what} {path}") in self._noticed:
                 return
@@ -120,7 +120,7 @@ class HookGuardian:
         self._told.append(f"{what}{where}")
         log.warning("run %s: %s%s", run.spec.run_id, what, where)
         with contextlib.suppress(InterlockError):
-            # Where the journal itself is gone, people are told anyway.
+            # If the journal itself is gone, people still get the message.
             run.append([TamperRecord(what, answer, path)], durable=True, changes={"tampering": what})
         reason = f"The agent tampered with its supervision: {what}{where}."
         self._supervisor.executor.carry_out(Notify("The agent tampered with its supervision", reason, "critical"))

@@ -128,7 +128,7 @@ def converse(sock: _socket.socket, request: bytes, deadline_s: float) -> tuple[i
 
 
 def receive(sock: _socket.socket, deadline_s: float) -> bytes:
-    """What comes within the deadline; a process that was frozen in the meantime has data waiting that came in time."""
+    """What comes within the deadline; a process that was frozen meanwhile has data waiting that came in time."""
     try:
         return sock.recv(CHUNK)
     except TimeoutError:

@@ -111,7 +111,7 @@ class _Reading:
         self._rest = b""
 
     def head(self) -> _Head | None:
-        """The next request's line and headers; None where none comes, or nothing that could be one."""
+        """The next request's line and headers; None if none comes, or nothing that could be one."""
         while (end := self._rest.find(b"\r\n\r\n")) < 0:
             if len(self._rest) > MAX_HEAD or not (data := self._sock.recv(_CHUNK)):
                 return None
@@ -128,7 +128,7 @@ class _Reading:
         return _Head(words[0], words[1], given)
 
     def body(self, length: int) -> bytes | None:
-        """So many bytes; None where the connection ends before."""
+        """So many bytes; None if the connection ends before."""
         parts, missing = [self._rest], length - len(self._rest)
         while missing > 0:
             if not (data := self._sock.recv(min(missing, _CHUNK))):

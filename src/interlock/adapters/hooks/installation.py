@@ -61,8 +61,8 @@ class FileChange(Struct, frozen=True):
         return f"{what}, hooks on {', '.join(sorted(events))}" if events else what
 
     def make(self) -> Path | None:
-        """Do it, whole or not at all; gives the backup of what was there."""
-        # A settings file that is a link belongs to somebody's collection of such files: what it points to changes.
+        """Do it, whole or not at all; returns the backup of what was there."""
+        # A settings file that is a link may belong to a dotfiles repository: its target changes.
         path = Path(os.path.realpath(self.path))
         backup = None
         if self.before is not None and not self.loses_nothing:
@@ -106,7 +106,7 @@ def finish_install(changes: Sequence[FileChange]) -> None:
 
 
 def finish_uninstall(changes: Sequence[FileChange], stays: Path) -> None:
-    """Remove what an installation made and nothing needs any more: backups, folders below `stays`, the client."""
+    """Remove what an installation made and nothing needs any longer: backups, folders below `stays`, the client."""
     for change in changes:
         now = read_file(change.path)
         for backup in backups_of(change.path):

@@ -108,7 +108,7 @@ class ResidentSupervisor:
             raise BadInput("the payload names no session")
         key = (event.client, event.session)
         with self._lock:
-            # One that was stopped is told so until its client is gone.
+            # One that was stopped gets that answer until its client is gone.
             session = self._sessions.get(key)
             if session is None and event.moment in ("begin", "end"):
                 self._begun[key] = line

@@ -104,7 +104,7 @@ class HookSession:
         return self.exchange.answer_told(told, asker)
 
     def look(self) -> bool:
-        """What is done without being told; False when the agent is gone."""
+        """Regular checks; False when the agent is gone."""
         run, tree = self.supervisor.run, self.held.tree
         if tree is None:
             return True
@@ -147,7 +147,7 @@ def _open(options: Options) -> Supervisor:
 
 
 def open_sessions(store: Store) -> dict[tuple[str, str], RunFolder]:
-    """The runs of sessions that nobody supervises any more and that have not ended."""
+    """The runs of sessions that have not ended and are no longer supervised."""
     found: dict[tuple[str, str], RunFolder] = {}
     for summary in store.runs():
         if summary.status in ENDED or dialect_named(summary.adapter) is None:

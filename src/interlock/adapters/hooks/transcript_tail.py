@@ -54,7 +54,7 @@ class Tail:
 
 
 def size_of(path: str) -> int:
-    """How long a file is so far; 0 where there is none."""
+    """How long a file is so far; 0 if there is none."""
     try:
         return Path(path).stat().st_size
     except OSError:

@@ -31,7 +31,7 @@ class RunAddress(Struct, frozen=True, kw_only=True):
 
 
 class Wired(Struct, frozen=True, kw_only=True):
-    """A command with the hooks in place. `files` are ours, and nobody else changes them while the run lasts.
+    """A command with the hooks in place. `files` are ours, and must not change during the run.
 
     `settings` are the user's, in which hooks could be switched off; `notes` is what the user should know. Without a
     person before it (`headless`) a client's hooks fire at once.

@@ -1,4 +1,4 @@
-"""CallDecision: a call that was asked about, and what came of one that ran."""
+"""CallDecision: a call that was asked about, and the result of one that ran."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...core import Decision, Step
 
 
 class CallDecision(Struct, frozen=True):
-    """Whether a call runs, with which arguments, and what the model is told where it does not."""
+    """Whether a call runs, with which arguments, and what the model hears if it does not."""
 
     step: Step
     decision: Decision
@@ -26,13 +26,13 @@ class CallDecision(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """What stands in place of the result of a call that does not run."""
+        """The text in place of the result of a call that does not run."""
         what = "Stopped" if self.stopped else "Refused"
         return f"{what} by Interlock: {self.decision.reason}"
 
 
 class CallOutcome(Struct, frozen=True):
-    """A tool's result as supervision sees it; `error` is None where the framework does not say."""
+    """A tool's result as supervision sees it; `error` is None if the framework does not say."""
 
     content: str
     error: bool | None = None

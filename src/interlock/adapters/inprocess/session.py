@@ -1,4 +1,4 @@
-"""Session: one run of an agent in this process. Asks before calls, tells what came of them, collects words for it."""
+"""Session: one run of an agent in this process. Asks before calls, reports results, collects messages."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Session(EndsWithBlock):
         work: Callable[[dict[str, object]], T],
         read: Callable[[T], CallOutcome] = read_outcome,
     ) -> T:
-        """Run a call that may, and tell what came of it."""
+        """Run a call that may, and report the result."""
         begin = time.perf_counter()
         try:
             with self.children.marked():
@@ -137,7 +137,7 @@ class Session(EndsWithBlock):
         return result
 
     def tell(self, asked: CallDecision, outcome: CallOutcome, duration_ms: float | None = None) -> None:
-        """What came of a call."""
+        """The result of a call."""
         with self._lock:
             self._running -= 1
         call = asked.step.tool
@@ -164,7 +164,7 @@ class Session(EndsWithBlock):
         model: str | None = None,
         agent: str | None = None,
     ) -> None:
-        """Something that the model, or somebody else, said, and what it cost."""
+        """Something that the model, or someone else, said, and what it cost."""
         if not content and usage is None:
             return
         step = self.supervisor.message(content, role=role, usage=usage, agent=agent)
@@ -183,7 +183,7 @@ class Session(EndsWithBlock):
         return self._turn(length)
 
     def before_end(self, said: str = "") -> str:
-        """The agent wants to end, with these words: what it still has to do; empty where it may end."""
+        """The agent wants to end, with these words: what it still has to do; empty if it may end."""
         with self.waiting():
             return self.supervisor.stop_gate.at_turn_end(said).words
 

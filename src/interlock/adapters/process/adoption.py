@@ -1,7 +1,7 @@
 """Adoption: a front for a parked run whose own front is gone: after a kill, a log-out or a reboot.
 
-python -m interlock.adapters.process.adoption FOLDER: takes the run over, unless somebody has it; wakes it and stays
-until it ends. `interlock serve` starts one for each parked run that nobody has.
+python -m interlock.adapters.process.adoption FOLDER: takes the run over, unless it has a front; wakes it and stays
+until it ends. `interlock serve` starts one for each parked run without one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OWNER_S = 60.0
 
 
 def adopt(folder: RunFolder) -> None:
-    """Start a process of its own that takes the run over."""
+    """Start a separate process that takes the run over."""
     subprocess.Popen(
         [sys.executable or "python3", "-P", "-m", "interlock.adapters.process.adoption", str(folder.path)],
         stdin=subprocess.DEVNULL,
@@ -37,7 +37,7 @@ def adopt(folder: RunFolder) -> None:
 
 
 def adopt_orphans(store: Path) -> int:
-    """Adopt every parked run of a store that has neither owner nor front; gives how many."""
+    """Adopt every parked run of a store that has neither owner nor front; returns how many."""
     return sum(adopt_orphan(folder) for folder in parked_runs(store))
 
 

@@ -1,6 +1,6 @@
 """CommandOutput: the front's side of the copier, through which everything goes that the command prints.
 
-The command writes to a pipe, or to a terminal of its own where ours is one; it reads from the terminal that it was
+The command writes to a pipe, or to its own terminal where ours is one; it reads from the terminal that it was
 started on, which signals it. Both ends are ours as well, so that another copier can continue where one was killed.
 """
 

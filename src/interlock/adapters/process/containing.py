@@ -42,7 +42,7 @@ class Containment(Struct, frozen=True):
 
 
 def decide_containment(config: Config) -> Containment:
-    """What this run gets. Raises BadInput where guard was asked for by name and cannot be had."""
+    """What this run gets. Raises BadInput if guard was asked for by name and does not work."""
     wanted = config.runtime.contain
     if wanted == "off":
         return Containment("off")
@@ -136,7 +136,7 @@ def _secret_files(config: Config) -> tuple[Path, ...]:
 
 
 def _trusted_keys(config: Config) -> tuple[Path, ...]:
-    """The list of keys that may steer, where it is outside our own folders: nobody inside adds one."""
+    """The list of keys that may steer, where it is outside our own folders: the agent must not add one."""
     named = config.hub.trusted_file
     if not named:
         return ()
@@ -155,7 +155,7 @@ def proxy_variables() -> dict[str, str]:
     address = f"http://{LOOPBACK}:{EGRESS_PORT}"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     found = {word: address for name in names for word in (name, name.lower())}
-    # Node's own fetch asks no proxy unless it is told to.
+    # Node's own fetch uses no proxy by default.
     return {**found, "NODE_USE_ENV_PROXY": "1", "TMPDIR": "/tmp"}
 
 

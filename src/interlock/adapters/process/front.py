@@ -67,7 +67,7 @@ PATIENCE_S = 60.0
 """How long the owner may take over the end."""
 
 LAST_S = 15.0
-"""How long an owner may take that is only there to write down the end of a run that nobody supervised."""
+"""How long an owner may take that only records the end of an unsupervised run."""
 
 END_S = 3.0
 """How long the command may take to end when it has had its time, or must not continue alone; then it is killed."""
@@ -111,7 +111,7 @@ class _Front:
     ) -> None:
         self._launch, self._level = launch, level
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
-        # First: from here on a signal waits until somebody looks for it.
+        # First: from here on signals are queued until they are read.
         self._signals = Signals(self._events, alone=level != "off")
         self._foreground = Foreground(self._events) if level != "off" else None
         fail = launch.config.runtime.fail
@@ -181,7 +181,7 @@ class _Front:
                 _say(first_line)
             if self._launch.spec.adapter == "process" and sys.stderr is not None and sys.stderr.isatty():
                 _say(VISIBLE[self._launch.steps])
-            # Before the command is there: two signals that nobody takes become one.
+            # Before the command exists: two pending signals become one.
             self._signals.start()
             self._lock = hold_front(self._folder) if self._stored is None else None
             if self._stored is None:
@@ -241,7 +241,7 @@ class _Front:
     def _relaunch(self, wanted: Relaunch) -> None:
         """Start the client again in its session; each park is answered once, whatever happened to whom."""
         if wanted.park and wanted.park <= self._launched:
-            # Its start was told to an owner that died, or the front that did it did.
+            # Its start was reported to an owner that died, or its front died.
             started = self._tree.handle() if self._tree is not None else read_tree(self._folder)
             self._ownership.forget_command()
             if started is not None:
@@ -275,7 +275,7 @@ class _Front:
         return self._wired.argv if self._wired is not None else self._launch.spec.argv
 
     def _begin(self) -> None:
-        """Have an owner; where none can be had, or somebody thinks better of it, there was no run."""
+        """Start an owner; if none can be started, or the person interrupts, there was no run."""
         try:
             self._ownership.start(OwnerStartup(self._launch.spec).look)
         except BaseException:
@@ -370,7 +370,7 @@ class _Front:
     def _keep(self, tree: TreeHandle) -> None:
         """Record the tree, for those who steer the run without us."""
         with contextlib.suppress(OSError):
-            # Where there is no room for it, the run is none the worse.
+            # Without room for it, the run still works.
             write_tree(self._folder, tree)
 
     def _wait(self, tree: ProcessTree) -> None:
@@ -507,7 +507,7 @@ class _Front:
             self._end_by = self._end_by or now + TERM_S
 
     def _hint(self) -> None:
-        """Say what another Ctrl-C does, unless a program has the whole screen: it would be in its way."""
+        """Say what another Ctrl-C does, unless a full-screen program would be disturbed."""
         self._hint_at = None
         terminal = None if self._cancelling else open_line_terminal(self._foreground)
         if terminal is not None:
@@ -551,7 +551,7 @@ class _Front:
         return 130 if self._cancelling else self._status if self._ended_with is None else self._ended_with
 
     def _without_owner(self, why: str) -> Finished:
-        """What can be said where there is nobody to sum the run up."""
+        """What can be said when no owner can sum up the run."""
         spec = self._launch.spec
         if self._tree is not None and self._status is not None:
             self._tree.close()

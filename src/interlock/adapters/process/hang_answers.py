@@ -38,7 +38,7 @@ HINTS: dict[WedgedKind, str] = {
     "empty answers": "Your last answers were empty. Continue with the task: call a tool, or say that you are done.",
     "disk full": "The disk is full. Remove what you do not need before you write anything else.",
 }
-"""What the agent is told, for hangs that it can do something about."""
+"""The hints, for hangs that the agent can do something about."""
 
 GRACE_S = 2.0
 """How long a client may take to end before it is killed and started again."""
@@ -101,7 +101,7 @@ class HangAnswers:
         return done
 
     def _say(self, kind: WedgedKind, words: str) -> None:
-        """Have the agent told with the next answer that it gets."""
+        """Add a message to the next answer that the agent gets."""
         run = self._supervisor.run
         meta = MessageMeta(
             intervention="liveness", issue=kind, time=run.steady.time(), run_id=run.spec.run_id,
@@ -113,7 +113,7 @@ class HangAnswers:
             log.warning("run %s: the agent could not be given a hint", run.spec.run_id)
 
     def _end_tool(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
-        """End what was started since the tool began, youngest first; the client itself stays, and is told why."""
+        """End what was started since the tool began, youngest first; the client itself stays, and hears why."""
         tree = self._held.tree
         if tree is None:
             return

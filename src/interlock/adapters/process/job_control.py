@@ -1,4 +1,4 @@
-"""Job control for the front: it stands in for the command before the shell, and takes nothing from the command.
+"""Job control for the front: it represents the command to the shell, and takes nothing from the command.
 
 The command is in our process group, so that the kernel itself hands it Ctrl-C, Ctrl-Z and window sizes.
 """
@@ -47,7 +47,7 @@ class Signalled(Struct, frozen=True):
 
 
 class Signals:
-    """Takes signals in a thread of its own and puts them into `events`. Those that were ignored stay ignored.
+    """Takes signals in its own thread and puts them into `events`. Those that were ignored stay ignored.
 
     `alone` in our process group, we share none of them with the command.
     """
@@ -81,7 +81,7 @@ def stop_ourselves() -> bool:
 
 
 def _has_shell() -> bool:
-    """Whether somebody of our session looks after our process group (the kernel calls other groups orphaned)."""
+    """Whether a process of our session looks after our process group (the kernel calls other groups orphaned)."""
     us = parent = look_at(os.getpid())
     while parent is not None and us is not None and parent.session == us.session:
         if parent.group != us.group:
@@ -108,7 +108,7 @@ def stop_with(pid: int, *, wait: bool) -> bool:
 
 
 def _is_news(pid: int) -> bool:
-    """Whether nobody was told of this stop yet: a shell continues us first, and then the command."""
+    """Whether this stop has not been reported yet: a shell continues us first, and then the command."""
     try:
         return reports_stop(pid)
     except ChildProcessError:
@@ -150,7 +150,7 @@ def keep_settings() -> Callable[[], None]:
 
 
 def fill_standard_streams() -> None:
-    """Open what we were started without: else the next socket would be somebody's standard input."""
+    """Open missing standard streams: otherwise the next socket would become one."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

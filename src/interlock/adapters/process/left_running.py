@@ -17,7 +17,7 @@ LOOK_S = 0.1
 
 
 def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> str:
-    """Settle what the command left running, and give what was done about it, in words; empty where nothing was left.
+    """Settle what the command left running, and give what was done about it, in words; empty if nothing was left.
 
     Nothing is ended while a person has paused it: they may want to look at it. What is left of a client that dies while
     its run is parked at a usage limit must not wait for the limit.

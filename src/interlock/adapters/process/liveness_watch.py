@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MARGIN_S = 0.1
 
 AGAIN_S = 1.0
-"""After a look that saw somebody read the terminal for the first time."""
+"""After a look that saw someone read the terminal for the first time."""
 
 LOOK_S = 5.0
 """Between two looks. What is shown may be this old."""

@@ -98,7 +98,7 @@ class Monitor:
         try:
             look()
         except Exception as error:
-            # Whatever it was, the next look must not be missing: it holds the run to its time and its memory.
+            # Whatever it was, the next check must happen: it enforces time and memory limits.
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 log.exception("run %s: a check of the processes failed", self._supervisor.run.spec.run_id)

@@ -182,7 +182,7 @@ class Owner:
             self._liveness.note_replaced()
 
     def tidy(self) -> None:
-        """Remove what is old in the store, which nobody has to wait for."""
+        """Remove what is old in the store, in the background."""
         clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def ask_through(self, channel: Channel) -> None:
@@ -283,7 +283,7 @@ class Owner:
         return finished
 
     def _resume_words(self, parked: Parked) -> str:
-        """What the client is told: what happened, and what it is here for."""
+        """The message for the client: what happened, and its task."""
         supervisor = self._supervisor
         state = supervisor.pipeline.state(supervisor.run.steady.time())
         contract = context_text(state.context, "strong", None, examples=False)
@@ -356,7 +356,7 @@ class Owner:
         return watch
 
     def _follow_person(self) -> None:
-        """Somebody stopped the processes while no owner answered: the run is paused, and says so from now on."""
+        """A person stopped the processes while no owner answered: the run is paused, and says so from now on."""
         run = self._supervisor.run
         if self._held_file.exists() and not run.ended:
             if run.status == "running":
@@ -364,7 +364,7 @@ class Owner:
             self._held_file.unlink(missing_ok=True)
 
     def _notice_removal(self) -> None:
-        """Say once that the run's folder is gone: nobody else can see the run any more, and nothing of it stays."""
+        """Say once that the run's folder is gone: the run is no longer visible elsewhere, and nothing is kept."""
         if not self._removed and not self._folder.journal.exists():
             self._removed = True
             words = (
@@ -499,7 +499,7 @@ class Owner:
         return None
 
     def _journal(self) -> JournalReading | None:
-        """What was written down so far; None where somebody has removed it."""
+        """What was recorded so far; None if it was removed."""
         try:
             return self._supervisor.run.journal.reader()
         except NotFound:
@@ -507,7 +507,7 @@ class Owner:
 
 
 def main() -> None:
-    """Serve one run; everything that goes wrong before it starts is told to the front."""
+    """Serve one run; everything that goes wrong before it starts is reported to the front."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     if is_chosen():
         configure_log()
@@ -592,7 +592,7 @@ def _quota(begin: BeginRun) -> str:
 
 
 def _has_spoken(folder: RunFolder) -> bool:
-    """Whether the run's processes told steps to a predecessor."""
+    """Whether the run's processes reported steps to a predecessor."""
     if not folder.journal.exists():
         return False
     with JournalReader.open(folder) as reader:

@@ -20,14 +20,14 @@ from ..proxy import Proxied
 
 
 def steps_path(control: Path) -> Path:
-    """Where a run's processes tell their steps: in a folder of its own, which a contained agent cannot change."""
+    """Where a run's processes report their steps: in its own folder, which a contained agent cannot change."""
     return control.with_suffix("") / "steps"
 
 
 class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
     """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
 
-    `watched` are files of ours that nobody else is to change while the run lasts, `settings` files
+    `watched` are files of ours that must not change during the run, `settings` files
     of the user in which hooks can be switched off; `proxied` says that there is a third
     listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
     is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client
@@ -98,7 +98,7 @@ class ClientParked(Struct, frozen=True, tag_field="say", tag="parked"):
 class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch"):
     """Owner to front: start the client again in its session, with these words.
 
-    `park` counts the parks: each is asked for once. It is 0 where the client ended and its work is not done.
+    `park` counts the parks: each is asked for once. It is 0 if the client ended and its work is not done.
     """
 
     session: str

@@ -107,7 +107,7 @@ class OwnerProcess:
                 self._channel.send(message)
 
     def forget_command(self) -> None:
-        """The command that the owner was told of is over, and another one follows."""
+        """The command that the owner knows has ended, and another one follows."""
         with self._lock:
             self._told.clear()
 
@@ -205,7 +205,7 @@ class OwnerProcess:
             self._channel.send(told)
 
     def _turn_away(self) -> None:
-        """No answer will come any more: each request is refused at once, and does not wait in a queue for ever."""
+        """No more answers will come: each request is refused at once, and does not wait in a queue forever."""
         for listener in self._listeners:
             if listener.family == socket.AF_UNIX:
                 listener.close()

@@ -91,7 +91,7 @@ class WarmProcess:
 
 
 class WarmRequest:
-    """Asks for an owner. OSError where nobody is there to ask."""
+    """Asks for an owner. OSError if no one is there to ask."""
 
     def __init__(self, place: str) -> None:
         self._asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -110,7 +110,7 @@ class WarmRequest:
         os.close(request)
 
     def take(self) -> WarmOwner | None:
-        """The owner; None where we were refused it, or its process was ended, or takes too long."""
+        """The owner; None if we were refused it, or its process was ended, or takes too long."""
         self._asked.settimeout(ANSWER_S)
         with self._asked, contextlib.suppress(OSError):
             answer, handles, _, _ = socket.recv_fds(self._asked, 512, 1)
@@ -181,7 +181,7 @@ def discard_early() -> None:
     global _early
     unused, _early = _early, None
     if isinstance(unused, WarmRequest):
-        # Its process ends when it finds nobody.
+        # Its process ends when it finds no one.
         unused.socket.close()
     elif unused is not None:
         unused.process.kill()

@@ -9,7 +9,7 @@ import time
 from ...core import RunSpec
 
 SLOW_S = 2.0
-"""After this long it is the first checkpoint of a large workspace that takes its time, and a person is told so."""
+"""After this long it is the first checkpoint of a large workspace that takes its time, and the run says so."""
 
 
 class OwnerStartup:

@@ -269,7 +269,7 @@ class ParkingLot:
             return any(_is_parked(read_body(record)) for record in said)
 
     def _wake(self, parked: Parked, by: str) -> None:
-        """The record comes first: once it is durable, nobody wakes this park again."""
+        """The record comes first: once it is durable, this park is never woken again."""
         again = "the client is restarted in its session" if self._continues else "the command is restarted"
         how = "its processes continue" if self._client_status is None else again
         self._supervisor.run.append([WokenRecord(parked.number, by, how)], durable=True)

@@ -78,7 +78,7 @@ class ProbeReader:
     def find_reader(
         self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None, *, is_client: bool = True
     ) -> TerminalReader | None:
-        """The process that waits for somebody to type, at this look and the one before; None where none does.
+        """The process that waits for someone to type, at this look and the one before; None if none does.
 
         `unsure` says that one was seen for the first time: look again soon.
         A process counts that sleeps in a read of a terminal; a pager or an editor, which waits otherwise, by its name;
@@ -165,7 +165,7 @@ def _is_terminal(pid: int, descriptor: int) -> bool:
 
 
 def _link(pid: int, descriptor: int) -> str:
-    """What a descriptor is; empty where that is not known."""
+    """What a descriptor is; empty if that is not known."""
     try:
         return str(Path(f"/proc/{pid}/fd/{descriptor}").readlink())
     except OSError:
@@ -193,7 +193,7 @@ def _access(info: str) -> int:
 
 
 def _call_of(task: str) -> tuple[str, list[int]]:
-    """The system call in which a thread waits for input, and its arguments; empty where it does not."""
+    """The system call in which a thread waits for input, and its arguments; empty if it does not."""
     number, *words = _text(f"{task}/syscall").split() or [""]
     call = CALLS.get(platform.machine(), {}).get(number, "")
     return call, [int(word, 16) for word in words] if call else []
@@ -223,7 +223,7 @@ def _awaited(task: str) -> list[int]:
 
 
 def _memory(task: str, address: int, size: int) -> bytes:
-    """Memory of a process; empty where it is not ours to see."""
+    """Memory of a process; empty if it is not ours to see."""
     try:
         with Path(f"{task}/mem").open("rb", buffering=0) as file:
             file.seek(address)

@@ -59,7 +59,7 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
 
 
 def read_launch(folder: RunFolder) -> StoredLaunch | None:
-    """What was stored; None where nothing was."""
+    """What was stored; None if nothing was."""
     try:
         return from_json((folder.path / LAUNCH).read_bytes(), StoredLaunch)
     except (OSError, msgspec.DecodeError):
@@ -67,7 +67,7 @@ def read_launch(folder: RunFolder) -> StoredLaunch | None:
 
 
 def hold_front(folder: RunFolder) -> int | None:
-    """Be the run's one front, as long as this process lives; None where somebody else is."""
+    """Become the run's only front for the life of this process; None if there already is one."""
     lock = os.open(folder.path / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

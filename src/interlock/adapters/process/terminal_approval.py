@@ -1,4 +1,4 @@
-"""TerminalApproval: asks the person at the terminal whether a step may run; says where to answer when nobody does."""
+"""TerminalApproval: asks the person at the terminal whether a step may run; says where to answer if no answer comes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ YES, NO = ("y", "yes"), ("n", "no")
 
 
 class TerminalApproval:
-    """One question after the other, in a thread of its own."""
+    """One question after the other, in its own thread."""
 
     def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
         self._folder, self._foreground = folder, foreground
@@ -90,7 +90,7 @@ class TerminalApproval:
             _write(terminal, "  y or n: ")
 
     def _read(self, terminal: int, question: ApprovalAsked) -> str | None:
-        """The next line; None when nobody waits for it any more."""
+        """The next line; None once nothing waits for it."""
         while self._is_waiting(question):
             if select.select([terminal], [], [], LOOK_S)[0]:
                 return os.read(terminal, 4096).decode("utf-8", "replace") or None
@@ -114,7 +114,7 @@ class TerminalApproval:
 
 
 def open_line_terminal(foreground: Foreground | None = None) -> int | None:
-    """The terminal, where lines can be read from it: not from the background, nor while a program has it in hand."""
+    """The terminal, where lines can be read from it: not from the background, nor while a program uses it."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:

@@ -98,7 +98,7 @@ def main() -> None:
 
 
 def _serve(listener: socket.socket, stamps: dict[str, tuple[int, int]]) -> int | None:
-    """Fork for each who asks. Returns in a fork, with its socket to the front, or None when nobody needs us."""
+    """Fork for each who asks. Returns in a fork, with its socket to the front, or None when no one needs us."""
     while True:
         ready = select.select([listener, sys.stdin], [], [])[0]
         if listener not in ready:

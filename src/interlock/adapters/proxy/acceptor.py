@@ -1,4 +1,4 @@
-"""Acceptor: takes the connections of a listening socket that somebody else made, until it is closed."""
+"""Acceptor: takes the connections of a listening socket that the caller made, until it is closed."""
 
 from __future__ import annotations
 

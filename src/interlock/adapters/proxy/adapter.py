@@ -21,7 +21,7 @@ class ModelChoice:
         self._aliases = aliases or {}
 
     def switch(self, model: str) -> str:
-        """Ask this model; gives the name that the API knows."""
+        """Ask this model; returns the name that the API knows."""
         self.model = self._aliases.get(model, model)
         return self.model
 

@@ -1,4 +1,4 @@
-"""CallReview: what supervision is told of a conversation, and what it says."""
+"""CallReview: what supervision learns of a conversation, and what it decides."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CallReview:
 
     @property
     def judges(self) -> bool:
-        """Whether an answer is kept back until its calls are judged: not where nobody would act on it."""
+        """Whether an answer is kept back until its calls are judged: not if nothing would act on it."""
         return self._steps and not self._observes
 
     def hear(self, items: list[Json]) -> None:
@@ -56,11 +56,11 @@ class CallReview:
             if said and self._memory.is_new(said):
                 self._tell(StepMessage(content=said, role="user", agent=self._agent))
         for left in self._memory.abandon(self._agent):
-            # It leaves the gate: nobody will tell what came of it.
+            # It leaves the gate: its result will never be reported.
             self._run.gate.leave(left)
 
     def _hear_result(self, result: ToolResult, before: list[Json]) -> None:
-        """What came of a call; one that nobody was asked about, or that a predecessor did not live to note, first."""
+        """The result of a call; a call that was never reviewed, or that a predecessor did not record, comes first."""
         step = self._memory.end_call(result, self._agent)
         call, agent = (step.tool, step.agent) if step is not None else (None, self._agent)
         if step is None and result.call_id and not self._numbering.knows("after", agent, result.call_id):

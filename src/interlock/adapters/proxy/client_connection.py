@@ -1,4 +1,4 @@
-"""ClientConnection: one client's connection, read in HTTP/1.1 by httptools; a thread of its own reads and writes it."""
+"""ClientConnection: one client's connection, read in HTTP/1.1 by httptools; its own thread reads and writes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUEST_S = 60.0
 """How long a request may take from its first byte to its last: the client is on this machine."""
 
 MOST_BYTES = 256 * 1024 * 1024
-"""A request longer than this is refused: nobody's conversation is."""
+"""A request longer than this is refused: no real conversation is."""
 
 Headers = list[tuple[bytes, bytes]]
 """Names in lower case, in the order that they came in."""
@@ -147,7 +147,7 @@ class ClientConnection:
         return not self.is_gone()
 
     def say_wait(self) -> None:
-        """There is nothing that can be said before an answer begins."""
+        """Nothing can be sent before an answer begins."""
 
     def hang_up(self) -> None:
         """End the connection; pending reads and writes notice."""

@@ -131,7 +131,7 @@ class ConversationMemory:
         return keep
 
     def why_back(self, checkpoint_id: str) -> tuple[Message, ...]:
-        """What the agent is told by the newest intervention that took it, with its conversation, to this checkpoint."""
+        """The message of the newest intervention that rolled the agent and its conversation back to this checkpoint."""
         told: tuple[Message, ...] = ()
         with self._run.journal.reader() as journal:
             for record in journal.read(kinds=frozenset(("intervention",))):
@@ -145,7 +145,7 @@ class ConversationMemory:
         self._add(ProxiedRecord(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
 
     def apply(self, form: WireFormat, items: list[Json]) -> bool:
-        """Put everything where it belongs; False where nothing does."""
+        """Put everything where it belongs; False if nothing does."""
         with self._lock:
             notes = list(self._notes)
         if not notes:
@@ -159,7 +159,7 @@ class ConversationMemory:
             for order, note in enumerate(notes)
             if not note.until and (at := _find(note.place, note.index, places)) is not None and at not in gone
         ]
-        # From the end, so that places before stay where they are; what came later stands later.
+        # From the end, so that earlier positions stay valid; what came later is placed later.
         for at, _, note in sorted(found, key=lambda one: one[:2], reverse=True):
             if note.items:
                 items[at + 1 : at + 1] = note.items
@@ -176,7 +176,7 @@ class ConversationMemory:
 
 
 GONE: Json = {}
-"""Stands where an item is left out, until everything else has its place."""
+"""Marks an omitted item until everything else is in place."""
 
 
 def _gone(notes: list[ProxiedRecord], places: list[str]) -> set[int]:
@@ -191,7 +191,7 @@ def _gone(notes: list[ProxiedRecord], places: list[str]) -> set[int]:
 
 
 def _find(place: str, index: int, places: list[str]) -> int | None:
-    """Where an item is in this request; None where it is gone, or in another conversation."""
+    """Where an item is in this request; None if it is gone, or in another conversation."""
     if index < len(places) and places[index] == place:
         return index
     if place.startswith("result "):

@@ -43,7 +43,7 @@ class Refusal(Exception):
 
 
 class Egress:
-    """Serves a listening socket that somebody else made, a thread for each connection."""
+    """Serves a listening socket that the caller made, a thread for each connection."""
 
     def __init__(self, listener: socket.socket, hosts: AllowedHosts, on_refused: Refused) -> None:
         self._hosts, self._on_refused = hosts, on_refused
@@ -188,7 +188,7 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     while b"\r\n\r\n" not in data:
         more = client.recv(CHUNK)
         if not more or len(data) > MOST_HEAD:
-            raise ValueError("no head of a request")
+            raise ValueError("no request header")
         data += more
     head, _, rest = data.partition(b"\r\n\r\n")
     if NOT_PLAIN.search(head):

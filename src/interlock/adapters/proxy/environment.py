@@ -30,7 +30,7 @@ class Proxied(Struct, frozen=True):
 
 
 class Api(Struct, frozen=True):
-    """A provider's API: where it is unless told otherwise, and the variables that tell and show that it is used."""
+    """A provider's API: its default address, and the variables that set it or show that it is used."""
 
     name: str
     url: str
@@ -58,7 +58,7 @@ APIS: tuple[Api, ...] = (
 def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys: bool = True) -> dict[str, str]:
     """The APIs that a command with this environment would talk to, by name; with `every`, all that we know.
 
-    One whose address stands in the environment is used, or its key unless `keys` is False; a log-in is not touched.
+    One whose address is in the environment is used, or its key unless `keys` is False; a log-in is not touched.
     """
     found = {}
     for api in APIS:
@@ -97,7 +97,7 @@ def redirect_environment(environment: Mapping[str, str], proxied: Proxied, port:
         for variable in api.base_urls
     }
     for name in ("NO_PROXY", "no_proxy"):
-        # The way to us is never by way of another proxy.
+        # The way to us is never through another proxy.
         listed = [one for one in environment.get(name, "").split(",") if one]
         changes[name] = ",".join(dict.fromkeys((*listed, LOOPBACK, "localhost")))
     return changes

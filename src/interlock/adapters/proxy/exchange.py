@@ -44,7 +44,7 @@ SESSION = b"x-claude-code-session-id"
 
 SILENCE_S = 10.0
 STILL_HERE = b": still here\n\n"
-"""What a client is told that waits for events this long: a comment, which every reader of events skips."""
+"""Sent to a client that has waited this long for events: a comment, which every reader of events skips."""
 
 
 class Exchange:
@@ -142,7 +142,7 @@ class Exchange:
         self._end_turn(first, "All your calls were blocked.")
 
     def _new_passage(self) -> Step:
-        """A model request as the gate sees it, under a name of its own."""
+        """A model request as the gate sees it, under its own name."""
         name = f"request {uuid.uuid4().hex}"
         run_id = self._supervisor.run.spec.run_id
         return Step(
@@ -193,7 +193,7 @@ class Exchange:
             words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
             self._memory.keep([Message(text) for text in words if text])
             if not self._proxy.steps:
-                # A hook told the agent why, in the part that is left out now.
+                # A hook told the agent why, in the part that is now omitted.
                 self._memory.keep(self._memory.why_back(wanted))
             del self._told[keep:]
 
@@ -294,7 +294,7 @@ class Exchange:
     def _stream(
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, keep_calls: bool
     ) -> bytes:
-        """Hand events on as they come, up to the first call; gives what is kept back or has no end."""
+        """Hand events on as they come, up to the first call; returns what is kept back or has no end."""
         events, kept, flow, done = EventParser(), bytearray(), StreamAction.PASS, False
         spoken = time.monotonic()
         try:

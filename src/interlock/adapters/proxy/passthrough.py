@@ -1,4 +1,4 @@
-"""The proxy without supervision: what the front puts in its place when no owner can be had.
+"""The proxy without supervision: what the front puts in its place when no owner can be started.
 
 python -m interlock.adapters.proxy.passthrough LISTENER, with a JSON line on stdin. Fails open: everything goes
 through as it is; but what is paused stays paused, by the gate file.

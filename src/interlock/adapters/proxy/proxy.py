@@ -1,4 +1,4 @@
-"""Proxy: stands before the model's API, lets everything through as it is, and hands conversations to supervision."""
+"""Proxy: forwards requests to the model's API unchanged, and hands conversations to supervision."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ log = logging.getLogger("interlock")
 
 
 class Proxy:
-    """One run's proxy on a listening socket that somebody else made.
+    """One run's proxy on a listening socket that the caller made.
 
-    `steps` says whether calls and results are read from the traffic, or told by hooks: then requests are held and
+    `steps` says whether calls and results are read from the traffic, or reported by hooks: then requests are held and
     given messages and another model, and answers pass. `usage` says whether tokens are counted here.
     """
 

@@ -8,7 +8,7 @@ import threading
 class Rewind:
     """Ordered once, done by every agent of the run at its next request. Thread-safe.
 
-    `carries` says that a conversation has come through the proxy: a client may be told its API's address elsewhere.
+    `carries` says that a conversation has come through the proxy: a client may get its API's address elsewhere.
     """
 
     def __init__(self) -> None:

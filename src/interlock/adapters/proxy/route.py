@@ -65,7 +65,7 @@ class Route:
 
     @property
     def headers(self) -> Headers:
-        """What a proxy without a tunnel has to be told with every request."""
+        """What a proxy without a tunnel needs with every request."""
         return _credentials(self._proxy) if self._proxy and self._scheme == "http" else []
 
     def _secure(self, stream: httpcore.NetworkStream, host: str) -> httpcore.NetworkStream:

@@ -22,9 +22,9 @@ Answer = Callable[[ClientConnection, ClientRequest, str], None]
 
 
 class ProxyServer:
-    """A listening socket that somebody else made; a thread for each connection.
+    """A listening socket that the caller made; a thread for each connection.
 
-    The APIs are behind /TOKEN/NAME: who does not know the token gets nowhere.
+    The APIs are behind /TOKEN/NAME: without the token nothing is reachable.
     """
 
     def __init__(self, listener: socket.socket, proxied: Proxied, answer: Answer) -> None:
@@ -60,7 +60,7 @@ class ProxyServer:
             idle = [each for each in self._wires if each.waiting_since and each is not wire]
             crowded = len(self._wires) > MOST_CONNECTIONS
         if crowded:
-            # Whoever has kept us waiting longest goes; if all are at work, the newcomer does.
+            # The connection that has been idle longest is closed; if all are busy, the new one is.
             min(idle, key=lambda each: each.waiting_since, default=wire).hang_up()
         self._acceptor.serve(lambda: self._serve(wire))
 

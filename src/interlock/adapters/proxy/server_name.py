@@ -11,7 +11,7 @@ class NotTls(ValueError):
 
 
 def read_server_name(data: bytes) -> str | None:
-    """The name, empty where none is given; None while the ClientHello is not complete."""
+    """The name, empty if none is given; None while the ClientHello is not complete."""
     hello = _hello(data)
     if hello is None:
         return None

@@ -15,7 +15,7 @@ LONGEST_END = 4
 
 
 class ServerSentEvent(Struct, frozen=True):
-    """One event; `data` is None where it has none that is a JSON object."""
+    """One event; `data` is None if it has none that is a JSON object."""
 
     raw: bytes
     data: Json | None

@@ -91,7 +91,7 @@ class Upstream:
             return self._ways[origin]
 
     def _take_idle(self, origin: Origin) -> UpstreamConnection | None:
-        """The connection that was used last, of those that still stand."""
+        """The connection that was used last, of those that are still open."""
         oldest = time.monotonic() - KEPT_S
         with self._lock:
             over = [one for one in self._idle if one.since < oldest]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core import Applied, Capability, Directive, Stop
 
 SILENT: frozenset[Capability] = frozenset(("hold", "stop", "relaunch"))
-"""A process whose steps nobody sees: frozen to hold it, ended to stop it, started again with the same arguments."""
+"""A process whose steps are not visible: frozen to hold it, ended to stop it, started again with the same arguments."""
 
 SPEAKING: frozenset[Capability] = SILENT | {"deny", "rewrite", "inject", "usage"}
 """One that asks on INTERLOCK_SOCKET before its steps and does as the answer says."""
@@ -16,7 +16,7 @@ PRINTING: frozenset[Capability] = SILENT | {"usage"}
 
 
 class ProcessAdapter:
-    """What a decision can ask for comes with the answer to a step, so only a process that speaks is ever asked it."""
+    """What a decision can ask for comes with the answer to a step, so only a process that reports steps gets it."""
 
     name = "process"
 

@@ -44,7 +44,7 @@ class Steps:
         return self._tell({"before": {"tool": {**self._call, "arguments": arguments}, **more}})
 
     def after(self, content: str, *, call_id: str | None = None, **more: object) -> dict[str, Any]:
-        """What came of the call (the last one, unless `call_id` names another): its output, `exit_code` or `error`."""
+        """The result of the call (the last one, unless `call_id` names another): its output, `exit_code` or `error`."""
         call = self._call if call_id is None else {"name": "", "call_id": call_id}
         return self._tell({"after": {"content": content, "tool": call, **more}})
 

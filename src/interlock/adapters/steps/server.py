@@ -25,19 +25,19 @@ TOO_LONG = msgspec.json.encode(StepRefusal("the line is too long; shorten the co
 
 
 PRINTED = b'{"printed":'
-"""Before a step line that the command printed: the copier tells it, and nobody waits for a decision."""
+"""Before a step line that the command printed: the copier reports it, and nothing waits for a decision."""
 
 
 class HookListener(Protocol):
     """What else is served on this socket: the hooks of an agent's client."""
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        """The answer to a line of its own, when it is due; None where nobody waits for it any more."""
+        """The answer to a line of another kind, when it is due; None once nothing waits for it."""
         ...
 
 
 class StepServer:
-    """Lines of one connection are answered in order, connections hold up nobody else."""
+    """Lines of one connection are answered in order, connections do not delay each other."""
 
     def __init__(self, listener: socket.socket, supervisor: Supervisor) -> None:
         self.numbering = StepNumbering(supervisor)
@@ -49,11 +49,11 @@ class StepServer:
 
     @property
     def spoken(self) -> bool:
-        """Whether any process of the run has told anything."""
+        """Whether any process of the run has reported anything."""
         return self.numbering.spoken
 
     def recall(self, journal: JournalReading) -> None:
-        """Know what a predecessor was told."""
+        """Restore what a predecessor received."""
         self.numbering.recall(journal)
 
     def start(self) -> None:
@@ -77,7 +77,7 @@ class StepServer:
         return ThreadedLineServer(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        """The answer to one line, when it is due; None where nobody waits for it any more."""
+        """The answer to one line, when it is due; None once nothing waits for it."""
         if self.hooks is not None and line.startswith(b'{"hook":'):
             return self.hooks.answer(line, asker)
         if line.startswith(PRINTED) and (self.on_printed is None or self._asked):

@@ -1,4 +1,4 @@
-"""StepNumbering: numbers the steps that a run is told, each once, and asks the supervisor about them."""
+"""StepNumbering: numbers the reported steps of a run, each once, and asks the supervisor about them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class StepNumbering:
 
     @property
     def session(self) -> str:
-        """The session of the run's own agent; empty where none was named."""
+        """The session of the run's own agent; empty if none was named."""
         return self._first_session
 
     def is_hooked(self, session: str) -> bool:
@@ -71,7 +71,7 @@ class StepNumbering:
         return bool(session) and session in self._hooked
 
     def recall(self, journal: JournalReading) -> None:
-        """Know what a predecessor was told."""
+        """Restore what a predecessor received."""
         newest = journal.last("step")
         # Further back nothing would be remembered anyway, however long the run is.
         after = max(0, newest.seq - RECALLED) if newest is not None else 0
@@ -89,7 +89,7 @@ class StepNumbering:
                     self._refuse(key)
 
     def before(self, told: StepMessage, asker: WaitingClient) -> tuple[Step, Decision] | None:
-        """The decision, holds and delays waited out; None where nobody waits for it any more."""
+        """The decision, holds and delays waited out; None once nothing waits for it."""
         self.spoken = True
         step, _ = self._number("before", told)
         decision = self._ask(step, asker)
@@ -101,18 +101,18 @@ class StepNumbering:
         return step, decision
 
     def after(self, told: StepMessage) -> tuple[Step, Decision]:
-        """What the step led to; what was told before leads to nothing."""
+        """What the step led to; a repeated step leads to nothing."""
         self.spoken = True
         step, again = self._number("after", told)
         return step, PROCEED if again else self.supervisor.after(step)
 
     def note_call(self, told: StepMessage) -> Decision:
-        """A call that nobody asked about: it is judged after the fact."""
+        """A call that was not asked about: it is judged after the fact."""
         step, again = self._number("before", told)
         return PROCEED if again else self.supervisor.after(step)
 
     def knows(self, phase: Phase, agent: str | None, call_id: str) -> bool:
-        """Whether this was told before."""
+        """Whether this was reported before."""
         return (phase, agent or "", call_id) in self._known
 
     def has_refused(self, agent: str | None, call_id: str) -> bool:
@@ -132,7 +132,7 @@ class StepNumbering:
             return None
 
     def _number(self, phase: Phase, told: StepMessage) -> tuple[Step, bool]:
-        """The step under its number; whether it was told before."""
+        """The step under its number; whether it was reported before."""
         key = _key(phase, told)
         with self._lock:
             self._begin_again(key)
@@ -145,7 +145,7 @@ class StepNumbering:
         return told.step(self.supervisor.run.spec.run_id, index, phase), again
 
     def _begin_again(self, key: Key | None) -> None:
-        """A call that was told after the result of its id is a new one, issued again under the same id."""
+        """A call that was reported after the result of its id is a new one, issued again under the same id."""
         if key is not None and key[0] == "before" and ("after", *key[1:]) in self._known:
             del self._known["after", *key[1:]]
             self._known.pop(key, None)

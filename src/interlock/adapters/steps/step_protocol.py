@@ -1,7 +1,7 @@
 """The line protocol of INTERLOCK_SOCKET: one JSON line for each step, one JSON line for each answer.
 
 {"before": {"tool": {"name": "bash", "arguments": {"command": "make"}}}}   may this call run? Answered when it may.
-{"after": {"content": "2 failed", "exit_code": 1}}                          what came of it
+{"after": {"content": "2 failed", "exit_code": 1}}                          the result
 {"after": {"role": "assistant", "content": "I will fix it"}}                something that the agent said
 
 A command may also print such lines (`--steps stdout`): they are observed, and not answered.
@@ -99,7 +99,7 @@ class StepRefusal(Struct, frozen=True):
 
 
 def read_line(data: bytes) -> tuple[Phase, StepMessage]:
-    """What a line says; BadInput where it says nothing."""
+    """What a line says; BadInput if it says nothing."""
     try:
         line = from_json(data, StepLine)
     except msgspec.DecodeError as error:

@@ -103,7 +103,7 @@ def tighten(loose: LooseStep, run_id: str, index: int) -> Step:
 
 
 def epoch(value: float | str | None) -> float | None:
-    """Seconds since the epoch from a number or an ISO 8601 text; None where it says nothing."""
+    """Seconds since the epoch from a number or an ISO 8601 text; None if it says nothing."""
     if value is None or isinstance(value, (int, float)):
         return value
     try:

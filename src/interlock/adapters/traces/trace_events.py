@@ -39,7 +39,7 @@ _transcript = json_decoder(TranscriptLine)
 
 
 def read_batches(name: str) -> Iterator[list[TraceEvent]]:
-    """Every trace of one file, with all that one line brings together. BadInput where the file cannot be opened."""
+    """Every trace of one file, with all that one line brings together. BadInput if the file cannot be opened."""
     feed = Feed(name)
     for number, line in read_some_lines(name):
         yield feed.read(number, line)
@@ -156,7 +156,7 @@ def _explain(line: bytes, error: Exception) -> str:
 
 
 def _is_json(line: bytes) -> bool:
-    """Whether it would be JSON to somebody less strict about texts."""
+    """Whether it would be JSON to a reader that is less strict about text."""
     try:
         json.loads(line)
     except ValueError:

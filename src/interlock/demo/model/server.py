@@ -1,4 +1,4 @@
-"""ScriptedModel: the server, in a thread of its own, on loopback."""
+"""ScriptedModel: the server, in its own thread, on loopback."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ READ = 300
 
 
 class Course(Struct):
-    """(step, alignment) of the last calls; the stems of the subject, oldest first; whether a skipped plan was told."""
+    """(step, alignment) of the last calls; stems of the subject, oldest first; whether a skipped plan was reported."""
 
     recent: list[tuple[int, float]] = field(default_factory=list)
     subject: dict[bytes, None] = field(default_factory=dict)

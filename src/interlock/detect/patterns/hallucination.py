@@ -40,7 +40,7 @@ _NO_SUCH_NAME = late_pattern(r"(?:No module named|cannot import name) ['\"]([\w.
 
 
 class Contradictions(Struct):
-    """What was found as (step, sentence); the modules that were not there; whether an unfounded answer was told."""
+    """What was found as (step, sentence); the modules that were not there; whether an unfounded answer was reported."""
 
     found: list[tuple[int, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

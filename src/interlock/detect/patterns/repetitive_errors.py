@@ -1,4 +1,4 @@
-"""Repetitive errors: the same failure again and again, whatever the call and whatever lies between."""
+"""Repetitive errors: the same failure again and again, whatever the call and whatever is between."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ..failure import refused_for_form
 from ..fingerprint import alike
 
 BYTES_PER_TOKEN = 4
-"""Where the source gives no usage, the text stands for it."""
+"""If the source gives no usage, the length of the text is used."""
 
 
 FAN = 32
@@ -52,7 +52,7 @@ class Spending(Struct):
 
 
 class ResourceSpiral(StatefulDetector[Spending]):
-    """Watches spend per progress grow, and questions that are asked in ever new words."""
+    """Watches spend per progress grow, and the same question reworded again and again."""
 
     type = "resource_spiral"
 
@@ -148,7 +148,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         """Turn after turn without anything written, learnt or changed."""
         state, tuning = self.state, self.tuning
         if turn.effect == "answer":
-            state.answered = turn.step  # what comes after the answer is nobody's work
+            state.answered = turn.step  # what comes after the answer does not count
         if turn.gain or self.history.past.prompt_step > (state.idle[-1] if state.idle else turn.step):
             state.idle.clear()
             state.idled = 0

@@ -45,7 +45,7 @@ _NEUTRAL = late_pattern(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|
 
 
 class ScopeState(Struct):
-    """(step, path, outside, written) of the last accesses to places that can be told apart; since when a clause of the
+    """(step, path, outside, written) of the last accesses to distinguishable places; since when a clause of the
     task is broken."""
 
     recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
@@ -251,7 +251,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
 
 
 def _top(path: str) -> str:
-    """Where a path outside lies, in its first two parts."""
+    """Where a path outside is, in its first two parts."""
     return "/".join(path.split("/")[:3])
 
 

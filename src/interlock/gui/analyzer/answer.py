@@ -12,7 +12,7 @@ MAX_RAW = 100_000
 
 
 def read_answer(text: str, situation: ScreenSituation) -> AnalysisResult:
-    """The verdict in a model's text; UNKNOWN with the reason where there is none."""
+    """The verdict in a model's text; UNKNOWN with the reason if there is none."""
     raw = text[:MAX_RAW]
     found = find_object(raw)
     if found is None:

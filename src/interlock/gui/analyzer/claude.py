@@ -68,7 +68,7 @@ class ClaudeAnalyzer:
         self._client = _client(key, timeout_s)
 
     def analyze(self, screenshot: Screenshot, context: object = None, evidence: Sequence[str] = ()) -> AnalysisResult:
-        """The verdict on a picture; UNKNOWN with the reason where there is none."""
+        """The verdict on a picture; UNKNOWN with the reason if there is none."""
         situation = situation_of(context)
         known = self._unchanged(screenshot, situation)
         if known is not None:

@@ -33,7 +33,7 @@ KEYBOARD_LOST = problem(
     "keyboard_lost",
     "focus",
     0.92,
-    "the window keeps the keyboard from the text",
+    "the window has taken keyboard focus from the text",
 )
 
 
@@ -102,7 +102,7 @@ class LocalAnalyzer:
     ) -> AnalysisResult:
         """One look. At first sight the pixels settle no dispute: most are over in a moment, and they cost most."""
         raw = [layer.look(screenshot, situation) for layer in self._layers]
-        # Asked before the session's own boxes are taken out: whoever has seen one can see.
+        # Asked before the session's own boxes are taken out: a layer that has seen one works.
         seen = _is_seen(raw, situation) or (at_first_sight and _has_problem(raw))
         evidence = self._without_own(raw, situation)
         if self._pixels is not None and not seen:
@@ -144,7 +144,7 @@ class LocalAnalyzer:
         return evidence
 
     def _look_at_pixels(self, screenshot: Screenshot, situation: ScreenSituation) -> Evidence:
-        """What the pixels say; the last word stands while the picture does not change."""
+        """What the pixels say; the last verdict holds while the picture does not change."""
         assert self._pixels is not None
         if self._seen is not None:
             before, expected, evidence = self._seen
@@ -182,5 +182,5 @@ def _is_disputed(result: AnalysisResult) -> bool:
 def _settled(evidence: Evidence) -> Evidence:
     """Evidence without what the session's own operation may have caused."""
     if evidence.verdict == "problem" and evidence.topics & PASSING and evidence.status is not ReplayStatus.ERROR_STATE:
-        return nothing(evidence.layer, f"the session is at work ({evidence.says})")
+        return nothing(evidence.layer, f"the session is working ({evidence.says})")
     return evidence

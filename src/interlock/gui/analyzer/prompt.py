@@ -37,7 +37,7 @@ SCHEMA: dict[str, object] = {
 
 
 def system_prompt(threshold: float) -> str:
-    """What a model is told once."""
+    """The instructions, sent once."""
     statuses = "\n".join(f"- {status.value}: {meaning}" for status, meaning in MEANINGS.items())
     actions = "\n".join(f"- {action}: {meaning}" for action, meaning in VOCABULARY.items())
     return (
@@ -57,8 +57,8 @@ def system_prompt(threshold: float) -> str:
 
 
 def question(situation: ScreenSituation, width: int, height: int, evidence: Sequence[str]) -> str:
-    """What a model is told with each picture."""
-    lines = [f"The picture is {width} by {height}; places for click are in its pixels."]
+    """The text sent with each picture."""
+    lines = [f"The picture is {width} by {height}; click positions are in its pixels."]
     if situation.expected_file:
         lines.append(f"The file that should be open: {situation.expected_file}")
     if situation.note:

@@ -15,7 +15,7 @@ class RequestSlot:
         self._newest = 0
         self._not_before = 0.0
         self._stopped = False
-        # Handed in by tests: waits the seconds at once, True if it was told to stop.
+        # Handed in by tests: waits the seconds at once, True if it was asked to stop.
         self._wait = wait
 
     def acquire(self) -> int:

@@ -148,7 +148,7 @@ FAULTS: dict[str, Callable[[EditorSession], InjectedFault]] = {
 
 
 def prepare(kind: str, desk: EditorSession) -> InjectedFault | None:
-    """Get a fault ready; None if the editor is in no state for it."""
+    """Get a fault ready; None if the editor is not in the right state."""
     try:
         return FAULTS[kind](desk)
     except (NotNow, NoAnswer) as error:
@@ -157,7 +157,7 @@ def prepare(kind: str, desk: EditorSession) -> InjectedFault | None:
 
 
 def throw(kind: str, fault: InjectedFault) -> bool:
-    """Throw a fault in; False if the editor was in no state for it."""
+    """Inject a fault; False if the editor was not in the right state."""
     try:
         fault.throw()
     except Blocked:

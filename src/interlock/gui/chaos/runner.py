@@ -51,7 +51,7 @@ CALM_S = (1.0, 3.0)
 
 
 class ChaosRun:
-    """Replays sessions into a desk's editor, and throws faults into it meanwhile."""
+    """Replays sessions into a desk's editor, and injects faults into it meanwhile."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class ChaosRun:
         raise InvalidState("no fault can be injected", todo="The editor no longer accepts typing.")
 
     def _throw_in(self, kind: str) -> tuple[float, int] | None:
-        """Throw a fault in while text is typed; when that was, and how many chunks were done by then."""
+        """Inject a fault while text is typed; when that was, and how many chunks were done by then."""
         for _ in range(THROWS):
             fault = prepare(kind, self._desk)
             if fault is None:
@@ -214,7 +214,7 @@ class ChaosRun:
         situation = self._engine.situation
 
         def there() -> bool:
-            # While the session has a box of its own open, a box says nothing.
+            # While the session has its own box open, a box says nothing.
             before = situation()
             if before.operating or before.expected_file is None:
                 return False
@@ -245,7 +245,7 @@ class ChaosRun:
         return None
 
     def _is_normal(self) -> bool:
-        """Whether looks see nothing wrong any more."""
+        """Whether checks no longer see anything wrong."""
         moment = self._clock.monotonic()
 
         def normal() -> bool:
@@ -285,7 +285,7 @@ def run_chaos(
     say: Callable[[str], None] = lambda line: None,
     on_fault: Callable[[FaultReport], None] = lambda report: None,
 ) -> ChaosReport:
-    """A chaos run on a display and an editor of its own; nothing of it is left behind."""
+    """A chaos run with its own display and editor; nothing is left behind."""
     unknown = [kind for kind in kinds or () if kind not in FAULTS]
     if unknown:
         raise BadInput(f"there is no fault {unknown[0]!r}", todo=f"Known: {', '.join(FAULTS)}")

@@ -1,4 +1,4 @@
-"""VerdictLog: every verdict with its time, so that alarms can be told from false alarms."""
+"""VerdictLog: every verdict with its time, to distinguish alarms from false alarms."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ class VerdictLog:
             return [look for look in self._looks if look.time > moment]
 
     def between(self, start: float, end: float) -> list[LoggedVerdict]:
-        """The looks that lie wholly between two moments."""
+        """The looks that are wholly between two moments."""
         with self._lock:
             return [look for look in self._looks if look.began >= start and look.time <= end]

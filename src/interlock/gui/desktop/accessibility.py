@@ -52,7 +52,7 @@ class Node(Struct, frozen=True):
 
 
 class Dialog(Struct, frozen=True):
-    """A dialog or an alert with its buttons; `is_window` says that it is a window of its own."""
+    """A dialog or an alert with its buttons; `is_window` says that it is its own window."""
 
     node: Node
     text: str

@@ -27,7 +27,7 @@ class VirtualDisplay:
     ) -> None:
         self.programs = programs
         self.environment = plain_environment()
-        # Sockets of the accessibility bus lie here; elsewhere they are shared by everything with the same number.
+        # Sockets of the accessibility bus are here; elsewhere they are shared by everything with the same number.
         self._runtime = tempfile.mkdtemp(prefix="interlock-")
         self.environment["XDG_RUNTIME_DIR"] = self._runtime
         self.name = ":" + self._start_printing(

@@ -26,7 +26,7 @@ class StartedProgram(Struct, frozen=True):
 
 
 class Programs:
-    """Started programs, each in a session of its own, written down so that a later run can end what a crash left."""
+    """Started programs, each in its own session, written down so that a later run can end what a crash left."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -108,7 +108,7 @@ class WindowSystem:
             return [window for window in map(self._window, self._stacked()) if window is not None]
 
     def above(self, window_id: int) -> list[Window]:
-        """The windows that lie over a part of one."""
+        """The windows that are over a part of one."""
         with self._guarded():
             ids = self._stacked()
             return self._touching(window_id, ids[ids.index(window_id) + 1 :] if window_id in ids else [])

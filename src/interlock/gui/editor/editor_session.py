@@ -32,7 +32,7 @@ READY = "!!document.querySelector('.explorer-folders-view .monaco-list-row, .exp
 
 
 class EditorSession:
-    """A real VS Code on a display of its own; with `url`, one whose server runs already."""
+    """A real VS Code on its own display; with `url`, one whose server runs already."""
 
     def __init__(
         self,

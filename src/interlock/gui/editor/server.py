@@ -1,4 +1,4 @@
-"""CodeServer: VS Code's server on loopback, with a profile of its own."""
+"""CodeServer: VS Code's server on loopback, with its own profile."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CodeServer:
             raise InvalidState(f"the editor's server does not start: {self._programs.log('code-server', 400)!r}")
 
     def write_settings(self) -> bool:
-        """Write the editor's settings; an open window reads them again. False where they are not ours to write."""
+        """Write the editor's settings; an open window reads them again. False if they are not ours to write."""
         write_profile(self.folder / "user-data")
         return True
 

@@ -168,11 +168,11 @@ class VSCodeController:
         return True
 
     def run(self, command: str) -> None:
-        """Run a command that has a key of its own in our profile."""
+        """Run a command that has its own key in our profile."""
         self.keyboard.key_combo(*PREFIX, COMMANDS[command][0])
 
     def is_behind(self, title: str) -> bool:
-        """Whether a window with this title lies behind the editor's, where it takes nothing from a session."""
+        """Whether a window with this title is behind the editor's, where it takes nothing from a session."""
         window = self.window()
         if window is None:
             return False
@@ -201,7 +201,7 @@ class VSCodeController:
         return not dialogs and any(TEXT_NAME in node.name.casefold() for node in focused)
 
     def buttons(self) -> dict[str, Rectangle]:
-        """The buttons of every dialog that shows, in any program; a window of its own is brought to the front."""
+        """The buttons of every dialog that shows, in any program; its own window is brought to the front."""
         if self.accessibility is None:
             return {}
         try:

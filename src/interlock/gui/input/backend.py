@@ -41,7 +41,7 @@ class InputBackend(ABC):
         """Bring a window to the front and give it the keyboard."""
 
     def screen_size(self) -> tuple[int, int] | None:
-        """The screen's size; None where it is not known."""
+        """The screen's size; None if it is not known."""
         return None
 
     def close(self) -> None:

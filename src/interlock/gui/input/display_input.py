@@ -1,4 +1,4 @@
-"""DisplayInput: what every input of an X display does alike, for it goes by way of the windows."""
+"""DisplayInput: what every input of an X display does alike, for it goes through the windows."""
 
 from __future__ import annotations
 

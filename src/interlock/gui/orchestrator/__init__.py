@@ -1,4 +1,4 @@
-"""Orchestration: checks, recoveries and what came of them."""
+"""Orchestration: checks, recoveries and their results."""
 
 from ..._lazy import lazy
 

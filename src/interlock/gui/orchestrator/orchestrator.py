@@ -71,7 +71,7 @@ class InterventionOrchestrator:
         self._events: deque[InterventionEvent] = deque(maxlen=KEEP_EVENTS)
         self._checking = threading.Lock()
         self._stopping = threading.Event()
-        # Waits the seconds, True if it was told to stop meanwhile.
+        # Waits the seconds, True if it was asked to stop meanwhile.
         self._pace = pace or self._stopping.wait
         self._thread: threading.Thread | None = None
         self._on_critical: Callable[[], object] = lambda: None
@@ -115,7 +115,7 @@ class InterventionOrchestrator:
         self._tell_parts("start")
 
     def check_now(self, context: object = None) -> InterventionEvent:
-        """Check once, after any other check that is under way, and say what came of it."""
+        """Check once, after any other check that is under way, and report the result."""
         if not self.config.enabled:
             return self._record(self._event(unknown(""), "skipped", "disabled"))
         checking = self._checking
@@ -209,7 +209,7 @@ class InterventionOrchestrator:
         return bool(wait(lambda: self._capture()[0], self._context(context), self._stopping.is_set))
 
     def _execute(self, result: AnalysisResult, shot: Screenshot) -> list[RecoveryResult]:
-        """What came of each action; an executor of someone else's may give one result for all, or raise."""
+        """The result of each action; a custom executor may return one result for all, or raise."""
         actions = list(result.recovery_actions)
         try:
             done: RecoveryResult | Sequence[RecoveryResult]

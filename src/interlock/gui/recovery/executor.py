@@ -37,7 +37,7 @@ log = structlog.get_logger("interlock.gui")
 
 
 class RecoveryResult(Struct, frozen=True):
-    """What came of one action. `success` says that the keys were sent, not that it helped."""
+    """The result of one action. `success` says that the keys were sent, not that it helped."""
 
     success: bool
     action_taken: str = ""
@@ -80,7 +80,7 @@ class RecoveryExecutor:
         self.input_backend, self.vscode_controller = input_backend, vscode_controller
         self._allowed = tuple(allowed_buttons)
         self._stop = threading.Event()
-        # Waits the seconds, True if it was told to stop meanwhile.
+        # Waits the seconds, True if it was asked to stop meanwhile.
         self._wait = wait or self._stop.wait
 
     def stop(self) -> None:

@@ -28,7 +28,7 @@ from .typist import Aborted, Editor, Typist
 MAX_TRIES = 5
 
 PATIENT_TRIES = 1
-"""So often an editor that looks well may fail to take a file back; then it is restarted.
+"""How often an editor that looks healthy may fail to revert a file before it is restarted.
 
 Seen of VS Code, rarely, after a save conflict and the browser's own dialog: it shows what is typed and saves nothing.
 """

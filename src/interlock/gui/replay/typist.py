@@ -129,7 +129,7 @@ class Typist:
                 self._known[path] = text_hash(text)
                 return
             self._settle_s = min(SETTLE_S[1], self._settle_s * 2)
-        raise NotOnDisk(f"the editor cannot revert {path} back")
+        raise NotOnDisk(f"the editor cannot revert {path}")
 
     def renew(self) -> None:
         """Have the editor restarted: it shows nothing wrong, and yet neither saves nor reads."""

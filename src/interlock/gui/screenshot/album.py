@@ -29,7 +29,7 @@ class Album:
         self._last: tuple[Frame, Path] | None = None
 
     def keep(self, screenshot: Screenshot) -> Path | None:
-        """Save a picture; one that shows the same as the last is not saved twice. None where it cannot be saved."""
+        """Save a picture; one that shows the same as the last is not saved twice. None if it cannot be saved."""
         frame = screenshot.frame if isinstance(screenshot.frame, Frame) else None
         if self._last and is_unchanged(self._last[0], frame) and self._last[1].exists():
             return self._last[1]

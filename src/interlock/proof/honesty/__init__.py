@@ -1,4 +1,4 @@
-"""Tests kept honest: what changed about tests and the rules that code is checked by, told as facts."""
+"""Tests kept honest: what changed about tests and the rules that code is checked by, as facts."""
 
 from ..._lazy import lazy
 

@@ -22,7 +22,7 @@ from .trees import code_only
 from .weakening import find_rows, find_trivial, find_weakened
 
 FACTS = 40
-"""Facts that are told of one comparison."""
+"""Facts reported per comparison."""
 ALIKE = 0.6
 """How alike the bodies of two tests are for one to be the other renamed."""
 
@@ -34,7 +34,7 @@ GUARDED = {
 }
 
 Changed = tuple[str, str | None, str | None]
-"""A file that differs: its path, its text before and after; None where there was or is none."""
+"""A file that differs: its path, its text before and after; None if there was or is none."""
 
 
 class Surroundings(Struct, frozen=True):
@@ -302,7 +302,7 @@ def _related(found: TestFile, around: Surroundings) -> bool:
     named = {re.sub(r"\.\w+$", "", module.rpartition("/")[2]) for module in found.imports.values()}
     if (names | named) & around.sources:
         return True
-    # What a test imports by way of a package cannot be told from its name.
+    # What a test imports through a package cannot be determined from its name.
     local = [
         module
         for module in found.imports.values()

@@ -66,7 +66,7 @@ def _visit(node: Node, prefix: str, skip: str, found: TestFile, case: TestCase) 
 
 
 def _called(node: Node, prefix: str, skip: str, found: TestFile, case: TestCase) -> bool:
-    """Read one call; True where what is below it is read too."""
+    """Read one call; True if what is below it is read too."""
     function = node.child_by_field_name("function")
     name = text_of(function)
     given = given_to(node)

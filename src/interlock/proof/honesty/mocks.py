@@ -27,7 +27,7 @@ def _demands(found: TestFile) -> list[str]:
 
 
 def compare_mocks(path: str, old: TestFile, new: TestFile) -> list[TestFact]:
-    """Mocks that now stand in for what the tests themselves call."""
+    """Mocks that now replace what the tests themselves call."""
     facts = []
     known = {mock for case in old.tests.values() for mock in case.mocks} | set(old.mocks)
     if old.imports and new.imports:

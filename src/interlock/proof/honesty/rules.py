@@ -22,7 +22,7 @@ _HIGHER_IS_LOOSER = late_pattern(
     re.IGNORECASE,
 )
 TIMES = 3.0
-"""How much a limit like a timeout has to grow to be told."""
+"""How much a limit such as a timeout has to grow to be reported."""
 _SWITCHED_OFF = late_pattern(
     r"strict|disallow_\w+|warn_\w+|check_untyped_defs|no_implicit_\w+|noImplicit\w+|noUnused\w+|"
     r"noUncheckedIndexedAccess"

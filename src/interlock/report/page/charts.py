@@ -66,7 +66,7 @@ def strip(steps: int, marks: Sequence[tuple[int, str, str]]) -> Html:
     x = _scale(0, max(steps, 1), 0.0, 1000.0)
     parts = [el("rect", {"class": "base", "x": 0, "y": 11, "width": 1000, "height": 2})]
     for step, kind, words in marks:
-        # What was found stands above the line, what would have been done below it: often both belong to one step.
+        # Findings are above the line, and what would have been done is below it: often both belong to one step.
         top = 13 if kind == "answer" else 1
         place = {"class": kind, "x": f"{x(step) - 3:.1f}", "y": top, "width": 6, "height": 10, "rx": 2}
         parts.append(el("rect", place, el("title", None, words)))

@@ -50,7 +50,7 @@ def clock(time: float, form: str = "%H:%M:%S") -> str:
 
 def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
     """The ladder as a picture, the strongest rung on top: a bar that grows with the level, a dot for each use, its
-    colour what came of it. Of a run that has ended nothing more will be known."""
+    colour the result. Of a run that has ended nothing more will be known."""
     rows = []
     for rung in strongest_first(rungs):
         dots = [
@@ -241,7 +241,7 @@ def diff_class(line: str) -> str:
 
 
 def gallery(pictures: Sequence[ReportPicture]) -> Html:
-    """Screenshots with what was seen in them; what a recovery changed stands side by side."""
+    """Screenshots with what was seen in them; before and after a recovery are side by side."""
     shown: list[Html] = []
     for index, each in enumerate(pictures):
         follower = pictures[index + 1] if index + 1 < len(pictures) else None

@@ -91,7 +91,7 @@ class CompiledRule:
 
 
 def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
-    """The first subcommands that a match can begin with; None where any will do."""
+    """The first subcommands that a match can begin with; None if any will do."""
     if not entries:
         return None
     firsts = frozenset(word for entry in entries for word in entry.split()[0].split("|"))

@@ -119,7 +119,7 @@ def as_rule(entry: Any, where: str, index: int) -> Rule:
 
 
 def as_match(raw: Any) -> Any:
-    """One entry where a list may stand becomes a list."""
+    """A single entry in place of a list becomes a list."""
     if not isinstance(raw, dict):
         return raw
     made = {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in raw.items()}

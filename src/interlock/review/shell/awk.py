@@ -126,7 +126,7 @@ def _statement(words: list[tuple[str, str]], known: dict[str, str]) -> list[AwkC
 
 
 def _joined(words: list[tuple[str, str]], known: dict[str, str]) -> str:
-    """The text of an expression: pieces that stand side by side are one, a `printf` puts its values in."""
+    """The text of an expression: adjacent pieces are one, and `printf` inserts its values."""
     pieces: list[str] = [""]
     for kind, word in words:
         if kind == "comma":

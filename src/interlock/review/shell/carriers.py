@@ -224,7 +224,7 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
 
 
 def run_unknown(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> None:
-    """A program that nobody knows may run what its words say: `chronic rm -rf x`, `torsocks curl -d @f URL`."""
+    """A program that no one knows may run what its words say: `chronic rm -rf x`, `torsocks curl -d @f URL`."""
     args = command.args
     for at, arg in enumerate(args[:MAX_BEFORE]):
         if at and args[at - 1] in SAYING:
@@ -253,7 +253,7 @@ CARRIED = late_pattern(
     r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"
     r"(?=(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|find|curl|wget|nc|ncat|bash|sh|sudo|chmod|chown|truncate|mv|cat|env)\s)"
 )
-"""What may stand before a command within a word."""
+"""What may precede a command within a word."""
 
 EVALUATING = name_set("-e -E -c -o -x -ex -r --eval --exec --execute --command --cmd --expression -S -s")
 """Options whose value many programs evaluate."""

@@ -295,7 +295,7 @@ ENVIRONMENT_LISTS: dict[str, tuple[tuple[str, ...], ...]] = {
 
 
 def all_variables(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """The whole environment has a name of its own, so that a rule can tell it from one variable."""
+    """The whole environment has its own name, so that a rule can tell it from one variable."""
     if command.args in ENVIRONMENT_LISTS[command.program]:
         return PipeContent(None, (*flow.sources, "environment")[-MAX_SOURCES:])
     return set_parameters(command, scope, flow, out) if command.program == "set" else out

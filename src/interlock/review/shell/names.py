@@ -24,7 +24,7 @@ MAX_NAME = 256
 
 
 def program_name(word: str) -> str:
-    """The name that rules know: `/usr/bin/git`, `git.exe` and `\\git` are git; `./rm` is somebody's own script."""
+    """The name that rules know: `/usr/bin/git`, `git.exe` and `\\git` are git; `./rm` is someone's own script."""
     return known_name(word) if len(word) <= MAX_NAME else word
 
 

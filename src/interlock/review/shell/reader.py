@@ -119,13 +119,13 @@ class ScriptReader(SyntaxWalk):
 
     @contextmanager
     def quoting(self, evidence: str) -> Iterator[None]:
-        """Commands that are written down inside stand in a file of an earlier step."""
+        """The commands inside are in a file of an earlier step."""
         before, self.evidence = self.evidence, self.evidence or evidence
         yield
         self.evidence = before
 
     def read(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """Read a script, or a script inside one; gives what it would print where that is known."""
+        """Read a script, or a script inside one; returns what it would print where that is known."""
         self._characters -= len(text)
         if self._depth >= MAX_DEPTH or self._characters < 0:
             self.complete = False
@@ -217,7 +217,7 @@ class ScriptReader(SyntaxWalk):
         elif program in DECLARING:
             run_assignments(self, (arg.partition("=")[::2] for arg in words[1:]), scope)
         if own.fetched and "/" in program and (fetcher := is_fetched(words[0], scope)) is not None:
-            # A program that lies there since an earlier step could have been looked at.
+            # A program from an earlier step could have been inspected.
             name = "fetched" if own.step >= 0 else "sh"
             self.add(Command(program=name, args=tuple(words), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))
         if program in scope.aliases and self._depth < MAX_DEPTH:
@@ -299,7 +299,7 @@ def innermost(command: Command) -> Command:
 
 
 def parser() -> Parser:
-    """This thread's parser: it is not made to be shared."""
+    """This thread's parser: it cannot be shared."""
     found: Parser | None = getattr(_parsers, "bash", None)
     if found is None:
         found = _parsers.bash = Parser(_LANGUAGE)

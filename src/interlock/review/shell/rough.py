@@ -1,4 +1,4 @@
-"""Rough: a script that the parser cannot have, read word by word in linear time.
+"""Rough: a script that is too long for the parser, read word by word in linear time.
 
 Quotes, separators, pipes, comments and heredocs are understood; loops, functions and nesting are not: their parts are
 read one after the other.

@@ -103,7 +103,7 @@ class ShellScope:
         return other
 
     def value(self, name: str) -> str | None:
-        """The value of a variable or parameter; None where it is not known."""
+        """The value of a variable or parameter; None if it is not known."""
         if name in self.variables:
             return self.variables[name]
         if name == "PWD":

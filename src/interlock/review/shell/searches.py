@@ -31,14 +31,14 @@ WEAK_TESTS = name_set("-type -xtype -maxdepth -mindepth -fstype -readable -writa
 
 
 BROAD_ROOTS = ("/", "~", "/home", "/Users")
-"""Below these lies the work of everybody: all files of one kind are much, be it only one kind."""
+"""Below these is everyone's work: even all files of a single kind are many."""
 
 NAME_TESTS = name_set("-name -iname -path -ipath -wholename -iwholename -regex -iregex")
 
 RUBBISH = name_set(
     """bak tmp temp cache pycache pyc pyo class o swp swo orig rej core old part crdownload ds_store thumbsdb ~ #"""
 )
-"""What names of files that nobody misses come down to."""
+"""What the names of disposable files reduce to."""
 
 RUNNING = name_set("sh bash zsh dash python python3 node perl ruby source . {}")
 
@@ -93,7 +93,7 @@ def run_xargs(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
     if not words:
         return reader.nested("\n".join(items), below(scope, "parallel"), NOTHING) if is_parallel and items else None
     inner = below(scope, command.program)
-    # What a search has picked before is as good as what xargs is not told.
+    # What an earlier search picked counts like input that xargs has not read.
     picked = not items or all(item.endswith("{}") for item in items)
     # A path among the words is taken in any case.
     picked = picked and not any(word[:1] in ("/", "~") and (mark or "{}") not in word for word in words[1:])
@@ -118,7 +118,7 @@ def by_line(args: tuple[str, ...]) -> bool:
 
 
 def mark_of(args: tuple[str, ...]) -> str | None:
-    """What stands for a name in the words: `-I %`, `-I%`, `-i`, `--replace=%`."""
+    """The placeholder for a name in the words: `-I %`, `-I%`, `-i`, `--replace=%`."""
     for at, arg in enumerate(args):
         if arg in ("-I", "-J"):
             return args[at + 1] if at + 1 < len(args) else None
@@ -134,7 +134,7 @@ def mark_of(args: tuple[str, ...]) -> str | None:
 
 
 def fill(words: list[str], items: tuple[str, ...], mark: str) -> list[str]:
-    """The words with the names put in where the mark stands, else at the end."""
+    """The words with the names put in at the placeholder, otherwise at the end."""
     filled: list[str] = []
     for word in words:
         if word == mark:

@@ -12,7 +12,7 @@ def is_fork_bomb(name: str, body: str) -> bool:
 
 
 def goes_on(before: Node, node: Node) -> bool:
-    """Whether nothing but backslashes at the end of lines stand between the two: then they are one word."""
+    """Whether nothing but backslashes at line ends is between the two: then they are one word."""
     lines = node.start_point[0] - before.end_point[0]
     return lines > 0 and node.start_byte - before.end_byte == 2 * lines
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def unwrap(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """Run what a wrapper wraps; None where the command is not a wrapper and stands for itself."""
+    """Run what a wrapper wraps; None if the command is not a wrapper and stands for itself."""
     if command.program in TOOLS:
         run_build_file(reader, command, scope)
     handler = HANDLERS.get(command.program)
@@ -83,7 +83,7 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
 
 
 def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
-    """The scope of a container: what it mounts is where it lies on this machine."""
+    """The scope of a container: what it mounts is where it is on this machine."""
     inner = scope.copy()
     inner.links = dict(scope.links)
     for at, arg in enumerate(args[:-1]):

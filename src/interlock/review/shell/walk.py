@@ -57,7 +57,7 @@ class SyntaxWalk(ABC):
         self.commands.append(replace(command, evidence=self.evidence) if self.evidence else command)
 
     def run(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """Run one statement; gives what goes on through the pipe."""
+        """Run one statement; returns what continues through the pipe."""
         self._nodes -= 1
         if self._nodes < 0 or self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
             self.complete = False
@@ -154,7 +154,7 @@ class SyntaxWalk(ABC):
         return self.together([self.run(child, scope, flow) for child in children])
 
     def together(self, outs: list[PipeContent], node: Node | None = None) -> PipeContent:
-        """What statements print one after the other, or either of them with `||`, if somebody listens."""
+        """What statements print one after the other, or either of them with `||`, if the output is used."""
         if not self._listeners:
             return outs[-1] if outs else NOTHING
         return one_after_another(outs, either=node is not None and b"||" in source_bytes(node))

@@ -89,7 +89,7 @@ def unquoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
 
 
 def run_inner(node: Node, scope: ShellScope, substitute: Substitute) -> str:
-    """Run the substitutions inside an expansion, a subscript or a sum; gives its text with what they print put in."""
+    """Run the substitutions inside an expansion, a subscript or a sum; returns its text with what they print put in."""
     text = source(node)
     if "(" not in text and "`" not in text:
         return text
@@ -145,7 +145,7 @@ def join(node: Node, scope: ShellScope, substitute: Substitute) -> list[str]:
 
 
 VALUES = ("simple_expansion", "expansion", "command_substitution")
-"""Pieces whose value the shell splits at blanks when they stand outside quotes."""
+"""Pieces whose value the shell splits at blanks outside quotes."""
 
 
 PARAMETER = late_pattern(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
@@ -189,7 +189,7 @@ def elements(array: tuple[str, ...], index: str) -> list[str]:
 
 
 def expand_braces(text: str) -> list[str]:
-    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; nobody writes long ones by hand."""
+    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; longer ones are not written by hand."""
     if len(text) > MAX_BRACED:
         return [text]
     done: list[str] = []

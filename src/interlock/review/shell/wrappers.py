@@ -11,7 +11,7 @@ class Wrapper(Struct, frozen=True):
     """How a wrapper's own words end.
 
     `valued` are the options that take the next word, `skip` the number of its own operands before the command,
-    `record` whether the wrapper is itself an action, `after` the word that has to stand before the command.
+    `record` whether the wrapper is itself an action, `after` the word that must precede the command.
     """
 
     valued: frozenset[str] = frozenset()

@@ -15,7 +15,7 @@ from ....core import Usage, from_json
 from ...image_digest import image_placeholder
 
 Json = dict[str, Any]
-"""A JSON object of somebody else's making."""
+"""A JSON object from outside."""
 
 
 class StreamAction(Enum):
@@ -36,7 +36,7 @@ class ModelCall(Struct, frozen=True):
 
 
 class ToolResult(Struct, frozen=True):
-    """What came of a call, as the next request tells it."""
+    """The result of a call, as the next request reports it."""
 
     call_id: str
     name: str
@@ -70,7 +70,7 @@ class WireFormat(ABC):
         return str(body.get("model", ""))
 
     def set_model(self, path: str, body: Json, model: str) -> str:
-        """Ask another model; gives the path to ask at."""
+        """Ask another model; returns the path to ask at."""
         body["model"] = model
         return path
 
@@ -80,7 +80,7 @@ class WireFormat(ABC):
 
     @abstractmethod
     def system(self, body: Json) -> object:
-        """What the model is told about itself: with the tools' names it tells agents of one run apart."""
+        """The model's instructions: with the tools' names they distinguish the agents of one run."""
 
     @abstractmethod
     def is_model(self, item: Json) -> bool:
@@ -110,7 +110,7 @@ class WireFormat(ABC):
 
     @abstractmethod
     def exchange(self, reader: ReplyReader, answers: Mapping[str, str]) -> list[Json]:
-        """An answer that was not handed on, with what stands in for the results of its calls."""
+        """An answer that was not handed on, with what replaces the results of its calls."""
 
     @abstractmethod
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:

@@ -25,7 +25,7 @@ RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
 class AccessibilityLayer:
     """Asks the accessibility bus.
 
-    `is_behind` knows whether a window with a title lies behind the session's; `title` is what the active window says.
+    `is_behind` knows whether a window with a title is behind the session's; `title` is what the active window says.
     """
 
     name = "accessibility"

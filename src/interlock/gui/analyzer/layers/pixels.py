@@ -146,7 +146,7 @@ class PixelLayer:
     def _told(
         self, frame: Frame, box: Box, kind: str, topic: str, confidence: float, says: str, status: ReplayStatus = DIALOG
     ) -> Evidence:
-        """A problem with the words that stand in its box."""
+        """A problem with the words in its box."""
         words = read_text(frame, box)
         if ERROR_WORDS.search(words):
             status = ERROR

@@ -13,7 +13,7 @@ from ..result import ReplayStatus, ScreenSituation
 
 
 class WindowLayer:
-    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: the editor's title told its state."""
+    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: the title showed its state."""
 
     name = "window system"
 
@@ -43,7 +43,7 @@ class WindowLayer:
         return problem(self.name, status, "window_gone", "window", 0.9, "the editor has no window")
 
     def _covering(self, editor: Window) -> Evidence | None:
-        """A dialog of another program that lies over the editor without having taken the keyboard."""
+        """A dialog of another program that is over the editor without having taken the keyboard."""
         try:
             above = [each for each in self._windows.above(editor.id) if self._windows.is_dialog(each.id)]
         except InterlockError:
@@ -89,7 +89,7 @@ class WindowLayer:
         return PurePath(actual).parts[-len(PurePath(expected).parts) :] == PurePath(expected).parts
 
     def _without_settings(self, active: Window) -> Evidence | None:
-        """An editor whose title told its state and no longer does: it saves by itself now, and completes brackets."""
+        """An editor whose title no longer shows its state: it saves by itself now, and completes brackets."""
         if not self._tells:
             return None
         says = f"the editor has lost its settings: its title is {active.title[:80]!r}"

@@ -1,1 +1,1 @@
-"""What can be told from the pixels alone."""
+"""What can be recognised from the pixels alone."""

@@ -91,7 +91,7 @@ def runs(mask: Any, shortest: int) -> list[tuple[int, int, int]]:
 
 
 def _thin(brightness: Any) -> Any:
-    """Pixels that differ from what lies three above and three below."""
+    """Pixels that differ from what is three above and three below."""
     found = np.zeros(brightness.shape, dtype=bool)
     middle, above, below = brightness[3:-3], brightness[:-6], brightness[6:]
     found[3:-3] = (np.abs(middle - above) >= STEP) & (np.abs(middle - below) >= STEP)

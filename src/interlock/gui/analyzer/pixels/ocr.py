@@ -17,7 +17,7 @@ MAX_PIXELS = 1_000_000
 
 
 def read_text(frame: Frame, box: Box) -> str:
-    """The words in a part of the screen; empty where none are found or nothing can read them."""
+    """The words in a part of the screen; empty if none are found or nothing can read them."""
     program = _tesseract()
     if program is None or box.width * box.height > MAX_PIXELS:
         return ""
