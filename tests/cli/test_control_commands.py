@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
 
 from interlock.config.model import Hub
@@ -39,6 +40,21 @@ def test_a_run_is_paused_resumed_and_cancelled_by_its_beginning(home: Path) -> N
         assert interlock("cancel", "abc", home=home).returncode == 0
         ended = interlock("pause", "abc", home=home)
         assert (ended.returncode, ended.stderr) == (3, "interlock: abc123: the run has ended (aborted)\n")
+
+
+def test_one_bad_byte_in_another_runs_journal_stops_no_command(home: Path) -> None:
+    with own(home, "bad") as bad:
+        bad.journal.flush()
+    connection = apsw.Connection(str(bad.folder.journal))
+    connection.execute("UPDATE summary SET body = cast(x'ff' || body AS TEXT)").fetchall()
+    connection.close()
+    with own(home, "good") as owned:
+        for command in ("pause", "resume", "cancel"):
+            assert interlock(command, "good", home=home).returncode == 0, command
+        assert owned.endpoint.state.status == "aborted"
+        listed = interlock("ps", "--all", home=home)
+        assert listed.returncode == 0 and "unreadable" in listed.stdout and "good" in listed.stdout
+        assert interlock("prune", "--keep", "5", "--dry-run", home=home).returncode == 0
 
 
 def test_the_answer_calls_a_run_by_its_name_and_with_v_by_its_id_and_the_protocols_words(home: Path) -> None:
