@@ -88,7 +88,7 @@ def test_a_parked_run_refuses_pause_and_is_woken_by_resume(place):
     assert state["status"] == "paused" and state["waiting"]["kind"] == "parked"
     assert state["waiting"]["until"] == run.liveness.wake
     _, lines, _ = place.interlock("show", run.run_id)
-    assert b"by itself" in lines and b"needs you" not in lines
+    assert b"by itself" in lines and b"needs you" not in lines and lines.count(b"Try again in") == 1
     _, shown, _ = place.interlock("ps")
     assert b"parked until" in shown
     assert place.order("pause").code == "invalid_state"

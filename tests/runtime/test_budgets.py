@@ -47,7 +47,10 @@ def spender(number: int, root: str, url: str | None, report: str) -> None:
         time.sleep(0.005)
     while budgets.check(Spend(cost_usd=spent), time.time(), reserve=True) is None:
         spent += chance.uniform(STEP / 5, STEP)
-        Path(report, f"spent-{number}").write_text(str(spent))
+        # Whole, also where it is killed meanwhile.
+        draft = Path(report, f"draft-{number}")
+        draft.write_text(str(spent))
+        draft.replace(Path(report, f"spent-{number}"))
         if chance.random() < 0.1:
             time.sleep(0.005)
         budgets.check(Spend(cost_usd=spent), time.time(), reserve=False)
@@ -73,7 +76,7 @@ def spend_together(roots: list[Path], url: str | None, report: Path) -> float:
     for run in runs:
         run.join(120)
         assert not run.is_alive()
-    return sum(float(path.read_text() or "0") for path in report.glob("spent-*"))
+    return sum(float(path.read_text()) for path in report.glob("spent-*"))
 
 
 def _until(is_so: Callable[[], bool]) -> None:
@@ -216,6 +219,58 @@ def test_two_runs_share_a_budget_and_the_answer_is_as_configured(tmp_path: Path,
             two.resume()
             assert [spend_step(two, cost) for cost in (0.01, 0.2, 0.01)] == ["proceed", "proceed", "hold"]
         assert (two.run.reason == "MAX_ITERATIONS") is (on_limit == "stop")
+
+
+def test_what_a_person_allowed_beyond_a_budget_outlives_the_owner(tmp_path: Path) -> None:
+    budget = Budget(name="daily", per="day", max_cost_usd=1.0, on_limit="pause")
+    spec, now, words = RunSpec(run_id="a"), START, ""
+
+    def owner(spent: float = 0.0, held: str | None = None) -> RunBudgets:
+        return RunBudgets((budget,), spec, BudgetLedger(tmp_path, lambda: now), Amount(spent), held)
+
+    def check(budgets: RunBudgets, spent: float) -> str:
+        over = budgets.check(Spend(cost_usd=spent), now, reserve=True)
+        return str(over) if over is not None else ""
+
+    first = owner()
+    first.resumed(now)
+    assert check(first, 0.9) == ""
+    over = first.check(Spend(cost_usd=1.02), now, reserve=True)
+    assert over is not None
+    words = str(over)
+    # Killed after the pause and before it was noted: the run's own words say why it is held.
+    second = owner(1.02, words)
+    assert check(second, 1.02)
+    second.hold(over, now)
+    # Killed when a person had resumed it, but before another step asked.
+    third = owner(1.02)
+    third.resumed(now)
+    assert check(third, 1.02) == ""
+    # Killed later: what was allowed stays allowed, once.
+    fourth = owner(1.05)
+    fourth.resumed(now)
+    assert check(fourth, 1.05) == ""
+    assert check(fourth, 1.13)
+    fifth = owner(1.13)
+    fifth.resumed(now)
+    assert check(fifth, 1.13)
+
+
+def test_a_run_that_another_owner_continues_is_counted_once_also_on_the_next_day(tmp_path: Path) -> None:
+    budget, spec = Budget(name="daily", per="day", max_cost_usd=9.0, on_limit="pause"), RunSpec(run_id="a")
+    ledger = BudgetLedger(tmp_path, lambda: START)
+
+    def used(now: float) -> float:
+        return ledger.page("daily", period_of("day", now, "a")[0]).used.cost_usd
+
+    RunBudgets((budget,), spec, BudgetLedger(tmp_path)).close(Spend(cost_usd=2.0), START, ended=False)
+    again = RunBudgets((budget,), spec, BudgetLedger(tmp_path), Amount(2.0))
+    again.check(Spend(cost_usd=2.5), START, reserve=True)
+    assert used(START) == 2.5
+    tomorrow = START + 86_400
+    later = RunBudgets((budget,), spec, BudgetLedger(tmp_path), Amount(2.5))
+    later.check(Spend(cost_usd=3.0), tomorrow, reserve=True)
+    assert (used(START), used(tomorrow)) == (2.5, 0.5)
 
 
 def test_the_forecast_says_when_a_budget_is_used_up(tmp_path: Path) -> None:

@@ -30,13 +30,17 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
         spent(run.cost_usd, run.max_cost_usd, run.unpriced_tokens),
     ]
     console.print("  " + ", ".join(facts))
+    parked = run.doing is not None and run.doing.word == "parked"
     if run.doing is not None:
-        evidence = f" ({run.doing.evidence})" if run.doing.evidence else ""
+        # Why it is parked, the timeline says.
+        evidence = f" ({run.doing.evidence})" if run.doing.evidence and not parked else ""
         asked = f"; it asks: {run.doing.question}" if run.doing.question else ""
-        console.print(f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}", markup=False)
-    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waiting", run.waiting)):
+        words = f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}"
+        console.print(words, markup=False, soft_wrap=True)
+    waiting = None if parked else run.waiting
+    for label, value in (("workspace", run.workspace), ("continues", spec.continues), ("waiting", waiting)):
         if value:
-            console.print(f"  {label} {value}", markup=False)
+            console.print(f"  {label} {value}", markup=False, soft_wrap=True)
     console.print()
 
 

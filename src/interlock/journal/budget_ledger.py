@@ -15,6 +15,7 @@ from typing import Literal
 import apsw
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core import from_json
 from .durable_files import FOLDER_MODE
@@ -47,12 +48,17 @@ NOTHING = Amount()
 
 
 class Booked(Struct, frozen=True, omit_defaults=True):
-    """What one run has used in a period: its `total` now, less what it had used `before` the period."""
+    """What one run has used in a period: its `total` now, less what it had used `before` the period.
+
+    `held` says that it is paused at the limit; `more` is what a person has allowed it beyond.
+    """
 
     total: Amount = NOTHING
     before: Amount = NOTHING
     reserved: Amount = NOTHING
     until: float = 0.0
+    held: bool = False
+    more: Amount = NOTHING
 
     @property
     def used(self) -> Amount:
@@ -85,7 +91,8 @@ class Page(Struct, frozen=True, omit_defaults=True):
 class Booking(Struct, frozen=True, kw_only=True):
     """What one run says: how much it has used in all, and what its next step may use.
 
-    `before` is what it had used when the period began, where it has no entry yet. With `ended` it is over.
+    `before` is what it had used when the period began, where it has no entry yet. With `ended` it is over. `held` says
+    that it pauses at the limit; `more`, which ends that, is what it may use beyond. Both stay until said otherwise.
     """
 
     run_id: str
@@ -94,37 +101,44 @@ class Booking(Struct, frozen=True, kw_only=True):
     reserve: Amount = NOTHING
     most: Amount | None = None
     ended: bool = False
+    held: bool = False
+    more: Amount | None = None
 
 
 class Standing(Struct, frozen=True):
-    """What a period has used, what others have reserved, and whether the step may run."""
+    """What a period has used, what others have reserved, whether the step may run, and whether the run is held."""
 
     used: Amount
     reserved: Amount
     since: float
     allowed: bool = True
+    held: bool = False
 
 
 def book(page: Page, said: Booking, now: float) -> tuple[Page, Standing]:
-    """The page after what a run said. A step is allowed, and reserved, while used and reserved are below `most`."""
+    """The page after what a run said.
+
+    A step is allowed, and reserved, while used and reserved are below `most` and what a person allowed beyond it.
+    """
     known = page.runs.get(said.run_id) or Booked(before=said.before)
     # A total never falls: what is told late, or by a successor that knows less, takes nothing back.
     total = Amount(max(known.total.cost_usd, said.total.cost_usd), max(known.total.tokens, said.total.tokens))
-    settled = Booked(total, known.before)
+    more = said.more if said.more is not None else known.more
+    settled = Booked(total, known.before, held=said.held or (known.held and said.more is None), more=more)
     page = Page(page.since or now, {**page.runs, said.run_id: settled}, page.closed)
     used, reserved = page.used, page.reserved(now, said.run_id)
     taken = used.plus(reserved)
     allowed = said.most is None or (
-        (said.most.cost_usd <= 0 or taken.cost_usd < said.most.cost_usd)
-        and (said.most.tokens <= 0 or taken.tokens < said.most.tokens)
+        (said.most.cost_usd <= 0 or taken.cost_usd < said.most.cost_usd + more.cost_usd)
+        and (said.most.tokens <= 0 or taken.tokens < said.most.tokens + more.tokens)
     )
     if said.ended:
         left = {run_id: run for run_id, run in page.runs.items() if run_id != said.run_id}
         page = Page(page.since, left, page.closed.plus(settled.used))
     elif allowed and said.reserve != NOTHING:
-        reserving = Booked(total, known.before, said.reserve, now + RESERVED_S)
+        reserving = replace(settled, reserved=said.reserve, until=now + RESERVED_S)
         page = Page(page.since, {**page.runs, said.run_id: reserving}, page.closed)
-    return page, Standing(used, reserved, page.since, allowed)
+    return page, Standing(used, reserved, page.since, allowed, settled.held)
 
 
 def period_of(per: Per, now: float, run_id: str) -> tuple[str, float, float]:

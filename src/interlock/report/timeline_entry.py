@@ -78,13 +78,18 @@ def read_moment(record: Record, *, hidden: bool = False) -> TimelineMoment | Non
         data = msgspec.Raw(msgspec.json.encode(fields))
         kind: MomentKind = next((kind for kind, made_of in RECORDS.items() if record.kind in made_of), "note")
         told = RecordText(kind, "quiet", plain(record.kind), _first_words(fields))
-    elif isinstance(body, State) and body.status == "running" and body.waiting is None and not hidden:
-        # A sign of life. Who resumed the run is in the RESULT.
+    elif isinstance(body, State) and not hidden and _is_told_already(body):
         return None
     else:
         told = tell(body)
     title, detail = printable(told.title), printable(told.detail)
     return TimelineMoment(record.seq, record.time, told.kind, told.step, told.level, title, detail, record.kind, data)
+
+
+def _is_told_already(state: State) -> bool:
+    """A sign of life, whose cause is in the RESULT; or that a run is parked until some time, as its record says."""
+    waiting = state.waiting
+    return state.status == "running" if waiting is None else waiting.kind == "parked" and waiting.until > 0
 
 
 def _fields(record: Record) -> dict[str, Any]:

@@ -149,8 +149,10 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("note", "warning", f"supervision impaired: {body.part}", _join("; ", body.why, off))
         case records.ParkedRecord():
             what = "client hangs, restart" if body.source == "hang" else f"usage limit {body.number}"
-            title = _join(": ", f"{what}: {_parked(body.wake or 0.0)}", body.held_by)
-            return RecordText("state", "warning", one_line(title), body.reason)
+            if body.held_by:
+                # What needs a person, and why, the state that follows says.
+                return RecordText("state", "warning", what)
+            return RecordText("state", "warning", one_line(f"{what}: {_parked(body.wake or 0.0)}"), body.reason)
         case records.WokenRecord():
             return RecordText("state", "notice", one_line(f"woken up ({body.number}) by {body.by}"), body.how)
         case records.LivenessRecord():

@@ -57,7 +57,8 @@ def _words(budget: Budget) -> str:
 class RunBudgets:
     """The budgets of one run.
 
-    A successor of a run's owner knows what it had `spent`, and why it is `held`, if it is.
+    A successor of a run's owner knows what it had `spent`, and why it is `held`, if it is; the ledger knows for which
+    budget it was, and what a person has allowed it since.
     """
 
     def __init__(
@@ -65,10 +66,10 @@ class RunBudgets:
     ) -> None:
         self._budgets = [budget for budget in budgets if fits(budget, spec)]
         self._spec, self._ledger = spec, ledger
-        self._last, self._step = spent, NOTHING
+        self._begun, self._last, self._step = spent, spent, NOTHING
         self._periods: dict[str, tuple[str, Amount]] = {}
-        self._more: dict[str, Amount] = {}
-        self._held = next((one.name for one in self._budgets if held and held.startswith(_words(one))), None)
+        self._held = {one.name for one in self._budgets if held and held.startswith(_words(one))}
+        self._recalled = False
         self._warned: set[tuple[str, str]] = set()
         self._broken = False
 
@@ -94,27 +95,33 @@ class RunBudgets:
         self._warned.add(key)
         return new
 
-    def hold(self, over: BudgetReached) -> None:
+    def hold(self, over: BudgetReached, now: float) -> None:
         """The run is held for this budget: resuming it allows it a little more."""
-        self._held = over.budget.name
+        self._held.add(over.budget.name)
+        self._say(over.budget, now, held=True)
 
     def resumed(self, now: float) -> None:
         """The run is not held: if it was for a budget, a person allows it a tenth more than is taken already."""
         for budget in self._budgets:
-            if budget.name == self._held:
-                # Other runs may have spent meanwhile: what is allowed counts from here, or the run would pause again.
-                taken = self._taken(budget, now)
+            if self._recalled and budget.name not in self._held:
+                continue
+            # The first time, the ledger is asked: a predecessor may have died before it could allow it.
+            standing = self._say(budget, now)
+            if standing is not None and (standing.held or budget.name in self._held):
                 tenth = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
-                beyond = taken.minus(Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0))
-                self._more[budget.name] = beyond.plus(tenth)
-        self._held = None
+                limit = Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0)
+                # Other runs may have spent meanwhile: what is allowed counts from here, or the run would pause again.
+                taken = standing.used.plus(standing.reserved)
+                self._say(budget, now, more=taken.minus(limit).plus(tenth))
+        self._recalled = True
+        self._held.clear()
 
-    def end(self, spend: Spend, now: float) -> None:
-        """The run is over: nothing stays reserved."""
+    def close(self, spend: Spend, now: float, *, ended: bool) -> None:
+        """Nothing stays reserved; a run that has not `ended` is continued by another owner."""
         for budget in self._budgets:
             period, before = self._period(budget, now)
             said = Booking(
-                run_id=self._spec.run_id, total=Amount(spend.cost_usd, spend.tokens), before=before, ended=True
+                run_id=self._spec.run_id, total=Amount(spend.cost_usd, spend.tokens), before=before, ended=ended
             )
             with contextlib.suppress(Exception):
                 self._ledger.book(budget.name, period, said)
@@ -122,18 +129,12 @@ class RunBudgets:
 
     def _book(self, budget: Budget, total: Amount, now: float, *, reserve: bool) -> BudgetReached | None:
         period, before = self._period(budget, now)
-        more = self._more.get(budget.name, NOTHING)
-        # Beyond a limit a person has allowed a little more; a limit that is not set stays 0.
-        most = Amount(
-            budget.max_cost_usd + more.cost_usd if budget.max_cost_usd is not None else 0.0,
-            budget.max_tokens + more.tokens if budget.max_tokens is not None else 0,
-        )
         said = Booking(
             run_id=self._spec.run_id,
             total=total,
             before=before,
             reserve=self._step if reserve and budget.on_limit != "warn" else NOTHING,
-            most=most,
+            most=Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0),
         )
         try:
             standing = self._ledger.book(budget.name, period, said)
@@ -144,23 +145,21 @@ class RunBudgets:
             return None
         return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
 
-    def _taken(self, budget: Budget, now: float) -> Amount:
-        """What is used, and reserved by others, in the present period."""
+    def _say(self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None) -> Standing | None:
+        """Have the ledger keep this of the run; None where there is no ledger."""
         period, before = self._period(budget, now)
+        said = Booking(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
         try:
-            standing = self._ledger.book(
-                budget.name, period, Booking(run_id=self._spec.run_id, total=self._last, before=before)
-            )
+            return self._ledger.book(budget.name, period, said)
         except Exception:  # noqa: BLE001  said where a step is booked
-            return NOTHING
-        return standing.used.plus(standing.reserved)
+            return None
 
     def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:
         """The present period, and what the run had used when it began."""
         period = period_of(budget.per, now, self._spec.run_id)[0]
         known = self._periods.get(budget.name)
         if known is None:
-            self._periods[budget.name] = (period, NOTHING)
+            self._periods[budget.name] = (period, self._begun)
         elif known[0] != period:
             self._periods[budget.name] = (period, self._last)
         return self._periods[budget.name]

@@ -96,8 +96,9 @@ class LimitEnforcer:
             return None
         self._recorder.run.record(LimitRecord(words, limit=reached.budget.name))
         if answer == "pause":
-            self._budgets.hold(reached)
             self._guard.part("journal", lambda: self._hold(Hold(words, kind="limit")), "")
+            # After it: an owner that dies in between leaves a run whose words say why it is held.
+            self._budgets.hold(reached, now)
             return Decision("hold", reason=f"{words}. The run needs a person.")
         self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", words), None)
         self._executor.carry_out(Stop(f"limit: {words}"))

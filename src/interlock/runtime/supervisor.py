@@ -118,7 +118,7 @@ class Supervisor(StepClient):
         self.runner = DirectiveRunner(run, executor, self._guard)
         budgets = open_budgets(run, config)
         if budgets is not None:
-            run.on_close(lambda: budgets.end(self.pipeline.ledger.spend, run.clock.time()))
+            run.on_close(lambda: budgets.close(self.pipeline.ledger.spend, run.clock.time(), ended=run.ended))
         self._limiting = LimitEnforcer(run, self.pipeline, executor, self.recorder, self._guard, self._hold, budgets)
         self._checkpointing = Checkpointing(run, self.pipeline, executor, self._guard, self.context)
         self._enforcer = ContractEnforcer(
