@@ -18,7 +18,7 @@ from interlock.records import (
     VerificationResult,
 )
 from interlock.report import Story
-from interlock.report.changes import Changed, read_changes, split_patch
+from interlock.report.changes import RunChanges, read_changes, split_patch
 from interlock.report.document import gather
 from interlock.report.page.element import Html, el
 from interlock.report.pictures import read_picture
@@ -173,7 +173,7 @@ def hostile(tmp_path_factory):
         from interlock.report.changes import Stretch
 
         stretch = Stretch(ATTACK, ATTACK, 1, 0.0, ATTACK, split_patch(patch, {}))
-        return gather(story, Changed((stretch,), ATTACK))
+        return gather(story, RunChanges((stretch,), ATTACK))
 
 
 def test_nothing_that_an_agent_says_becomes_markup(hostile):

@@ -28,7 +28,7 @@ REMEMBERED = 1024
 SWITCHED_OFF = "settings that switch the hooks off were written"
 
 
-Answer = Literal["warn", "pause", "stop"]
+Reaction = Literal["warn", "pause", "stop"]
 
 
 class HookGuardian:
@@ -108,7 +108,7 @@ class HookGuardian:
         """Everything that was noticed so far, in words."""
         return tuple(self._told)
 
-    def notice(self, what: str, path: str = "", answer: Answer | None = None) -> None:
+    def notice(self, what: str, path: str = "", answer: Reaction | None = None) -> None:
         """Say it once, in the journal and to people, and answer it: as configured, unless told otherwise."""
         with self._lock:
             if (key := f"{what} {path}") in self._noticed:

@@ -13,7 +13,7 @@ from ...core import Context, Issue, Seen, Severity, Step, Stuck, is_task_file, m
 from ..agent_history import push
 from ..breaches import REDACTED, broken
 from ..completed_call import CompletedCall
-from ..constraints import Clause, read_constraints
+from ..constraints import Constraint, read_constraints
 from ..detector import Setting, StatefulDetector
 from ..effect import command_of, is_shell
 from ..goal import goal_text, named_places
@@ -135,7 +135,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             return ()
         return self._told(step, turn.tool, clause, "its output shows a secret", "high")
 
-    def _told(self, step: Step, tool: str, clause: Clause, what: str, severity: Severity) -> tuple[Issue, ...]:
+    def _told(self, step: Step, tool: str, clause: Constraint, what: str, severity: Severity) -> tuple[Issue, ...]:
         began = self.state.broken.setdefault(clause.phrase, step.index)
         return (
             self.issue(
