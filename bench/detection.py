@@ -46,16 +46,43 @@ Tried = list[tuple[dict[str, float], Alarms]]
 
 def detect(traces: Sequence[Trace], tuning: Tuning | None = None) -> Alarms:
     """Every alarm of the product's own detectors, trace by trace, step by step, never ahead."""
-    found: Alarms = {}
-    for trace in traces:
-        detectors = Detectors(Detect(), trace.context(), tuning=tuning)
-        found[trace.trace_id] = [
-            Alarm(issue.type, issue.step, issue.severity or "medium", issue.description)
-            for seen in reviewed(trace)
-            for issue in detectors.observe(seen)
-            if issue.severity != "low"
-        ]
-    return found
+    return {trace.trace_id: _alarms(trace, tuning) for trace in traces}
+
+
+def _alarms(trace: Trace, tuning: Tuning | None) -> list[Alarm]:
+    """The alarms of one trace. With thresholds that no detector asked for, they are those of another setting."""
+    if tuning is not None:
+        for asked, alarms in _FOUND.get(trace.trace_id, ()):
+            if all(getattr(tuning, name) == value for name, value in asked.items()):
+                return alarms
+    watched = None if tuning is None else Watched(tuning)
+    detectors = Detectors(Detect(), trace.context(), tuning=watched)  # type: ignore[arg-type]
+    alarms = [
+        Alarm(issue.type, issue.step, issue.severity or "medium", issue.description)
+        for seen in reviewed(trace)
+        for issue in detectors.observe(seen)
+        if issue.severity != "low"
+    ]
+    if watched is not None:
+        _FOUND.setdefault(trace.trace_id, []).append((watched.asked, alarms))
+    return alarms
+
+
+class Watched:
+    """Thresholds that remember which of them were asked for."""
+
+    def __init__(self, tuning: Tuning) -> None:
+        self.tuning = tuning
+        self.asked: dict[str, object] = {}
+
+    def __getattr__(self, name: str) -> object:
+        if name not in Tuning.__struct_fields__:
+            return getattr(Tuning, name).__get__(self)
+        value = self.asked[name] = getattr(self.tuning, name)
+        return value
+
+
+_FOUND: dict[str, list[tuple[dict[str, object], list[Alarm]]]] = {}
 
 
 def reviewed(trace: Trace) -> list[Seen]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -103,3 +104,19 @@ def test_a_link_in_the_place_of_the_workspace_is_refused(
         checkpoints.create()
     with pytest.raises(InvalidState, match="not a link"):
         checkpoints.restore(saved.id)
+
+
+def test_a_workspace_that_cannot_be_reached_is_not_taken_for_a_deleted_one(tmp_path: Path, stores: Path) -> None:
+    """A link that leads to itself stands for a disk that answers with an error."""
+    disk, away = tmp_path / "disk", tmp_path / "away"
+    (disk / "work").mkdir(parents=True)
+    (disk / "work" / "file").write_text("here")
+    with closing(Checkpoints.open(disk / "work", stores, config=Settings(), clock=ManualClock())) as checkpoints:
+        saved = checkpoints.create()
+        disk.rename(away)
+        disk.symlink_to("disk")
+        with pytest.raises(InvalidState, match="cannot be opened"):
+            checkpoints.create()
+        disk.unlink()
+        away.rename(disk)
+        assert checkpoints.create().files == saved.files == 1

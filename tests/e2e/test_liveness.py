@@ -1,4 +1,4 @@
-"""A real run whose command asks something on its terminal: shown with its text wherever runs are shown."""
+"""A real run whose command asks something, on its terminal or through a pipe: shown with its text wherever runs are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import fcntl
 import json
 import os
 import pty
+import shutil
 import struct
+import subprocess
 import sys
 import termios
 import threading
@@ -39,6 +41,12 @@ steps = Steps()
 steps.before("bash", {"command": "npm init"})
 subprocess.run([sys.executable, "-c", sys.argv[1]])
 """
+PIPED_TOOL = """
+import subprocess
+from interlock.adapters.process import Steps
+Steps().before("bash", {"command": "deploy"})
+subprocess.Popen(["sh", "-c", "printf 'Overwrite (y/n)? '; read answer"], stdin=subprocess.PIPE).wait()
+"""
 IN_REPOSITORY = (
     "git init -q -b main . && git config user.email a@b.c && git config user.name a &&"
     " git commit -q --allow-empty -m one && git checkout -q -b side && git commit -q --allow-empty -m two &&"
@@ -60,31 +68,45 @@ PROMPTS: dict[str, tuple[tuple[str, ...], str]] = {
     "editor": (("sh", "-c", "touch notes.txt; exec vi notes.txt"), "waits for somebody to edit notes.txt"),
     "merge message": (("sh", "-c", f"{IN_REPOSITORY} GIT_EDITOR=vi git merge --edit side"),
                       "waits for somebody to edit MERGE_MSG"),
-    "npm": ((sys.executable, "-c", TOOL, EPOLL), "package name: (shop)"),
+    "npm of an agent": ((sys.executable, "-c", TOOL, EPOLL), "package name: (shop)"),
+    "npm": (("sh", "-c", "mkdir -p shop && cd shop && exec npm init"), "package name: (shop)"),
+    "any key": (("bash", "-c", "read -rsn1 -p 'Press any key to continue . . . '"), "Press any key to continue"),
+    "pinentry": (("sh", "-c", "touch file; mkdir -m 700 gpg; GPG_TTY=$(tty) GNUPGHOME=$PWD/gpg exec gpg --symmetric file"),
+                 "shows a dialog and waits for an answer"),
+}  # fmt: skip
+PIPED: dict[str, tuple[tuple[str, ...], str]] = {
+    "yes or no": (("sh", "-c", "printf 'Do you want to continue? [Y/n] '; read answer"), "continue? [Y/n]"),
+    "input": ((sys.executable, "-c", "input('Do you accept the licence terms? ')"), "accept the licence terms?"),
+    "removal": (("sh", "-c", "touch kept; rm -i kept"), "'kept'?"),
+    "npm": (("sh", "-c", "mkdir -p shop && cd shop && exec npm init"), "package name: (shop)"),
+    "polled": ((sys.executable, "-c", "import select; print('User name: ', end='', flush=True); select.select([0], [], [])"),
+               "User name:"),
+    "of an agent": ((sys.executable, "-c", PIPED_TOOL), "Overwrite (y/n)?"),
 }  # fmt: skip
 
 
-NEED_TERMINAL = ("git password", "passphrase", "pager", "editor", "merge message")
-"""Those that need a terminal of their own; two of them write their question to it, past all that we can see."""
+NEED_TERMINAL = ("git password", "passphrase", "pager", "editor", "merge message", "pinentry", "npm", "any key")
+"""Those that need a terminal of their own; three of them write their question to it, past all that we can see."""
 
 
 class Asking:
-    """A run whose command asks something on a real terminal, with an alert channel that we hear."""
+    """A run whose command asks something on a real terminal or through a pipe, with an alert channel that we hear."""
 
-    def __init__(self, root: Path, name: str) -> None:
+    def __init__(self, root: Path, name: str, *, piped: bool = False) -> None:
         root.mkdir()
-        self.name, self.heard = name, []
+        self.name, self.heard, self._piped = name, [], piped
         self._server = HTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         channel = f"json://127.0.0.1:{self._server.server_address[1]}"
         self.place = Place(root, {"notifications": {"channels": {"ops": channel}}})
         self.master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 100, 0, 0))
-        command, self.text = PROMPTS[name]
+        command, self.text = (PIPED if piped else PROMPTS)[name]
         words = self.place.command(*command)
+        streams = {"stdin": subprocess.PIPE} if piped else {"stdin": slave, "stdout": slave, "stderr": slave}
+        leads = name in NEED_TERMINAL and not piped
         self.place.begin(
-            [*ON_TERMINAL, *words] if name in NEED_TERMINAL else words,
-            stdin=slave, stdout=slave, stderr=slave, start_new_session=name not in NEED_TERMINAL,
+            [*ON_TERMINAL, *words] if leads else words, start_new_session=not leads, **streams,
             env={**self.place.environment, "TERM": "xterm", "GIT_TERMINAL_PROMPT": "1", "LC_ALL": "C.UTF-8"},
         )  # fmt: skip
         os.close(slave)
@@ -115,12 +137,18 @@ class Asking:
             raise AssertionError(f"{error}, but {told()!r}; {b''.join(self.drawn)[-500:]!r}") from None
         run = place.store.runs()[0]
         assert run.liveness is not None and run.liveness.word == "waiting for a person"
-        assert "reads the terminal" in run.liveness.evidence
+        assert ("reads its standard input" if self._piped else "reads the terminal") in run.liveness.evidence
+        # A pipe into the run has somebody at its other end: only an agent's own tool is a hang.
+        kind = "tool reads the terminal" if self.name.endswith("of an agent") and self._piped else None
+        assert run.liveness.wedged == kind or not self._piped
         _, shown, _ = place.interlock("ps")
         assert b"waiting for a person" in shown and text.encode() in shown, shown
-        assert b"Asks a question" in place.interlock("inbox")[1]
+        inbox = place.interlock("inbox")[1]
+        assert b"Asks a question" in inbox
+        assert (b"to its standard input" if self._piped else b"in the terminal of the run") in inbox
         (row,) = Fleet(place.store).rows()
-        assert "".join(words for words, _ in run_words(row, time.time())).startswith("? needs you: ")
+        shown_in_top = "".join(words for words, _ in run_words(row, time.time()))
+        assert shown_in_top.startswith("? needs you: ") and text in shown_in_top
         with TestClient(make_app(Source(place.store), TOKEN), base_url="http://127.0.0.1:7717") as client:
             told = client.get("/api/runs", headers={"authorization": f"Bearer {TOKEN}"}).json()
         assert text in json.dumps(told, ensure_ascii=False), told
@@ -136,19 +164,25 @@ class Asking:
 TOKEN = "a-token-that-only-these-tests-know-0123456789"
 
 
-@pytest.mark.parametrize("name", ["password", "pager"])
-def test_a_prompt_on_the_terminal_is_shown_as_waiting_for_a_person_with_its_text(tmp_path, name, request):
-    asking = Asking(tmp_path / "one", name)
+@pytest.mark.parametrize(("name", "piped"), [("password", False), ("pager", False), ("yes or no", True)])
+def test_a_prompt_is_shown_as_waiting_for_a_person_with_its_text(tmp_path, name, piped, request):
+    asking = Asking(tmp_path / "one", name, piped=piped)
     request.addfinalizer(asking.close)
     asking.check()
 
 
 @pytest.mark.torture
-def test_twelve_prompts_are_shown_as_waiting_for_a_person_with_their_text(tmp_path, request):
+@pytest.mark.parametrize("piped", [False, True])
+def test_every_prompt_is_shown_as_waiting_for_a_person_with_its_text(tmp_path, piped, request):
     all_of_them = []
-    for name in PROMPTS:
-        all_of_them.append(Asking(tmp_path / name.replace(" ", "-"), name))
+    for name, (command, _) in (PIPED if piped else PROMPTS).items():
+        if shutil.which(command[0]) is None or (name.startswith("npm") and shutil.which("npm") is None):
+            continue
+        if name == "pinentry" and shutil.which("pinentry-curses") is None:
+            continue
+        all_of_them.append(Asking(tmp_path / name.replace(" ", "-"), name, piped=piped))
         request.addfinalizer(all_of_them[-1].close)
+    print([asking.name for asking in all_of_them])
     for asking in all_of_them:
         asking.check()
 

@@ -217,8 +217,12 @@ class Snapshots:
 
     def _open_if_there(self) -> int | None:
         """The workspace's folder; None where one that has checkpoints was deleted as a whole."""
-        if not os.path.lexists(self._workspace) and self.history.head():
-            return None
+        try:
+            os.lstat(self._workspace)
+        except OSError as error:
+            # A disk that fails is not a folder that was deleted.
+            if isinstance(error, FileNotFoundError | NotADirectoryError) and self.history.head():
+                return None
         return self.open_root()
 
     def _refresh(self) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 from rich.table import Table
 from rich.text import Text
 
-from ..core import RunSpec
+from ..core import RunSpec, printable
 from ..journal import RunSummary
 from ..report import Level, Problem, TimelineMoment, tried_line
 from .console import Console
@@ -65,13 +65,15 @@ def print_moment(console: Console, told: TimelineMoment) -> None:
     at = datetime.fromtimestamp(told.time).strftime("%H:%M:%S")
     step = f"{told.step:>5}" if told.step is not None else " " * 5
     detail = " ".join(told.detail.split())
-    words = Text(told.title, style=STYLE[told.level])
-    if detail and detail not in told.title and told.kind != "step":
-        words.append(f"  {detail}", style="dim")
-    before = Text.assemble((f"{at}  {step} ", "dim"), (f"{MARK.get(told.kind, '·')} ", STYLE[told.level]))
+    more = f"  {detail}" if detail and detail not in told.title and told.kind != "step" else ""
+    begin, mark = f"{at}  {step} ", f"{MARK.get(told.kind, '·')} "
     if not console.is_terminal:
-        console.print(before + words, soft_wrap=True)
-    elif told.kind == "step":
+        # Not through rich, which takes minutes for a million lines.
+        console.file.write(f"{begin}{mark}{printable(told.title + more)}\n")
+        return
+    words = Text.assemble((told.title, STYLE[told.level]), (more, "dim"))
+    before = Text.assemble((begin, "dim"), (mark, STYLE[told.level]))
+    if told.kind == "step":
         console.print(before + words, overflow="ellipsis", no_wrap=True)
     else:
         row = Table.grid()

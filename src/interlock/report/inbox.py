@@ -129,7 +129,9 @@ def _liveness(seen: _Looked) -> Iterator[InboxItem]:
         return
     cancel = seen.control()[1]
     if doing.word == "waiting for a person" and doing.question:
-        here = InboxAnswer("answer", "Type the answer in the terminal of the run.", here=False)
+        piped = "standard input" in doing.evidence
+        where = "Write the answer to its standard input." if piped else "Type the answer in the terminal of the run."
+        here = InboxAnswer("answer", where, here=False)
         yield seen.item("question", doing.since, doing.since, "Asks a question", doing.question, here, cancel)
     elif doing.word == "wedged":
         yield seen.item("wedged", doing.since, doing.since, f"Hangs: {doing.wedged}", doing.evidence, cancel)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from .program_names import PROGRAMS, SUBCOMMANDS
 from .shell import Command
+from .shell.secrets import is_secret_file
 from .sql import is_bare_sql
 from .wordlist import as_text, name_set
 
@@ -40,6 +41,7 @@ TALKING = re.compile(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall"
     r"|handoff|transfer_to_human|summari[sz]e|comment|reply|post|send|task|agent|skill)"
 )
+SENDS = re.compile(r"(?:^|_)(?:send|post|notify|mail|email|upload|share|publish|message|comment|reply|attach|forward)")
 SEARCHING = re.compile(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
 ACTING = re.compile(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
 MOVING = re.compile(r"move|rename")
@@ -54,8 +56,14 @@ def read_arguments(
     commands: list[Command] = []
     scripts: list[str] = []
     code: list[str] = []
+    if SENDS.search(name):
+        secret = next((value for _, value in texts(arguments) if len(value) < MAX_PATH and is_secret_file(value)), None)
+        if secret is not None:
+            commands.append(Command(program="send-secret", args=("a-secret", name), cwd=cwd))
     if TALKING.search(name):
         return commands, scripts, code
+    if "force" in name and "push" in name:
+        commands.append(Command(program="git", args=("push", "--force"), cwd=cwd))
     paths: list[str] = []
     for key, value in texts(arguments):
         if key in SQL or (key in QUERY and not SEARCHING.search(name) and is_bare_sql(value)):

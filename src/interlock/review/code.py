@@ -45,6 +45,8 @@ def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
         code = UNLINK_GLOB.sub("unlink ", code)
     for name, literals, before in calls(code, known):
         head, dot, rest = name.partition(".")
+        if not literals and not before and dot and head in known:
+            before = [known[head]]
         found += as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
         if len(found) >= MAX_CALLS:
             break
@@ -64,7 +66,7 @@ _HINT = re2.Set.SearchSet()
 _HINT.Add(
     "rm|[rR]emove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate"
     "|DELETE|open|write|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel"
-    "|revoke|deregister"
+    "|revoke|deregister|extract|unpack|symlink|replace|shutil"
 )
 _HINT.Compile()
 _ACTS = re2.Set.SearchSet()
@@ -72,6 +74,7 @@ _ACTS.Add(
     r"\brm\b|rm_|rmSync|rmtree|rmdir|[rR]emove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
     r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
     r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
+    r"|extractall|unpack_archive|extractAllTo|symlink|os\.replace|shutil\.copy|copyFileSync|cpSync|cp_r"
     r"|\\x|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
     r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
 )
@@ -130,6 +133,13 @@ OWN_DELETES: dict[str, tuple[str, ...]] = {
     "rmdir": ("rmdir",),
 }
 """Calls that delete files when they belong to one of OWNED_DELETES; a list has a `remove` too."""
+
+LIBRARY: dict[str, tuple[str, ...]] = {
+    "truncate": ("truncate", "-s", "0"), "truncateSync": ("truncate", "-s", "0"), "replace": ("mv",),
+    **dict.fromkeys(("symlink", "symlinkSync", "ln_s", "ln_sf"), ("ln", "-s")),
+    **dict.fromkeys(name_set("copy copy2 copyfile copytree cp cpSync copyFileSync cp_r copyFile"), ("cp", "-r")),
+}  # fmt: skip
+"""Calls of libraries that do what a program of the shell does."""
 
 RUNS = name_set(
     """system popen Popen run call check_call check_output getoutput getstatusoutput execSync spawn spawnSync execFile
@@ -211,6 +221,10 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         return [CodeCall(("sql",), text=literals[0])]
     if last == "open" or last in ("writeFileSync", "writeFile", "file_put_contents", "appendFileSync"):
         return opened(last, literals)
+    if last in LIBRARY and owner in (*OWNED_DELETES, "shutil", "zipfile", "tarfile") and literals:
+        return [CodeCall((*LIBRARY[last], *literals[:3]))]
+    if last in ("extractall", "unpack_archive", "extractAllTo") and literals:
+        return [CodeCall(("tar", "-x", "-C", literals[-1]))]
     if last in ("move", "rename", "renameSync") and len(literals) > 1:
         return [CodeCall(("mv", literals[0], literals[1]))]
     if last in ("delete", "del", "destroy", "remove", "cancel") and owner.rstrip("s").lower() in NOUNS:

@@ -31,7 +31,20 @@ KINDS: dict[str, str] = {
         \.config/gh/hosts\.yml \.terraform\.d/credentials\S* \.password-store(?:/.*)? \.1password
         \.electrum/wallets?\S* wallet\.dat \.bitcoin \.config/op/\S+ Login.Data logins\.json key[34]\.db
         etc/(?:shadow|gshadow|shadow-|gshadow-|master\.passwd|krb5\.keytab|ssl/private/.*|ssh/ssh_host_\w+_key)
-        etc/security/opasswd proc/(?:\d+|self)/environ
+        etc/security/opasswd proc/(?:\d+|self)/environ proc/\d+/(?:mem|fd/.*|root/.*|auxv) etc/(?:wireguard|openvpn)/.*
+        \.mozilla/.* \.thunderbird(?:/.*)?
+        \.config/(?:google-chrome|chromium|BraveSoftware|vivaldi|microsoft-edge|opera)(?:/.*)?
+        \.config/(?:Slack|discord|Signal|Telegram\S*|Bitwarden|1Password|keepassxc|rclone|hub|doctl|sops|solana|stripe|op)(?:/.*)?
+        Library/(?:Keychains|Cookies|Messages|Mail)(?:/.*)?
+        Library/Application.Support/(?:Google|Firefox|Slack|Signal|BraveSoftware|1Password|Bitwarden)(?:/.*)?
+        \.local/share/(?:keyrings|kwalletd|TelegramDesktop)(?:/.*)? \.cargo/credentials\S* \.gem/credentials
+        \.composer/auth\.json
+        \.m2/settings\S*\.xml \.oci(?:/.*)? \.config/gh(?:/.*)? \.fly/config\.yml \.databrickscfg \.snowflake/.*
+        \.kaggle/kaggle\.json
+        \.cache/huggingface/token \.huggingface/token \.claude/\.credentials\.json \.codex/auth\.json
+        \.gemini/oauth_creds\.json
+        \.ethereum/keystore(?:/.*)? \.android/adbkey \.boto \.s3cfg \.passwd-s3fs \.config/atlassian\S* \.netrc\.gpg
+        \.subversion/auth/.*
         """,
         r"\z",
     ),
@@ -60,6 +73,54 @@ KINDS: dict[str, str] = {
         etc/(?:profile|profile\.d/.*|bash\.bashrc|rc\.local|rc\d?\.d/.*|init\.d/.*|cron\S*/.*|crontab|anacrontab)
         etc/(?:systemd/system/.*|sudoers|sudoers\.d/.*|ld\.so\.preload|pam\.d/.*|environment|inittab)
         var/spool/cron/?.* lib/systemd/system/.*
+        """,
+        r"\z",
+    ),
+    "autostart": any_of(
+        r"\A(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/",
+        r"""
+        \.ssh/(?:authorized_keys2?|rc|environment) \.(?:xinitrc|xprofile|xsession\w*|forward|procmailrc)
+        \.config/(?:autostart|systemd|environment\.d|fish/conf\.d|plasma-workspace/env)(?:/.*)?
+        \.config/(?:i3|sway|hypr|openbox|bspwm|awesome)/.* \.local/share/systemd(?:/.*)?
+        Library/Launch(?:Agents|Daemons)(?:/.*)?
+        \.local/lib/python[^/]*/site-packages/(?:[^/]+\.pth|(?:site|user)customize\.py)
+        \.config/git/(?:hooks|template)\S*
+        """,
+        r"\z",
+    )
+    + any_of(
+        r"|\A/(?:private/)?",
+        r"""
+        etc/(?:rc\.local|rc\d?\.d|init\.d|init|cron[^/]*|anacrontab|systemd|sudoers|sudoers\.d|ld\.so\.\w+|ld\.so\.conf\.d|pam\.d)(?:/.*)?
+        etc/(?:inittab|udev|modules-load\.d|modprobe\.d|profile\.d|update-motd\.d|xdg/autostart|polkit-1|NetworkManager/dispatcher\.d)(?:/.*)?
+        etc/(?:apt/apt\.conf\.d|dpkg/dpkg\.cfg\.d|binfmt\.d|dbus-1/system\.d|ssh/sshrc|X11/xinit|gitconfig|shells|security)(?:/.*)?
+        var/spool/cron(?:/.*)? (?:usr/)?lib/(?:systemd|udev)/.* usr/share/(?:dbus-1|polkit-1)/.*
+        Library/Launch(?:Agents|Daemons)(?:/.*)?
+        usr/(?:local/)?lib/python[^/]*/(?:site|dist)-packages/(?:[^/]+\.pth|(?:site|user)customize\.py)
+        """,
+        r"\z",
+    ),
+    "trust": any_of(
+        r"\A/(?:private/)?",
+        r"""
+        etc/(?:hosts|resolv\.conf|nsswitch\.conf|hosts\.allow|hosts\.deny|krb5\.conf|ssh/(?:sshd_config|ssh_config|ssh_known_hosts)\S*)
+        etc/(?:ssl/certs|pki|ca-certificates\S*|apt/(?:trusted\S*|sources\.list\S*|keyrings)|yum\.repos\.d|pip\.conf|npmrc)(?:/.*)?
+        usr/(?:local/)?share/(?:ca-certificates|keyrings)(?:/.*)? Library/Keychains/.*
+        etc/(?:docker/daemon\.json|environment|proxychains\S*)
+        """,
+        r"\z",
+    )
+    + r"|\A(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/(?:\.ssh/(?:known_hosts|config)|\.pip/pip\.conf"
+    r"|\.config/pip/pip\.conf|Library/Keychains/.*)\z",
+    "agent": any_of(
+        "(?:^|/)",
+        r"""
+        \.claude/(?:settings[\w.]*\.json|hooks/.*) \.claude\.json \.mcp\.json
+        \.codex/(?:config\.toml|hooks\.json|rules/.*)
+        \.gemini/settings\.json \.cursor/(?:mcp|hooks|cli|cli-config|permissions)\.json \.vscode/(?:mcp|tasks)\.json
+        \.config/(?:goose|opencode|zed|amp|crush|github-copilot|Claude)/.*\.(?:json|ya?ml|toml) \.continue/config\.\w+
+        \.aider\.conf\.yml \.qwen/settings\.json \.kiro/settings/.* \.amazonq/\S+\.json \.roo/mcp\.json
+        claude_desktop_config\.json opencode\.json managed-settings\.json
         """,
         r"\z",
     ),

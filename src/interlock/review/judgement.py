@@ -9,6 +9,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import VERDICTS, Verdict
+from .effects import INSERTED, runs_something
+from .paths import zones
 from .programs import RISKS, Action, action_of
 from .rules.compiled import RuleSet
 from .rules.model import RISKS as RULE_RISKS
@@ -104,12 +106,40 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
             if redirect.writes and risk < RISKS["create"]:
                 action, risk = "create", RISKS["create"]
             hits += [(rule, made) for rule in rules.matching(made, workspace)]
+        if (profile := started(command)) is not None:
+            hits += [(rule, command) for rule in rules.matching(profile, workspace)]
     if not hits:
         return Judgement(action, risk, (), script.commands)
     hits.sort(key=strength)
     unique = tuple(dict.fromkeys(rule.id for rule, _ in hits))[:MAX_RULES]
     by_id = {rule.id: rule for rule, _ in hits}
     return Judgement(action, risk, tuple(by_id[name] for name in unique), script.commands, tuple(hits[:MAX_RULES]))
+
+
+def started(command: Command) -> Command | None:
+    """What a command adds to a shell's profile, if that runs something at every start."""
+    if not command.redirects and command.program not in PUTTING:
+        return None
+    places = [redirect.target for redirect in command.redirects if redirect.writes]
+    text = command.stdin
+    if command.program in ("echo", "printf"):
+        text = "\n".join(command.args)
+    elif command.program == "tee":
+        places += command.args
+    elif command.program in ("sed", "gsed"):
+        places += command.args[1:]
+        text = next((found[1] for arg in command.args if (found := INSERTED.search(arg)) is not None), None)
+    elif command.program == "cat" and command.args:
+        return None
+    if not places or not text:
+        return None
+    kept = tuple(place for place in places if "startup" in (near := zones(place, command.cwd)) and near & FAR)
+    return Command(program="starts", args=kept, cwd=command.cwd) if kept and runs_something(text) else None
+
+
+FAR = frozenset(("under_home", "system", "vital"))
+PUTTING = frozenset(("tee", "sed", "gsed"))
+"""Programs that put text into files that they name."""
 
 
 def spare_named(judged: Judgement, is_named: Callable[[Command], bool]) -> Judgement:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ..core import Tool
 from .arguments import read_arguments, verb_of
+from .effects import is_own_name
 from .judgement import read_text
 from .paths import zones
 from .programs import Action
@@ -256,7 +257,15 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
     if not writes:
         return call
     commands = call.script.commands
+    if is_own_name(writes[0].text):
+        commands = tuple(replace(command, stdin=writes[0].text) for command in commands)
     for write in writes[:MAX_RUN_LATER]:
+        if PIPELINE.search(write.path) is not None:
+            text = ALL_SECRETS.sub("$(cat .env)", write.text)
+            sent = [
+                each for each in read_text(RUN_LINE.sub(r"\1", text), None).commands if each.program == "send-secret"
+            ]
+            commands += tuple(sent)
         if "startup" in zones(write.path):
             lines = [
                 found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]
@@ -264,6 +273,13 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
             commands += read_text("\n".join(lines), None).commands
     return replace(call, script=replace(call.script, commands=commands), writes=writes)
 
+
+PIPELINE = re.compile(
+    r"\.github/workflows/|\.gitlab-ci\.yml\Z|(?:^|/)(?:Jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)\Z|\.circleci/"
+)
+ALL_SECRETS = re.compile(r"\$\{\{\s{0,4}toJSON\(\s{0,4}secrets\s{0,4}\)\s{0,4}\}\}", re.IGNORECASE)
+RUN_LINE = re.compile(r"^\s*(?:-\s+)?(?:run|script):\s*\|?(.*)$", re.MULTILINE)
+"""Files of a pipeline, which runs elsewhere with all secrets; what stands for all of these; a line that runs."""
 
 MAX_RUN_LATER = 8
 """Files of one call that are judged when they are written."""

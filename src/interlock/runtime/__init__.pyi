@@ -26,6 +26,7 @@ from .liveness import Probes as Probes
 from .liveness import TerminalReader as TerminalReader
 from .liveness import Watch as Watch
 from .liveness import fuse as fuse
+from .liveness import until_hang as until_hang
 from .log import choose_log as choose_log
 from .log import configure_log as configure_log
 from .log import is_chosen as is_chosen

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from msgspec import Struct
 
 from ..core import Liveness, LivenessWord, Status, WedgedKind
 
-QUIET_S = 50.0
+QUIET_S = 45.0
 """How long nothing may move before we say that a run hangs: it is said within a minute."""
 
 SPIN = 0.8
@@ -27,12 +29,16 @@ class ModelProbe(Struct, frozen=True):
 
 
 class TerminalReader(Struct, frozen=True):
-    """A process of the run that waits for a person to type; `client` says that it is the agent client itself."""
+    """A process of the run that waits for a person to type; `client` says that it is the agent client itself.
+
+    `piped`: it waits for its standard input, which is a pipe.
+    """
 
     pid: int
     command: str
     text: str
     client: bool = False
+    piped: bool = False
 
 
 class Probes(Struct, frozen=True, kw_only=True):
@@ -94,6 +100,19 @@ def fuse(watch: Watch, seen: Probes, tool_s: float) -> tuple[Watch, Liveness]:
     return Watch(seen, watch.moved, watch.what, watch.spins, now), now
 
 
+def until_hang(watch: Watch, tool_s: float) -> float:
+    """Seconds from the last look until a run of which nothing moves meanwhile hangs; no end where it never does."""
+    seen = watch.last
+    if seen is None:
+        return math.inf
+    at = [watch.moved + QUIET_S, watch.moved + tool_s]
+    if watch.spins is not None:
+        at.append(watch.spins + QUIET_S)
+    if seen.model is not None:
+        at += [came + QUIET_S for came in (seen.model.begun, seen.model.byte, seen.model.content) if came is not None]
+    return min((each - seen.now for each in at if each > seen.now), default=math.inf)
+
+
 Judgement = tuple[LivenessWord, str, str | None, WedgedKind | None, float]
 
 
@@ -116,8 +135,11 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
         return "wedged", f"the model sent an empty response {seen.empty_answers} times", None, "empty answers", seen.now
     if seen.reader is not None:
         kind: WedgedKind | None = "client prompt" if seen.reader.client else "tool reads the terminal"
-        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads the terminal"
-        return "waiting for a person", evidence, seen.reader.text, None if seen.attended else kind, seen.now
+        place = "its standard input, a pipe" if seen.reader.piped else "the terminal"
+        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {place}"
+        # A pipe into the run has somebody at its other end, a script or a person, who may still answer.
+        answered = seen.attended or (seen.reader.piped and seen.reader.client)
+        return "waiting for a person", evidence, seen.reader.text, None if answered else kind, seen.now
     if seen.model is not None:
         return _judge_model(seen.model, seen.now)
     if seen.tool is not None:
@@ -154,7 +176,7 @@ def _judge_model(model: ModelProbe, now: float) -> Judgement:
 def _judge_tool(watch: Watch, seen: Probes, tool: str, quiet: float, tool_s: float) -> Judgement:
     since = seen.tool_since if seen.tool_since is not None else seen.now
     running = f"{tool}, for {seen.now - since:.0f} s"
-    if seen.orphan and quiet >= QUIET_S:
+    if seen.orphan and quiet >= min(QUIET_S, tool_s):
         return "wedged", f"{running}: {seen.orphan} is left behind", None, "pipe held by a child", watch.moved
     if quiet >= tool_s:
         evidence = f"{running}; no output, input or processor time for {quiet:.0f} s"

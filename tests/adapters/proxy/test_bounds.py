@@ -16,6 +16,7 @@ import zstandard
 from interlock.adapters.proxy import body as bodies
 from interlock.adapters.proxy import client_connection, server
 from interlock.adapters.proxy.body import MOST_PLAIN, plain
+from interlock.adapters.proxy.sse import EventParser
 
 from .conftest import TOKEN, Desk
 
@@ -122,11 +123,12 @@ def test_an_endless_call_is_not_kept_for_ever(tmp_path: Path, monkeypatch: pytes
         server_.close()
 
 
-def test_an_endless_whole_answer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("status", [b"200 OK", b"500 Internal Server Error", b"429 Too Many Requests"])
+def test_an_endless_whole_answer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: bytes) -> None:
     monkeypatch.setattr(bodies, "MOST_PLAIN", 1_000_000)
 
     def endless() -> Iterator[bytes]:
-        yield b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
+        yield b"HTTP/1.1 %b\r\ncontent-type: application/json\r\n\r\n" % status
         while True:
             yield b" " * 65_536
 
@@ -137,6 +139,42 @@ def test_an_endless_whole_answer_is_refused(tmp_path: Path, monkeypatch: pytest.
     finally:
         desk.close()
         server_.close()
+
+
+@pytest.mark.parametrize(
+    ("begin", "more"),
+    [
+        (b"HTTP/1.1 200 OK\r\n", b"x: " + b"y" * 1000 + b"\r\n"),
+        (b"HTTP/1.1 200 OK\r\nx: ", b"y" * 1000),
+        (b"", b"HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n", b"x: " + b"y" * 1000 + b"\r\n"),
+    ],
+    ids=["many", "one", "early responses", "trailers"],
+)
+def test_endless_headers_are_refused(tmp_path: Path, begin: bytes, more: bytes) -> None:
+    def endless() -> Iterator[bytes]:
+        yield begin
+        while True:
+            yield more * 50
+
+    server_ = Server(endless)
+    desk = Desk(tmp_path, "healthy", upstream=server_.url)
+    try:
+        said = ask(desk)
+        assert b"502" in said.split(b"\r\n")[0] and b"longer than 1 MB" in said
+    finally:
+        desk.close()
+        server_.close()
+
+
+def test_events_are_the_same_in_whichever_pieces_they_come() -> None:
+    stream = b"data: {}\n\ndata: {}\r\n\r\n: x\r\rdata: {}\r\n\rdata: {}\n\r\n\r\nrest"
+    whole = EventParser()
+    expected = [event.raw for event in whole.feed(stream)]
+    for size in range(1, 8):
+        parser = EventParser()
+        found = [event.raw for at in range(0, len(stream), size) for event in parser.feed(stream[at : at + size])]
+        assert (found, parser.rest) == (expected, whole.rest)
 
 
 def test_slow_clients_are_closed_and_never_crowd_out_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

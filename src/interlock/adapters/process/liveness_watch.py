@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -12,14 +13,16 @@ from ...journal import RunFolder
 from ...output import OutputReader
 from ...records import LivenessRecord, UnwedgeRecord
 from ...redact import redact_text
-from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse
+from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse, until_hang
 from ..held_tree import HeldTree
 from .hang_answers import HangAnswers
 from .parking import ParkingLot
-from .probes import ProbeReader
+from .probes import ProbeReader, question_on
 
 if TYPE_CHECKING:
     from ..proxy.traffic import OpenRequest, Traffic
+
+MARGIN_S = 0.1
 
 LOOK_S = 5.0
 """Between two looks. What is shown may be this old."""
@@ -35,7 +38,7 @@ HUNG = "the owner of the run did not answer for 40 s"
 
 
 class LivenessWatch:
-    """For one run; `look` is called by the monitor."""
+    """For one run; `look` is called by the monitor, `due_s` after the last time at the latest."""
 
     def __init__(
         self, supervisor: Supervisor, folder: RunFolder, held: HeldTree, parking: ParkingLot, traffic: Traffic | None
@@ -47,10 +50,12 @@ class LivenessWatch:
         self._watch = Watch()
         self._reader = ProbeReader()
         self._next = 0.0
+        self.due_s = math.inf
         self._answers = HangAnswers(supervisor, held, parking, traffic)
         self._answer_at = 0.0
         self.attended: Callable[[], bool] = lambda: False
         self.visible: Callable[[], bool] = lambda: True
+        self.is_client: Callable[[], bool] = lambda: True
 
     def look(self) -> None:
         """Measure, say, answer."""
@@ -58,11 +63,14 @@ class LivenessWatch:
         if now < self._next:
             return
         self._next = now + LOOK_S
+        self.due_s = math.inf
         run = self._supervisor.run
         if run.ended:
             return
         seen = self._probe(now)
-        self._watch, liveness = fuse(self._watch, seen, self._rules.tool_minutes * 60)
+        self._watch, liveness = fuse(self._watch, seen, tool_s := self._rules.tool_minutes * 60)
+        self.due_s = until_hang(self._watch, tool_s) + MARGIN_S
+        self._next = now + min(LOOK_S, self.due_s)
         self._say(liveness)
         if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
             self._answer_at = now + STEP_S
@@ -99,7 +107,8 @@ class LivenessWatch:
         oldest = self._traffic.oldest if self._traffic is not None else None
         reader = self._reader
         tool_s = now - tool[1] if tool is not None else None
-        found = reader.find_reader(pids, redact_text(latest.line), client, tool_s)
+        line = redact_text(latest.line or question_on(latest.screen))
+        found = reader.find_reader(pids, line, client, tool_s, is_client=self.is_client())
         approvals = self._supervisor.approvals.next_waiting
         return Probes(
             now=now,

@@ -46,6 +46,7 @@ class Monitor:
     ) -> None:
         self._supervisor, self._held, self._steps, self._started = supervisor, held, steps, started
         self._also, self._watch = also, watch
+        self.due_s: Callable[[], float] = lambda: STILL_S
         self._clock = supervisor.run.clock
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
@@ -100,13 +101,14 @@ class Monitor:
                 log.exception("run %s: a check of the processes failed", self._supervisor.run.spec.run_id)
 
     def _pause(self) -> float:
-        """Not longer than until the time is up."""
+        """Not longer than until the time is up, or until a run that stands still hangs."""
+        interval = min(self._interval, self.due_s())
         limits: Limits = self._supervisor.pipeline.meter.limits
         if limits.max_execution_time is None:
-            return self._interval
+            return interval
         rested = self._supervisor.run.gate.rested_s
         left = self._started + limits.max_execution_time + rested - self._supervisor.run.steady.time()
-        return min(self._interval, max(0.01, left))
+        return min(interval, max(0.01, left))
 
     def _look(self) -> None:
         tree = self._held.tree

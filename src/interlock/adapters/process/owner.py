@@ -147,6 +147,7 @@ class Owner:
         if isinstance(self._supervisor.executor.adapter, ProcessAdapter):
             self._steps.on_printed = self._observe_only
         self._liveness.visible = lambda: self._steps.spoken
+        self._liveness.is_client = lambda: self._steps.spoken or begin.expects_hooks or begin.proxied is not None
         self._liveness.attended = lambda: begin.attended
         self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
@@ -161,6 +162,7 @@ class Owner:
         self._monitor = Monitor(
             self._supervisor, self.held, self._steps, run.summary.started, self._look_around, self._watch_over
         )
+        self._monitor.due_s = lambda: self._liveness.due_s
 
     def start(self) -> None:
         """Be there for the command."""

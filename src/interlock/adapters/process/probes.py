@@ -1,10 +1,12 @@
-"""ProbeReader: what a run's processes do, measured from outside: input and output, and who reads a terminal."""
+"""ProbeReader: what a run's processes do, measured from outside: input and output, and who waits for a person."""
 
 from __future__ import annotations
 
 import os
+import platform
 import re
 import select
+import struct
 import termios
 from pathlib import Path
 
@@ -17,12 +19,27 @@ TTY = ("/dev/tty", "/dev/pts/", "/dev/console")
 WAITING = ("n_tty_read", "wait_woken", "tty_read")
 """Where in the kernel a process sleeps that reads a terminal."""
 
+PIPES = ("pipe:", "socket:")
+WAITING_ON_PIPE = ("pipe_read", "anon_pipe_read", "pipe_wait", "unix_stream_read_generic", "unix_stream_data_wait")
+
 PAGERS = frozenset(("less", "more", "most", "man"))
 EDITORS = frozenset(("vi", "vim", "vim.basic", "vim.tiny", "nvim", "nano", "emacs", "ed", "pico", "joe"))
+DIALOGS = frozenset(("pinentry", "pinentry-curses", "pinentry-tty", "whiptail", "dialog"))
 
+CALLS: dict[str, dict[str, str]] = {
+    "x86_64": {
+        **dict.fromkeys(("0", "19", "45", "47"), "read"), **dict.fromkeys(("7", "271"), "poll"),
+        **dict.fromkeys(("23", "270"), "select"), **dict.fromkeys(("232", "281"), "epoll"),
+    },
+    "aarch64": {**dict.fromkeys(("63", "65", "207", "212"), "read"), "73": "poll", "72": "select", "22": "epoll"},
+}  # fmt: skip
+"""The numbers of the system calls in which a process waits for input."""
 
-EPOLL_CALLS = frozenset(("22", "232", "281"))
-"""The numbers of epoll_wait and epoll_pwait, on 64-bit ARM and on x86."""
+MOST_POLLED = 64
+"""Descriptors of one call that are looked at."""
+
+QUESTION = re.compile(r"[?:>\]$#%❯»]\s*$|[?:].*\)\s*$|\b(?:press|hit|type)\b.*\b(?:key|enter|return|yes)\b", re.I)
+"""A line that a program has not ended and that asks for something."""
 
 STDERR_FILENO = 2
 TTY_FIELD = 4
@@ -42,6 +59,7 @@ class ProbeReader:
     def __init__(self) -> None:
         self.io_bytes = 0
         self._io: dict[int, int] = {}
+        self._asking: tuple[int, str] | None = None
 
     def read_io(self, pids: tuple[int, ...]) -> int:
         """Bytes that the run's processes have read and written; of those that ended, what was seen last."""
@@ -57,20 +75,48 @@ class ProbeReader:
         return (process.cpu_s if process is not None else 0.0) + waited
 
     def find_reader(
-        self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None
+        self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None, *, is_client: bool = True
     ) -> TerminalReader | None:
-        """The process that waits for somebody to type at its terminal; None where none does.
+        """The process that waits for somebody to type; None where none does.
 
         A process counts that sleeps in a read of a terminal; a pager or an editor, which waits otherwise, by its name;
         and one that polls a terminal, if the tool under way, which began `tool_s` ago, has started it: an interactive
-        client always polls its own.
+        client always polls its own. Else the last line must be a question: see `_find_asker`.
         """
+        young = {pid for pid in pids if tool_s is not None and pid != client and is_younger(pid, tool_s)}
         for pid in reversed(pids):
             command = _reads_terminal(pid)
-            if command is None and tool_s is not None and pid != client and is_younger(pid, tool_s):
-                command = _polls_terminal(pid)
+            if command is None and pid in young and any(_is_terminal(pid, each) for each in _awaited(f"/proc/{pid}")):
+                command = _name(pid)
             if command is not None:
                 return TerminalReader(pid, command, _question_of(pid, command, last_line), client=pid == client)
+        asker = (
+            self._find_asker(pids, last_line, client, young, is_client=is_client)
+            if QUESTION.search(last_line)
+            else None
+        )
+        before, self._asking = self._asking, (asker.pid, last_line) if asker is not None else None
+        # One that will read on in a moment asks nothing.
+        return asker if asker is None or self._asking == before else None
+
+    def _find_asker(
+        self, pids: tuple[int, ...], last_line: str, client: int, young: set[int], *, is_client: bool
+    ) -> TerminalReader | None:
+        """The process that waits for an answer where the last thing printed is a question.
+
+        It polls the terminal, unless the command is an agent client, which always polls its own; or it waits for its
+        standard input, which is a pipe from outside the run or from the client itself.
+        """
+        said = {_link(client, number) for number in (1, STDERR_FILENO)}
+        for pid in reversed(pids):
+            # A server that a tool starts has the run's stderr too, and talks through pipes.
+            if not said & {_link(pid, number) for number in ((1,) if pid in young else (1, STDERR_FILENO))}:
+                continue
+            awaited = {each for task in _folders(f"/proc/{pid}/task") for each in _awaited(task)}
+            on_terminal = not is_client and any(_is_terminal(pid, number) for number in awaited)
+            if on_terminal or (0 in awaited and _is_fed_from_outside(pid, pids, client, young)):
+                line = last_line.strip()
+                return TerminalReader(pid, _name(pid), line, client=pid not in young, piped=not on_terminal)
         return None
 
     def orphan_of(self, pids: tuple[int, ...], client: int) -> str:
@@ -83,16 +129,24 @@ class ProbeReader:
         return ""
 
 
+def question_on(screen: tuple[str, ...]) -> str:
+    """The last row of a screen, if that is a question."""
+    row = next((row for row in reversed(screen) if row.strip()), "")
+    return row if QUESTION.search(row) else ""
+
+
 def _reads_terminal(pid: int) -> str | None:
     name = _name(pid)
     if not name:
         return None
     if name in PAGERS | EDITORS and _has_terminal(pid):
         return name
+    if name in DIALOGS and any(_is_terminal(pid, int(each.name)) for each in _paths(f"/proc/{pid}/fd")):
+        return name
+    call, words = _call_of(f"/proc/{pid}")
+    if call == "read":
+        return name if _is_terminal(pid, words[0]) else None
     place = _text(f"/proc/{pid}/wchan").strip()
-    call = _text(f"/proc/{pid}/syscall").split()
-    if call and call[0].isdigit() and int(call[0]) == 0 and len(call) > 1:
-        return name if _is_terminal(pid, int(call[1], 16)) else None
     return name if place in WAITING and _has_terminal(pid) else None
 
 
@@ -101,20 +155,76 @@ def _has_terminal(pid: int) -> bool:
 
 
 def _is_terminal(pid: int, descriptor: int) -> bool:
+    return _link(pid, descriptor).startswith(TTY)
+
+
+def _link(pid: int, descriptor: int) -> str:
+    """What a descriptor is; empty where that is not known."""
     try:
-        return str(Path(f"/proc/{pid}/fd/{descriptor}").readlink()).startswith(TTY)
+        return str(Path(f"/proc/{pid}/fd/{descriptor}").readlink())
     except OSError:
+        return ""
+
+
+def _is_fed_from_outside(pid: int, pids: tuple[int, ...], client: int, young: set[int]) -> bool:
+    """Whether standard input is a pipe that no other process of the run writes to, but the client for its tools."""
+    stdin = _link(pid, 0)
+    if not stdin.startswith(PIPES) or (stdin != _link(client, 0) and pid not in young):
         return False
+    return not any(stdin in _links_for_writing(other) for other in pids if other not in (pid, client))
 
 
-def _polls_terminal(pid: int) -> str | None:
-    """The name of a process that sleeps in epoll_wait until somebody types."""
-    call = _text(f"/proc/{pid}/syscall").split()
-    if len(call) < 2 or call[0] not in EPOLL_CALLS:
-        return None
-    polled = re.findall(r"tfd:\s*(\d+) events:\s*([0-9a-f]+)", _text(f"/proc/{pid}/fdinfo/{int(call[1], 16)}"))
-    reads = (int(number) for number, events in polled if int(events, 16) & select.POLLIN)
-    return _name(pid) if any(_is_terminal(pid, number) for number in reads) else None
+def _links_for_writing(pid: int) -> set[str]:
+    numbers = (each.name for each in _paths(f"/proc/{pid}/fd"))
+    writes = (each for each in numbers if _access(_text(f"/proc/{pid}/fdinfo/{each}")) != os.O_RDONLY)
+    return {_link(pid, int(number)) for number in writes if number != "0"}
+
+
+def _access(info: str) -> int:
+    """How a descriptor is open: O_RDONLY, O_WRONLY or O_RDWR."""
+    found = re.search(r"^flags:\s*([0-7]+)", info, re.M)
+    return int(found[1], 8) & os.O_ACCMODE if found is not None else os.O_RDONLY
+
+
+def _call_of(task: str) -> tuple[str, list[int]]:
+    """The system call in which a thread waits for input, and its arguments; empty where it does not."""
+    number, *words = _text(f"{task}/syscall").split() or [""]
+    call = CALLS.get(platform.machine(), {}).get(number, "")
+    return call, [int(word, 16) for word in words] if call else []
+
+
+def _awaited(task: str) -> list[int]:
+    """The descriptors that a thread waits to read from."""
+    call, words = _call_of(task)
+    if call == "read":
+        return words[:1]
+    if call == "epoll":
+        polled = re.findall(r"tfd:\s*(\d+) events:\s*([0-9a-f]+)", _text(f"{task}/fdinfo/{words[0]}"))
+        return [int(number) for number, events in polled if int(events, 16) & select.POLLIN]
+    if call == "poll":
+        entries = struct.iter_unpack("ihh", _memory(task, words[0], min(words[1], MOST_POLLED) * 8))
+        return [number for number, events, _ in entries if events & select.POLLIN]
+    if call == "select":
+        bits = int.from_bytes(_memory(task, words[1], min(words[0], MOST_POLLED) // 8 + 1), "little")
+        return [number for number in range(min(words[0], MOST_POLLED)) if bits >> number & 1]
+    if _text(f"{task}/wchan").strip() in WAITING_ON_PIPE:
+        # Its calls are not ours to see: if it has no other pipe to read from, it is this one.
+        pid = int(Path(task).name)
+        numbers = [int(each.name) for each in _paths(f"{task}/fd")]
+        pipes = [each for each in numbers if _link(pid, each).startswith(PIPES) and each not in (1, STDERR_FILENO)]
+        return pipes if pipes == [0] else []
+    return []
+
+
+def _memory(task: str, address: int, size: int) -> bytes:
+    """Memory of a process; empty where it is not ours to see."""
+    try:
+        with Path(f"{task}/mem").open("rb", buffering=0) as file:
+            file.seek(address)
+            data = file.read(size)
+    except (OSError, ValueError, OverflowError):
+        return b""
+    return data if len(data) == size else b""
 
 
 def is_younger(pid: int, seconds: float) -> bool:
@@ -132,6 +242,8 @@ def _question_of(pid: int, command: str, last_line: str) -> str:
     file = words[-1].rsplit("/", 1)[-1] if len(words) > 1 and not words[-1].startswith(("-", "+")) else ""
     if command in PAGERS:
         return f"{command} shows {file or 'a page'} and waits for a key"
+    if command in DIALOGS:
+        return f"{command} shows a dialog and waits for an answer"
     if command in EDITORS:
         return f"{command} waits for somebody to edit {file or 'a file'}"
     if _asks_directly(pid):
@@ -143,10 +255,8 @@ def _question_of(pid: int, command: str, last_line: str) -> str:
 
 def _asks_directly(pid: int) -> bool:
     """Whether what a process reads is /dev/tty, not one of the streams that it was given."""
-    call = _text(f"/proc/{pid}/syscall").split()
-    if len(call) < 2 or call[0] != "0" or int(call[1], 16) <= STDERR_FILENO:
-        return False
-    return _is_terminal(pid, int(call[1], 16))
+    call, words = _call_of(f"/proc/{pid}")
+    return call == "read" and words[0] > STDERR_FILENO and _is_terminal(pid, words[0])
 
 
 def _hides_input(pid: int) -> bool:
@@ -191,8 +301,12 @@ def _waited_s(task: str) -> float:
 
 
 def _folders(path: str) -> list[str]:
+    return [str(folder) for folder in _paths(path)]
+
+
+def _paths(path: str) -> list[Path]:
     try:
-        return [str(folder) for folder in Path(path).iterdir()]
+        return list(Path(path).iterdir())
     except OSError:
         return []
 

@@ -346,7 +346,7 @@ class Exchange:
 
     def _refuse(self, response: UpstreamResponse) -> None:
         """An error as it came. A usage limit shuts the gate before the client knows of it, and can try again."""
-        body = b"".join(response.stream)
+        body = read_bounded(response)
         encoding = next((value for key, value in response.headers if key.lower() == b"content-encoding"), b"")
 
         def note() -> None:

@@ -11,6 +11,7 @@ from ...core import from_json
 from .formats import Json
 
 END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
+LONGEST_END = 4
 
 
 class ServerSentEvent(Struct, frozen=True):
@@ -24,16 +25,18 @@ class EventParser:
     """Feed it what comes; `rest` is what has not become an event yet."""
 
     def __init__(self) -> None:
-        self.rest = b""
+        self.rest = bytearray()
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
         """The events that are whole now."""
-        buffer, start, found = self.rest + data, 0, []
-        for end in END.finditer(buffer):
-            raw = buffer[start : end.end()]
+        # What was searched before is not searched again, or one endless event would take ever longer.
+        searched, start, found = max(0, len(self.rest) - LONGEST_END), 0, []
+        self.rest += data
+        for end in [each.end() for each in END.finditer(self.rest, searched)]:
+            raw = bytes(self.rest[start:end])
             found.append(ServerSentEvent(raw, _data(raw)))
-            start = end.end()
-        self.rest = buffer[start:]
+            start = end
+        del self.rest[:start]
         return found
 
 

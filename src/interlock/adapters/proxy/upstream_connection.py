@@ -11,6 +11,9 @@ from .client_connection import Headers
 
 READ = 65_536
 
+MOST_HEAD = 1024 * 1024
+"""Bytes that a server may send without any of them being a part of a body: headers, trailers, early responses."""
+
 
 class UpstreamClosed(httpcore.RemoteProtocolError):
     """Raised when a server has closed a connection without a word of an answer."""
@@ -35,6 +38,7 @@ class UpstreamConnection:
     _body: list[bytes]
     _complete: bool
     _measured: bool
+    _without_body: int
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
@@ -121,6 +125,9 @@ class UpstreamConnection:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             raise httpcore.RemoteProtocolError(f"the server does not speak HTTP: {error}") from error
+        self._without_body = 0 if self._body else self._without_body + len(data)
+        if self._without_body > MOST_HEAD:
+            raise httpcore.RemoteProtocolError(f"the headers of the response are longer than {MOST_HEAD >> 20} MB")
         return bool(data)
 
     def _clear(self) -> None:
@@ -129,4 +136,5 @@ class UpstreamConnection:
         self.headers = []
         self.kept = True
         self._body = []
+        self._without_body = 0
         self._begun = self._complete = self._measured = self._head_only = False

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+import re2
+
+from ..effects import effects_of
 from ..shell.model import Command
 from .facts import Facts
 from .model import Match, Rule, RuleFamily
-from .predicates import Test, tests_of
+from .predicates import MAX_OPERAND, Test, args_set, tests_of
 
 MAX_NAME = 128
 """Characters of the name of a program; what is longer is none."""
@@ -98,7 +101,7 @@ def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
 class ProgramRules:
     """The rules about one program, by its first subcommand."""
 
-    __slots__ = ("_chosen", "always", "by_word", "valued")
+    __slots__ = ("_args", "_chosen", "_seen", "_wanted", "always", "by_word", "valued")
 
     def __init__(self, rules: list[CompiledRule], valued: frozenset[str]) -> None:
         self.valued = valued
@@ -108,6 +111,40 @@ class ProgramRules:
             word: tuple(rule for rule in rules if rule.firsts is None or word in rule.firsts) for word in words
         }
         self._chosen: dict[tuple[str, bool, bool], tuple[CompiledRule, ...]] = {}
+        self._wanted: dict[CompiledRule, frozenset[int]] = {}
+        self._args = one_search(rules, self._wanted)
+        self._seen: dict[str, tuple[int, ...]] = {}
+
+    def holding(self, facts: Facts) -> list[Rule]:
+        """The rules that hold; one search over the operands stands for the wildcards of all of them."""
+        found: list[Rule] = []
+        hits: set[int] | None = None
+        for rule in self.choose(facts.command, facts.words):
+            wanted = self._wanted.get(rule)
+            if wanted is not None:
+                if hits is None:
+                    hits = self._hits(facts.operands)
+                if wanted.isdisjoint(hits):
+                    continue
+            if rule.holds(facts):
+                found.append(rule.rule)
+        return found
+
+    def _hits(self, operands: Sequence[str]) -> set[int]:
+        """The wildcards that some operand matches."""
+        hits: set[int] = set()
+        seen = self._seen
+        for operand in operands:
+            known = seen.get(operand)
+            if known is None:
+                assert self._args is not None
+                if len(seen) >= MAX_NAMES:
+                    seen.clear()
+                known = tuple(self._args.Match(operand[:MAX_OPERAND]) or ())
+                if len(operand) <= SHORT:
+                    seen[operand] = known
+            hits.update(known)
+        return hits
 
     def choose(self, command: Command, words: Sequence[str]) -> tuple[CompiledRule, ...]:
         """The rules that can hold for a command."""
@@ -120,8 +157,20 @@ class ProgramRules:
         return found
 
 
+def one_search(rules: list[CompiledRule], wanted: dict[CompiledRule, frozenset[int]]) -> re2.Set | None:
+    """All wildcards of some rules as one search; `wanted` is filled with those of each rule."""
+    numbers: dict[str, int] = {}
+    for rule in rules:
+        if rule.match.args:
+            wanted[rule] = frozenset(numbers.setdefault(pattern, len(numbers)) for pattern in rule.match.args)
+    return args_set(tuple(numbers)) if numbers else None
+
+
 UNASKED = ProgramRules([], frozenset())
 """Stands for a program that has not been looked up yet."""
+
+NO_RULES = ProgramRules([], frozenset())
+"""Stands for a program that no rule names."""
 
 
 class RuleSet:
@@ -159,7 +208,9 @@ class RuleSet:
         if known is UNASKED:
             known = self._find(command.program)
         if known is None:
-            return ()
+            if not command.args or command.program in SILENT:
+                return ()
+            known = NO_RULES
         if command.code is not None or command.stdin is not None or sum(map(len, command.args)) > SHORT:
             return self._match(command, workspace, known)
         # Everything of a short command that a test can ask for.
@@ -175,8 +226,16 @@ class RuleSet:
 
     def _match(self, command: Command, workspace: str | None, known: ProgramRules) -> tuple[Rule, ...]:
         facts = Facts(command, workspace, known.valued)
-        found = tuple(rule.rule for rule in known.choose(command, facts.words) if rule.holds(facts))
-        return () if found and only_asks(facts) else found
+        found = known.holding(facts)
+        for effect in effects_of(command):
+            rules = self._find_known(effect.program)
+            if rules is not None:
+                found += rules.holding(Facts(effect, workspace, rules.valued))
+        return () if not found or only_asks(facts) else tuple(found)
+
+    def _find_known(self, program: str) -> ProgramRules | None:
+        known = self._known.get(program, UNASKED)
+        return self._find(program) if known is UNASKED else known
 
     def _find(self, program: str) -> ProgramRules | None:
         found = list(self._exact.get(program, ()))

@@ -19,15 +19,12 @@ Test = Callable[[Facts], bool]
 MAX_TEXT = 65_536
 """Characters of text that a regular expression sees."""
 
-MANY_OPERANDS = 32
-"""From here on equal ones are compared once."""
-
 MAX_OPERAND = 4_096
 """Characters of an operand that a wildcard sees."""
 
 
 def tests_of(match: Match) -> tuple[Test, ...]:
-    """One test per key, the cheap ones first."""
+    """One test per key, the cheap ones first; `args` are looked for once for all rules of a program."""
     tests: list[Test] = []
     if match.words:
         tests.append(words_test(match.words))
@@ -46,8 +43,6 @@ def tests_of(match: Match) -> tuple[Test, ...]:
     if match.without:
         unwanted = [option_test(entry) for entry in match.without]
         tests.append(lambda facts: not any(test(facts) for test in unwanted))
-    if match.args:
-        tests.append(args_test(match.args))
     if match.unless_args:
         every = args_set(match.unless_args)
         tests.append(
@@ -112,19 +107,6 @@ def option_test(entry: str) -> Test:
             or any(fnmatchcase(option, pattern) for pattern in wild for option in options)
             or any(name in facts.values and fnmatchcase(facts.values[name], value) for name, value in valued)
         )
-
-    return test
-
-
-def args_test(patterns: tuple[str, ...]) -> Test:
-    plain = frozenset(pattern for pattern in patterns if not any(c in pattern for c in "*?["))
-    if len(plain) == len(set(patterns)):
-        return lambda facts: not plain.isdisjoint(facts.operands)
-    every = args_set(tuple(pattern for pattern in patterns if pattern not in plain))
-
-    def test(facts: Facts) -> bool:
-        operands = facts.operands if len(facts.operands) < MANY_OPERANDS else dict.fromkeys(facts.operands)
-        return any(operand in plain or every.Match(operand[:MAX_OPERAND]) for operand in operands)
 
     return test
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -83,10 +84,13 @@ def run_build_file(reader: ScriptReader, command: Command, scope: ShellScope) ->
                     reader.execute(["rm", "-rf", path], inner.copy(), NOTHING)
 
 
+@lru_cache(1024)
 def may_be_loaded(place: str) -> bool:
     """Whether some tool may run a file of this name by itself: `Snakefile`, `.envrc`, `flake.nix`, but no module."""
     name = place.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
+    if SETTINGS.match(name) is not None:
+        return True
     return ending not in CODE and not name.endswith(PROSE) and not name.startswith(ELSEWHERE) and bool(stem or ending)
 
 
@@ -111,10 +115,43 @@ def run_given(reader: ScriptReader, command: Command, scope: ShellScope) -> None
         if file.text is not None:
             with reader.quoting(scope.evidence(name)):
                 run_payloads(reader, file.text, below(scope, command.program))
+    folders = {"", *(arg.rstrip("/") for arg in command.args[:MAX_GIVEN] if arg[:1] != "-" and len(arg) < MAX_NAME)}
     for place, file in list(scope.files.known.items()):
-        if file.text is not None and may_be_loaded(place) and place == scope.place(place.rpartition("/")[2]):
-            with reader.quoting(f"{place.rpartition('/')[2]}, written in step {file.step}"):
-                run_payloads(reader, file.text, below(scope, command.program))
+        name = place.rpartition("/")[2]
+        if file.text is None or not may_be_loaded(place):
+            continue
+        if any(place == scope.place(f"{near}/{name}" if near else name) for near in folders):
+            with reader.quoting(f"{name}, written in step {file.step}"):
+                _run_settings(reader, place, file.text, below(scope, command.program))
+
+
+def _run_settings(reader: ScriptReader, place: str, text: str, scope: ShellScope) -> None:
+    """A file that a tool reads by itself: as code where it is code, and with the files that it names."""
+    language = LANGUAGES.get(place.rpartition(".")[2])
+    if language is not None:
+        run_code(reader, text, language, scope)
+    run_payloads(reader, text, scope)
+    folder = place.rpartition("/")[0]
+    for other, file in list(scope.files.known.items()):
+        name = other.removeprefix(f"{folder}/")
+        language = LANGUAGES.get(other.rpartition(".")[2])
+        if other != place and file.text is not None and language is not None and name in text:
+            run_code(reader, file.text, language, scope)
+
+
+LANGUAGES = {
+    **dict.fromkeys(("js", "cjs", "mjs", "ts", "cts", "mts"), "node"), "py": "python", "rb": "ruby", "pl": "perl",
+    "lua": "lua", "gradle": "groovy", "kts": "kotlin", "php": "php", "exs": "elixir", "rs": "rust",
+}  # fmt: skip
+"""What reads a file of settings that is a program, by its ending."""
+
+SETTINGS = re.compile(
+    r"(?i)(?:conf|config|settings|setup|tasks?|dodo|fabfile|noxfile|wscript|build|plugins?|hooks?|sitecustomize|usercustomize"
+    r"|site|bootstrap|preload|register|environment|karma|gruntfile|gulpfile|rakefile|snakefile|duties|app_config)\.\w{1,6}\Z"
+    r"|[\w.-]*[._-](?:config|conf|setup|hooks?|plugin|rc|settings|bootstrap|preset|env)\.(?:[cm]?[jt]s|py|rb|lua|php|exs|kts|json|ya?ml|toml)\Z"
+    r"|\.[\w.-]*rc(?:\.\w{1,5})?\Z|\.[\w-]+\.(?:[cm]?js|py|rb|lua|ya?ml|toml)\Z|[\w.-]*(?:file|rc)\.(?:[cm]?[jt]s|py|rb)\Z"
+)
+"""Names of files that a tool loads by itself."""
 
 
 MAX_GIVEN = 16

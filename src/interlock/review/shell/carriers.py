@@ -112,7 +112,7 @@ def run_fd(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pipe
 def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`vim -c ':!COMMAND'`, `echo '!COMMAND' | ed`."""
     args = command.args
-    texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-c", "--cmd", "-S")]
+    texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in EDITOR_GIVEN[:6]]
     texts += [scope.recall(args[at + 1]) or "" for at, arg in enumerate(args[:-1]) if arg == "-S"]
     texts += [arg[1:] for arg in args if arg.startswith("+")]
     if flow.text is not None:
@@ -121,7 +121,26 @@ def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
         for found in (EDITOR_RUN.search(text), EDITOR_CALL.search(text)):
             if found is not None:
                 reader.nested(found[1], below(scope, command.program), NOTHING)
+        for found in EDITOR_DELETE.finditer(text):
+            reader.execute(["rm", "-rf", found[1]], below(scope, command.program), NOTHING)
+    if any(EDITOR_WRITE.search(text) for text in texts):
+        given = {args[at + 1] for at, arg in enumerate(args[:-1]) if arg in EDITOR_GIVEN}
+        empties = any(EDITOR_EMPTY.search(text) for text in texts)
+        for name in [arg for arg in args if arg[:1] not in ("-", "+") and arg not in given][:MAX_LINES]:
+            if empties:
+                reader.add(Command(program=">", args=(name,), via=scope.via, cwd=scope.cwd, fed_by=("emptied",)))
+            else:
+                reader.add(Command(program="sed", args=("-i", "", name), via=scope.via, cwd=scope.cwd))
     return None
+
+
+EDITOR_GIVEN = ("-c", "--cmd", "-S", "-sc", "-esc", "-Esc", "-u", "-i", "-W", "-w", "-p")
+EDITOR_WRITE = re.compile(r"(?:^|[|\n:])\s{0,4}(?:w|wq|wqa|wa|x|xa|xit|up|update|write)!?\s{0,4}(?:$|[|\n])")
+EDITOR_EMPTY = re.compile(
+    r"(?:^|[|\n:])\s{0,4}(?:%|1,\$|,|0,\$|g/[.^]?\*?/)\s{0,4}d(?:e|el|elete)?!?\s{0,4}(?:$|[|\n\s])"
+)
+EDITOR_DELETE = re.compile(r"\b(?:delete|delete-file|delete-directory)\(?\s{0,4}['\"]([^'\"\n]{1,300})['\"]")
+"""What the lines of an editor's script do to the file, and to others."""
 
 
 def run_make(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -197,9 +216,37 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
             if at and command.args[at - 1] in SAYING:
                 continue
             reader.nested(arg[found.end() :], below(scope, command.program), NOTHING)
+        elif " " in arg and CHAINED.search(arg) is not None and not (at and command.args[at - 1] in SAYING):
+            reader.nested(arg, below(scope, command.program), NOTHING)
         elif at and command.args[at - 1] in EVALUATING:
             run_payloads(reader, arg, below(scope, command.program))
 
+
+def run_unknown(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> None:
+    """A program that nobody knows may run what its words say: `chronic rm -rf x`, `torsocks curl -d @f URL`."""
+    args = command.args
+    for at, arg in enumerate(args[:MAX_BEFORE]):
+        if at and args[at - 1] in SAYING:
+            continue
+        if at + 1 < len(args) and arg.rpartition("/")[2] in ACTING:
+            reader.execute(list(args[at:]), below(scope, command.program), flow)
+            return
+        first, blank, _ = arg.partition(" ")
+        if blank and first in ACTING and CARRIED.match(arg) is None:
+            reader.nested(arg, below(scope, command.program), NOTHING)
+
+
+ACTING = name_set(
+    """rm dd shred mkfs wipefs find curl wget nc ncat bash sh zsh dash sudo chmod chown truncate mv cp scp rsync ssh tee
+    python python3 perl ruby node php env xargs kill pkill killall git docker kubectl psql mysql unlink rmdir tar cat
+    busybox crontab systemctl"""
+)
+"""Programs that are worth following behind one that is not known."""
+
+CHAINED = re.compile(
+    r"[;&|(`]\s{0,4}(?:sudo\s+)?(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|curl|wget|nc|ncat|bash|sh|chmod|chown|truncate|mv)\s"
+)
+"""A command behind another one, within a word."""
 
 CARRIED = re.compile(
     r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"

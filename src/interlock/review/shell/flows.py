@@ -12,7 +12,19 @@ from msgspec.structs import replace
 
 from .model import MAX_TEXT, Command, KnownFile, PipeContent, Redirect
 from .scope import UNKNOWN, ShellScope
-from .secrets import MARKS, MAX_PATH, NAMING, SECRET, UNREVEALING, is_secret_file, secret_in, secret_of, secret_word
+from .secrets import (
+    MARKS,
+    MAX_PATH,
+    NAMING,
+    SECRET,
+    UNREVEALING,
+    everything_of,
+    is_secret_file,
+    prints_secret,
+    secret_in,
+    secret_of,
+    secret_word,
+)
 from .transfers import INSTALLER, fetcher_of, note_program, program_at
 from .words import ansi
 
@@ -29,11 +41,23 @@ def flow_of(command: Command, scope: ShellScope, flow: PipeContent, *, heard: bo
     out = PipeContent(None, add_source(flow.sources, command.program))
     if make is not None:
         out = make(command, scope, flow, out)
-    if heard and command.args and (secret := secret_shown(command, scope)):
+    if not heard and (mark := everything_of(command)):
+        for name in packed_into(command):
+            scope.note(name, KnownFile(secret=mark))
+    if (heard or not command.args) and (secret := secret_shown(command, scope)):
         out = replace(out, sources=add_source(out.sources, secret))
     if command.redirects:
         keep(command.redirects, scope, out)
     return out
+
+
+PACKED = re.compile(r"[\w./~-]+\.(?:tgz|tar(?:\.\w+)?|zip|7z|bundle|gz|bz2|xz|zst|sql|dump|rdb|archive|cpio|bak)\Z")
+"""A file that everything is packed into."""
+
+
+def packed_into(command: Command) -> list[str]:
+    """The files that a program packs into."""
+    return [name for arg in command.args for name in (arg.rpartition("=")[2],) if PACKED.match(name)][:MAX_ITEMS]
 
 
 def add_source(sources: tuple[str, ...], program: str) -> tuple[str, ...]:
@@ -76,6 +100,10 @@ def fed(redirects: tuple[Redirect, ...], scope: ShellScope, flow: PipeContent) -
 
 def secret_shown(command: Command, scope: ShellScope) -> str:
     """The mark of a secret that a program shows because a file or a value among its words is one."""
+    if prints_secret(command):
+        return SECRET
+    if mark := everything_of(command):
+        return mark
     if command.program in UNREVEALING:
         return ""
     for arg in command.args[:MAX_ITEMS]:
@@ -179,6 +207,8 @@ def reverse(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCon
 def translated(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     """`tr SET SET`: letter by letter."""
     args = command.args
+    if flow.text is not None and len(args) == 2 and args[0] == "-d" and "[:" not in args[1]:
+        return replace(out, text=flow.text.translate(dict.fromkeys(map(ord, ansi(args[1])))))
     if flow.text is None or len(args) != 2 or args[0][:1] == "-" or "[:" in "".join(args):
         return out
     one, other = (TR_RANGE.sub(_letters, arg.replace("\\n", "\n")) for arg in args)

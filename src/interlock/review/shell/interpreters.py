@@ -14,7 +14,7 @@ from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .scope import ShellScope, below
-from .secrets import ENVIRONMENT, secret_in
+from .secrets import ENVIRONMENT, EVERYTHING, secret_in
 from .sinks import LOCAL, SEND_SECRET
 from .transfers import is_fetched
 
@@ -95,6 +95,8 @@ def run_payloads(reader: ScriptReader, text: str, scope: ShellScope) -> None:
         place = FAR.search(text[begin : end if end >= 0 else len(text)])
         if place is not None:
             reader.execute(["rm", "-rf", place[1]], scope.copy(), NOTHING)
+    for found in islice(DELETING_BARE.finditer(text), MAX_PAYLOADS):
+        reader.execute(["rm", "-rf", found[1]], scope.copy(), NOTHING)
 
 
 MAX_PAYLOADS = 32
@@ -105,13 +107,18 @@ _WORD = (
     r"(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs(?:\.\w+)?|wipefs|find|curl|wget|nc|ncat|bash|sh|chmod|chown|truncate"
     r"|mv|scp|ssh|cat|env)"
 )
-PAYLOAD = re.compile(rf"(^|[\s;&|(=:!`'\"\[,])({_WORD}[ \t][^\n`)]{{1,400}})", re.MULTILINE)
+PAYLOAD = re.compile(rf"(^|[\s;&|(=:!`'\"\[,{{])({_WORD}[ \t][^\n`)]{{1,400}})", re.MULTILINE)
 PAYLOAD_LIST = re.compile(rf"['\"]({_WORD})['\"]((?:\s{{0,4}},[\s\[]{{0,4}}['\"][^'\"\n]{{0,200}}['\"]){{1,8}})")
 DELETING = re.compile(
     r"(?<![\w-])(?:rm(?:_rf|_r|dir|tree)?!?(?=\()|rm_rf!?|unlink|(?:del|delete|remove|rm)[-_]?(?:[Dd]ir|[Tt]ree|[Ff]older|[Ff]ile|"
     r"[Rr]ecursively|[Aa]ll)\w*)"
 )
 """A call that deletes files, in whatever language."""
+
+DELETING_BARE = re.compile(
+    r"(?:^|[;\[{\n])\s{0,8}(?:file\s+delete|delete\s+file|remove\s+file)(?:\s+-\w+){0,3}\s+(?:--\s+)?([~/][^\s;\]}]{1,300})"
+)
+"""The same in a language whose calls have no brackets."""
 
 FAR = re.compile(r"['\"]((?:/|~/)[^'\"\n]{1,300})['\"]")
 
@@ -150,9 +157,10 @@ def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, Kno
     """The modules of the project that a piece of code imports, where a step has written them."""
     found: list[tuple[str, KnownFile]] = []
     pattern, endings = IMPORTS[language]
+    stems = {name.rpartition("/")[2].partition(".")[0] for name in scope.files.known}
     for match in islice(pattern.finditer(code), MAX_MODULES):
         module = match[1] or match[2]
-        if module in STANDARD:
+        if module in STANDARD and module not in stems:
             continue
         path = module.replace(".", "/") if language == "python" else module.removeprefix("./")
         for name in (f"{path}{ending}" for ending in endings):
@@ -268,6 +276,8 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         reader.add(msgspec.structs.replace(command, code=code))
         for left, inner in islice(SHELL_OUT.findall(code or ""), MAX_PAYLOADS):
             reader.nested(left or inner, below(scope, command.program), NOTHING)
+    if "--rdb" in command.args:
+        scope.note(command.args[-1], KnownFile(secret=EVERYTHING))
     return PipeContent(None, (*flow.sources, command.program)[-4:])
 
 

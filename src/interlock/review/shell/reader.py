@@ -11,6 +11,7 @@ import re2
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
+from ..program_names import PROGRAMS, SUBCOMMANDS
 from ..wordlist import name_set
 from .ascii import to_ascii
 from .bounds import (
@@ -28,8 +29,8 @@ from .bounds import (
     statements,
     unread,
 )
-from .build_files import run_given
-from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried
+from .build_files import TOOLS, run_given
+from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried, run_unknown
 from .flows import fed, flow_of
 from .languages import INTERPRETERS, SHELLS
 from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script
@@ -39,7 +40,7 @@ from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
 from .sinks import SENDING, find_leak, find_sent_away
 from .transfers import follow_links, is_fetched
-from .unwrap import unwrap
+from .unwrap import HANDLERS, unwrap
 from .walk import SyntaxWalk
 from .wrappers import PREFIXES
 
@@ -66,6 +67,9 @@ HARMLESS = name_set(
     rsync scp cd"""
 )
 """Programs that show, check, move or format a file and run nothing of it."""
+
+KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
+"""Programs whose words are not commands, or are read as such already."""
 
 RESERVED = name_set(
     """if then else elif fi for while until do done case esac function select time in coproc export local declare
@@ -203,6 +207,10 @@ class ScriptReader(SyntaxWalk):
                     [own.program, *words[1:]], scope, flow, redirects=redirects, assignments=assignments,
                     filtered=filtered, span=span,
                 )  # fmt: skip
+        if assignments and (path := first_in_path(program, assignments, scope)):
+            with self.quoting(scope.evidence(path)):
+                command = Command(program=path, args=tuple(words[1:]), via=scope.via, cwd=scope.cwd, span=span)
+                return run_written(self, command, [path, *words[1:]], scope, scope.recall(path) or "")
         if assignments:
             run_assignments(self, assignments, scope)
             super()._assigned([each for each in assignments if each[0] in LOADED], scope)
@@ -224,11 +232,13 @@ class ScriptReader(SyntaxWalk):
         if own.text is not None and ("/" in program or program[-3:] == ".py"):
             with self.quoting(scope.evidence(words[0])):
                 return run_written(self, command, words, scope, own.text)
-        if program in SENDING:
+        if program in SENDING or (program not in KNOWN and command.args):
             find_leak(self, command, scope, flow)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
             if program not in MENTIONING and program not in SHELLS and program not in INTERPRETERS:
                 run_carried(self, command, scope)
+                if command.args and program not in KNOWN:
+                    run_unknown(self, command, scope, flow)
                 if (scope.files.known or scope.files.made) and program not in HARMLESS:
                     run_given(self, command, scope)
             out = unwrap(self, command, scope, flow)
@@ -269,6 +279,16 @@ class ScriptReader(SyntaxWalk):
         finally:
             self._depth -= 1
             self._level -= 1
+
+
+def first_in_path(program: str, assignments: tuple[tuple[str, str], ...], scope: ShellScope) -> str:
+    """The written file that a program's name means where the script puts a folder first in `PATH`."""
+    for name, value in assignments:
+        if name == "PATH" and "/" not in program:
+            for folder in value.replace("$PWD", ".").split(":")[:8]:
+                if folder and scope.recall(f"{folder}/{program}") is not None:
+                    return f"{folder}/{program}"
+    return ""
 
 
 def innermost(command: Command) -> Command:

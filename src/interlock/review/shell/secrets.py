@@ -9,12 +9,13 @@ import re2
 
 from ..file_kinds import kinds_of
 from ..wordlist import name_set
-from .model import KnownFile
+from .model import Command, KnownFile
 
-SECRET, ENVIRONMENT = "a-secret", "environment"
-"""Stand among the programs of a pipe for a secret, and for all variables of the environment."""
+SECRET, ENVIRONMENT, EVERYTHING = "a-secret", "environment", "everything"
+"""Stand among the programs of a pipe for a secret, for all variables of the environment, and for all of a project's
+files or a database's rows."""
 
-MARKS = frozenset((SECRET, ENVIRONMENT))
+MARKS = frozenset((SECRET, ENVIRONMENT, EVERYTHING))
 
 MAX_PATH = 256
 """Characters; what is longer names no secret."""
@@ -23,7 +24,7 @@ UNREVEALING = name_set(
     """wc sha256sum sha1sum sha512sum md5sum cksum b2sum shasum ls stat test [ chmod chown rm mv file touch mkdir du df
     rmdir ln cd git ssh ssh-add ssh-keygen docker podman kubectl helm source . export dotenv docker-compose find diff
     cmp openssl aws terraform ansible ansible-playbook gcloud az psql mysql npm yarn pnpm pip uv poetry make pytest node
-    python ruby perl php bash sh zsh which type command echo printf"""
+    python ruby perl php bash sh zsh which type command"""
 )
 """Programs that use a file with a secret, or say something about it, without showing it."""
 
@@ -45,10 +46,57 @@ _PUBLIC = re.compile(
     r"(?i)\.pub\Z|example|sample|template|\.dist\Z|known_hosts|\.ssh/config\Z|\.test\Z|public|\.aws/config\Z"
 )
 
-_MARKED = re.compile(r"[$<]\([^()]*\b(a-secret|environment)\b[^()]*\)")
+_MARKED = re.compile(r"[$<]\([^()]*\b(a-secret|environment|everything)\b[^()]*\)")
 _VARIABLE = re.compile(
     r"\$\{?(?:[A-Z0-9_]{0,64}(?:SECRET_ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|DATABASE_URL|SSH_KEY|MASTER_KEY))\}?"
 )
+
+
+STORES = name_set(
+    """kubectl oc aws gcloud az vault bao op pass gopass bw rbw lpass doppler infisical chamber security secret-tool gh
+    glab heroku fly flyctl vercel netlify docker git gpg keyring keychain gsettings terraform tofu pulumi helm sops
+    doctl npm consul credstash 1password keepassxc-cli dotenvx wrangler supabase railway ansible-vault"""
+)
+"""Programs that can print a secret."""
+
+_PRINTED = re.compile(
+    r"(?i)(?:^|[\s/_.:-])(?:secrets?|passwords?|passwd|tokens?|credentials?|credential|access-keys?|private-keys?|secret-keys?|otp"
+    r"|get-secret-value|print-access-token|generic-password|export-secret\S*|fill|decrypt|-d|get-parameters?\S*|kv)(?:$|[\s/_.:=-])"
+)
+_ASKED = re.compile(
+    r"(?i)(?:^|[\s-])(?:get\S*|show\S*|print\S*|read|view|export\S*|dump\S*|describe|cat|find-\S+|lookup|fetch|download|reveal|token|fill"
+    r"|decrypt|-d|config|output|status|list|ls|secrets|pull)(?:$|\s)"
+)
+
+
+DUMPING = name_set("pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexport pg_basebackup dumpdata expdp bcp")
+PACKING = name_set("tar gtar bsdtar zip 7z 7za cpio git rsync restic borg")
+WHOLE = frozenset((".", "./", "*", "..", "~", "~/", "/", "./*", "--all"))
+CLIPBOARD = name_set("pbpaste xclip xsel wl-paste Get-Clipboard")
+
+
+def everything_of(command: Command) -> str:
+    """The mark of what a program prints or packs: a whole project or database, or what a person has copied."""
+    program, args = command.program, command.args
+    if program in DUMPING or "--rdb" in args:
+        return EVERYTHING
+    if program in CLIPBOARD:
+        return SECRET
+    if program in PACKING and not WHOLE.isdisjoint(args):
+        return EVERYTHING if program != "git" or args[:1] in (("bundle",), ("archive",)) else ""
+    if program == "git" and args[:1] == ("archive",):
+        return EVERYTHING
+    return ""
+
+
+def prints_secret(command: Command) -> bool:
+    """Whether a program that keeps secrets is asked for one."""
+    if command.program in ("pass", "gopass", "lpass", "rbw") and command.args:
+        return True
+    if command.program not in STORES:
+        return False
+    text = " ".join(command.args[:16])[:400]
+    return _PRINTED.search(text) is not None and _ASKED.search(text) is not None
 
 
 @lru_cache(2048)

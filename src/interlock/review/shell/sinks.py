@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..wordlist import name_set
 from .model import Command, PipeContent
 from .scope import ShellScope
-from .secrets import MAX_PATH, SECRET, secret_in, secret_of, secret_word
+from .secrets import EVERYTHING, MAX_PATH, SECRET, WHOLE, secret_in, secret_of, secret_word
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -44,6 +44,12 @@ FIELD_FILE = re.compile(r"[\w-]{1,64}@([^\s:;@]+)\Z")
 REMOTE = re.compile(
     r"[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?![\\/]{2}|\\)|(?:s3|gs|b2|ftp|sftp|rsync|https?|az)://|[\w-]+:[\w/.-]*\Z"
 )
+FAR = re.compile(
+    r"(?:--?[\w-]+=)?(?:\w{2,10}://[\w.-]+|[\w.-]+@[\w.-]+\.[a-z]{2,}|(?:[\w-]+\.)+(?:com|net|org|io|example|dev|sh|xyz|ru|cn|me|co|app)"
+    r"(?:[:/]|\Z)|\d{1,3}(?:\.\d{1,3}){3}(?:[:/]|\Z))"
+)
+"""A word that names another machine."""
+
 HEADER = frozenset(
     ("-H", "--header", "-u", "--user", "-b", "--cookie", "-K", "--config", "-E", "--cert", "--key", "--netrc-file")
 )
@@ -65,8 +71,21 @@ def find_leak(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
     if program == "tee" and (mark := secret_of(flow.sources)) and any(arg.startswith(NETWORK) for arg in command.args):
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
     if program not in STREAMS and program not in COPIES:
+        if program != "tee" and any(FAR.match(arg) for arg in command.args) and not is_local(command):
+            # Whatever it is called: it names another machine, and it has a secret.
+            names = [arg.rpartition("@")[2].rpartition("=")[2] for arg in command.args if len(arg) < MAX_PATH]
+            mark = secret_of(flow.sources) or next(
+                (mark for name in names if name and (mark := secret_in(scope.place(name), scope.file(name)))), ""
+            )
+            if mark:
+                reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
         return
     mark = fed_secret(command, flow) or given_secret(command, scope)
+    if program in COPIES and not mark and not WHOLE.isdisjoint(command.args[:-1]) and REMOTE.match(command.args[-1]):
+        mark = EVERYTHING
+    if mark == EVERYTHING and not any(FAR.match(arg) for arg in command.args):
+        # To a machine of one's own, by the name that one has given it.
+        return
     if not mark and flow.text and (put := PUT.search(flow.text)) is not None and program in COPIES:
         mark = secret_in(scope.place(put[1]), scope.file(put[1]))
     if mark and not is_local(command):

@@ -98,7 +98,7 @@ SKIPS = {
 }
 """Operands of its own that a wrapper has before the command."""
 
-RECORDED = name_set("sudo doas pkexec nsenter")
+RECORDED = name_set("sudo doas pkexec nsenter systemd-run")
 """Wrappers that are an action themselves."""
 
 BARE = name_set(

@@ -1,0 +1,245 @@
+"""Effects: what a command does to which place, whatever its program is called.
+
+Rules know programs. What no rule knows still says what it does: a verb in its name, its subcommand or an option, and
+the places, machines or protections that its words name. Such a command is put into the words of a few that stand for
+an effect alone: `deletes`, `writes`, `reads`, `unpacks`, `destroys`, `disables`, `bypasses`, `grants`, `trusts`,
+`persists`, `exposes`, `sets`, `sources`, `attacks`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import re2
+
+from .effect_words import (
+    COPIES,
+    FAMILIAR,
+    INTO,
+    OUTPUT,
+    PACKAGERS,
+    PACKS,
+    RULED,
+    SETTING_KEYS,
+    SHOWS_ABOUT,
+    SPOKEN,
+    STRANGE,
+    SYNCING,
+    TAKING,
+    UNPACKERS,
+    WINDOWS,
+    WRITERS,
+)
+from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
+from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
+from .shell.model import Command
+
+MAX_WORDS = 64
+"""Words of a command that are looked at."""
+
+MAX_WORD = 200
+"""Characters of a word that can be a verb or a place."""
+
+_NAMES = tuple(SPOKEN)
+_SPOKEN = re2.Set.SearchSet()
+for _expression in SPOKEN.values():
+    _SPOKEN.Add(f"(?i){_expression}")
+_SPOKEN.Compile()
+
+STATED = ("disables", "bypasses", "grants", "trusts", "persists", "attacks", "escapes", "fills")
+"""Effects that the words alone tell."""
+
+
+def effects_of(command: Command) -> tuple[Command, ...]:
+    """What a command does, as far as its own words say it; nothing for one that only reads what anybody may."""
+    program, args = command.program, command.args
+    if not args:
+        return ()
+    action = PROGRAMS.get(program)
+    if action == "read":
+        return _as(command, "writes", _written(program, args))
+    if program in INTERPRETERS or program in SHELLS:
+        return ()
+    found = [*_sources(command), *_settings(command)]
+    if program in RULED or program in CODE_OPTIONS:
+        return (*found, *_reads(command)) if program in CODE_OPTIONS else tuple(found)
+    if program in COPIES:
+        return _as(command, "writes", _targets(args))
+    said = _said(program, args)
+    if program in WRITERS:
+        places = () if is_own_name(command.stdin) else _places(args)
+        return (*_as(command, "writes", places), *(_as(command, "fills", args[:2]) if "fills" in said else ()))
+    if program in UNPACKERS:
+        unpacks = "unpacks" in said or not any(PACKS.match(arg) for arg in args[:1])
+        return _as(command, "unpacks", _values(args, INTO)) if unpacks else ()
+    known = action is not None or program in SUBCOMMANDS
+    places = _places(args)
+    found += _as(command, "writes", _values(args, OUTPUT))
+    if places and action not in ("network", "delete"):
+        if "deletes" in said:
+            found += _as(command, "deletes", places)
+        elif "writes" in said or "unpacks" in said:
+            found += _as(command, "writes", places)
+        found += _reads(command)
+    if not known and "destroys" in said and "forced" in said and not any("/" in place for place in places):
+        found += _as(command, "destroys", args[:4])
+    if (
+        action == "network"
+        and "deletes" in said
+        and not SYNCING.isdisjoint(word for arg in args for word in arg.split())
+    ):
+        found += _as(command, "destroys", args[:4])
+    for kind in STATED if "/" not in program else ():
+        if kind in said:
+            found += _as(command, kind, args[:8])
+    if "exposes" in said and not known:
+        found += _as(command, "exposes", args[:8])
+    return tuple(found)
+
+
+def _as(command: Command, effect: str, places: Iterable[str]) -> tuple[Command, ...]:
+    args = tuple(places)
+    if not args:
+        return ()
+    return (
+        Command(
+            program=effect, args=args, via=command.via, cwd=command.cwd, filtered=command.filtered, span=command.span,
+            evidence=command.evidence, stdin=command.stdin, fed_by=command.fed_by,
+        ),
+    )  # fmt: skip
+
+
+def _said(program: str, args: tuple[str, ...]) -> frozenset[str]:
+    """What a command's own words say: its name, its subcommands and its options, but not the places that it names."""
+    words = [program.rpartition("/")[2]]
+    for arg in args[:MAX_WORDS]:
+        if len(arg) > 4 * MAX_WORD or "://" in arg or (arg[:1] in ("/", "~", ".", "@") and program not in WINDOWS):
+            continue
+        name, _, value = arg.partition("=")
+        words.append(name if value[:1] in ("/", "~", ".") else arg)
+    hits = _SPOKEN.Match(" ".join(words).encode("utf-8", "replace"))
+    return frozenset(_NAMES[hit] for hit in hits) if hits else frozenset()
+
+
+def _written(program: str, args: tuple[str, ...]) -> Iterator[str]:
+    """The files that a program writes which otherwise only reads."""
+    for arg in args:
+        if arg in OUTPUT or arg[:2] in ("-o", "--"):
+            yield from _values(args, OUTPUT)
+            break
+    edits = EDITS_IN_PLACE.get(program)
+    if edits is not None and any(arg.startswith(edits) for arg in args):
+        yield from _places(args)
+
+
+def _places(args: tuple[str, ...]) -> list[str]:
+    """The words that may be places: operands, and values that begin like a path."""
+    found = []
+    for arg in args[:MAX_WORDS]:
+        if len(arg) > MAX_WORD * 4 or "://" in arg:
+            continue
+        if arg[:1] != "-":
+            value = arg.partition("=")[2]
+            found.append(value if value[:1] in ("/", "~") else arg)
+        elif (value := arg.partition("=")[2])[:1] in ("/", "~") or (value := arg[2:])[:1] in ("/", "~"):
+            found.append(value)
+    return [place for place in found if "/" in place or place[:1] in ("~", ".")] or found
+
+
+def _reads(command: Command) -> tuple[Command, ...]:
+    """Files that a program nobody knows is given: it may show them."""
+    if command.program in SHOWS_ABOUT:
+        return ()
+    return _as(command, "reads", (place for place in _places(command.args) if "/" in place))
+
+
+def _targets(args: tuple[str, ...]) -> list[str]:
+    """Where a program that copies puts it."""
+    into = list(_values(args, TARGETS))
+    operands = [arg for arg in args if arg[:1] != "-" or arg == "-"]
+    target = into[0] if into else operands[-1] if len(operands) > 1 else ""
+    if not target:
+        return []
+    names = [operand.rstrip("/").rpartition("/")[2] for operand in (operands if into else operands[:-1])]
+    return [target, *(f"{target.rstrip('/')}/{name}" for name in names[:8] if name)]
+
+
+TARGETS = frozenset(("-t", "--target-directory"))
+
+
+def _values(args: tuple[str, ...], options: frozenset[str]) -> Iterator[str]:
+    """The values of options: `-o X`, `--output=X`, `-oX`, `of=X`."""
+    for at, arg in enumerate(args[:MAX_WORDS]):
+        name, equals, value = arg.partition("=")
+        if equals and (name in options or name == "of"):
+            yield value
+        elif arg in options and at + 1 < len(args):
+            yield args[at + 1]
+        elif arg[:2] in options and len(arg) > 2 and arg[1] != "-" and arg[2] in "/~":
+            yield arg[2:]
+
+
+def _sources(command: Command) -> tuple[Command, ...]:
+    """Program text that is taken from an address that packages do not usually come from."""
+    args = command.args
+    if command.program not in PACKAGERS or not any("://" in arg for arg in args):
+        return ()
+    if TAKING.isdisjoint(args):
+        return ()
+    return _as(command, "sources", (arg for arg in args if is_strange(arg)))
+
+
+def is_strange(word: str) -> bool:
+    """Whether a word is an address that packages do not usually come from."""
+    found = STRANGE.search(word)
+    return found is not None and FAMILIAR.match(found[1]) is None
+
+
+def _settings(command: Command) -> tuple[Command, ...]:
+    """A setting of a program that makes it run, trust or ask something else from now on."""
+    args = command.args
+    if "config" not in args[:4] and "env" not in args[:1]:
+        return ()
+    words = [word for arg in args for word in (arg.split("=", 1) if arg[:1] != "-" else (arg,)) if word[:1] != "-"]
+    for at, key in enumerate(words[:-1]):
+        if SETTING_KEYS.search(key) is None:
+            continue
+        value = words[at + 1]
+        if value[:1] in ("/", "~", "!") or (value[:2] == ".." and "/" in value) or is_strange(value) or is_strange(key):
+            return _as(command, "sets", (key, value))
+        if value.lower() in ("false", "0", "off", "no", "never", "none"):
+            return _as(command, "disables", (key, value))
+    return ()
+
+
+SETTING = re.compile(
+    r"(?:export\s+)?[A-Za-z_]\w*\+?=(?:[^`$]|\$[\w{])*\Z|alias\s|(?:source|\.)\s"
+    r"|eval\s+\"?\$\([\w./-]+\s+(?:init|hook|env|shellenv|activate|completion|virtualenv-init|export|direnv)\b"
+    r"|(?:set|if|elif|case|for|test|unset|unalias|declare|typeset|function)\s"
+    r"|(?:setopt|unsetopt|bindkey|autoload|umask|ulimit|shopt|complete|compinit|zstyle|return|fi|then|else|done|esac)\b"
+    r"|[\[\]{}:]|;;|plugins=|fpath|path\+?=|export\s+\w+\Z|pathmunge|fish_add_path|\w+\(\)"
+)
+"""Lines of a shell's profile that set something and run nothing of their own."""
+
+MAX_LINES = 200
+
+
+def runs_something(text: str) -> bool:
+    """Whether some line of a shell's profile runs a program at every start."""
+    for line in text.split("\n")[:MAX_LINES]:
+        plain = line.strip()
+        if plain and plain[0] != "#" and SETTING.match(plain) is None:
+            return True
+    return False
+
+
+def is_own_name(text: str | None) -> bool:
+    """Whether a text gives only this machine more names."""
+    return text is not None and OWN_NAME.match(text) is not None
+
+
+OWN_NAME = re.compile(r"(?:\s*(?:127\.[\d.]+|::1|0\.0\.0\.0)\s[^\n]*)+\s*\Z")
+
+INSERTED = re.compile(r"(?:^|[;\s\d$])[aic]\s*\\?\s*(.+)\Z", re.DOTALL)
+"""Text that a script of sed puts in: `1i TEXT`, `$ a TEXT`."""
