@@ -9,12 +9,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from startup import begin_serve, environment
+
 NOTES = """`interlock run -- sleep`, so many at once, after they have settled. Processor time of all their processes but
 the command's own; the goal is 10% of one core for 300 runs. Memory is what front and owner have together, shared pages
-divided among their users (PSS); the goal is 35 MB. Foreign processes are sleeping ones outside of every run."""
+divided among their users (PSS); the goal is 35 MB. Beside `interlock serve`, its own processes are counted with them.
+Foreign processes are sleeping ones outside of every run."""
 
 SETTLED_S = 20.0
 WINDOW_S = 20.0
+INTERLOCK = str(Path(sys.executable).with_name("interlock"))
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -22,8 +26,18 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     runs, foreign = (6, 200) if quick else (int(os.environ.get("FLEET", "300")), 2000)
     rows = []
-    with tempfile.TemporaryDirectory() as root:
-        fleet = [_start(Path(root), number) for number in range(runs)]
+    for served in (False, True):
+        rows += _measure(quick, runs, foreign, served=served)
+    header = ["runs", "beside serve", "foreign processes", "of one core", "for 300 (goal 10%)", "MB each (goal 35)"]
+    return "Idle runs", header, rows
+
+
+def _measure(quick: bool, runs: int, foreign: int, *, served: bool) -> list[list[str]]:
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="il-", dir="/tmp") as folder:
+        root = Path(folder)
+        serve = begin_serve(INTERLOCK, root) if served else None
+        fleet = [_start(root, number, served=served) for number in range(runs)]
         strangers: list[subprocess.Popen[bytes]] = []
         try:
             for one in fleet:
@@ -32,27 +46,31 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             for beside in (0, foreign):
                 strangers += [subprocess.Popen(["sleep", "600"]) for _ in range(beside)]
                 time.sleep(5.0 if quick else SETTLED_S)
-                ours = [pid for one in fleet for pid in (one.pid, *_children(one.pid)) if _name(pid) != "sleep"]
+                fronts = [one.pid for one in fleet] + ([serve.pid] if serve is not None else [])
+                ours = [pid for front in fronts for pid in (front, *_children(front)) if _name(pid) != "sleep"]
                 before, begin = sum(map(_cpu_s, ours)), time.monotonic()
                 time.sleep(5.0 if quick else WINDOW_S)
                 share = (sum(map(_cpu_s, ours)) - before) / (time.monotonic() - begin)
                 memory = sum(map(_pss_mb, ours)) / runs
                 figures = [f"{100 * share:.1f}%", f"{100 * share * 300 / runs:.1f}%", f"{memory:.1f}"]
-                rows.append([str(runs), f"{beside:,}", *figures])
+                rows.append([str(runs), "yes" if served else "no", f"{beside:,}", *figures])
         finally:
+            hosts = [serve] if serve is not None else []
             for process in (*strangers, *fleet):
                 process.kill() if process in strangers else process.terminate()
             for process in (*strangers, *fleet):
                 process.wait()
-    header = ["runs", "foreign processes", "of one core", "for 300 (goal 10%)", "MB each (goal 35)"]
-    return "Idle runs", header, rows
+            for process in hosts:
+                process.terminate()
+                process.wait()
+    return rows
 
 
-def _start(root: Path, number: int) -> subprocess.Popen[bytes]:
+def _start(root: Path, number: int, *, served: bool) -> subprocess.Popen[bytes]:
     workspace = root / f"w{number}"
     workspace.mkdir()
-    env = {**os.environ, "XDG_STATE_HOME": str(root / "state"), "XDG_CONFIG_HOME": str(root / "config")}
-    command = [str(Path(sys.executable).with_name("interlock")), "run", "--", "sh", "-c", "echo up; exec sleep 600"]
+    env = environment(root, served=served)
+    command = [INTERLOCK, "run", "--", "sh", "-c", "echo up; exec sleep 600"]
     return subprocess.Popen(command, cwd=workspace, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
 

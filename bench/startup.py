@@ -12,15 +12,36 @@ from pathlib import Path
 
 NOTES = (
     "Medians of interleaved runs. `interlock --version` is to take at most 2.5 times the bare interpreter, and "
-    "`interlock run -- true` at most 20 times."
+    "`interlock run -- true` at most 20 times, 6 times beside `interlock serve`."
 )
 
 
-def took(command: list[str], place: Path) -> float:
-    """Milliseconds of one run, with a store and a configuration of its own in an empty folder."""
+WARM = "interlock run -- true, beside interlock serve"
+
+
+def environment(place: Path, *, served: bool = False) -> dict[str, str]:
+    """A store, a configuration and sockets of its own; `served`: those of `interlock serve`."""
+    sockets = place / ("served" if served else "alone")
+    sockets.mkdir(mode=0o700, exist_ok=True)
+    mine = {"XDG_STATE_HOME": place / "state", "XDG_CONFIG_HOME": place / "config", "XDG_RUNTIME_DIR": sockets}
+    return {**os.environ, **{name: str(folder) for name, folder in mine.items()}}
+
+
+def begin_serve(interlock: str, place: Path) -> subprocess.Popen[bytes]:
+    """`interlock serve`, as soon as owners can be had from it."""
+    quiet = subprocess.DEVNULL
+    serve = subprocess.Popen([interlock, "serve"], env=environment(place, served=True), stdout=quiet, stderr=quiet)
+    while not (place / "served" / "interlock" / "warm.sock").exists():
+        assert serve.poll() is None
+        time.sleep(0.05)
+    return serve
+
+
+def took(command: list[str], place: Path, *, served: bool = False) -> float:
+    """Milliseconds of one run in an empty folder."""
     workspace = place / "workspace"
     workspace.mkdir(exist_ok=True)
-    env = {**os.environ, "XDG_STATE_HOME": str(place / "state"), "XDG_CONFIG_HOME": str(place / "config")}
+    env = environment(place, served=served)
     begin = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, cwd=workspace, env=env)
     return (time.perf_counter() - begin) * 1000
@@ -36,12 +57,18 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         "import interlock": [sys.executable, "-c", "import interlock"],
         "interlock run -- true": [interlock, "run", "--", "true"],
         "interlock run --contain off -- true": [interlock, "run", "--contain", "off", "--", "true"],
+        WARM: [interlock, "run", "--", "true"],
     }
     times: dict[str, list[float]] = {name: [] for name in commands}
-    with tempfile.TemporaryDirectory() as root:
-        for _ in range(5 if quick else 40):
-            for name, command in commands.items():
-                times[name].append(took(command, Path(root)))
+    with tempfile.TemporaryDirectory(prefix="il-", dir="/tmp") as root:
+        serve = begin_serve(interlock, Path(root))
+        try:
+            for _ in range(5 if quick else 40):
+                for name, command in commands.items():
+                    times[name].append(took(command, Path(root), served=name == WARM))
+        finally:
+            serve.terminate()
+            serve.wait()
     bare = statistics.median(times["python -I -c pass"])
     rows = [
         [name, f"{statistics.median(values):.1f}", f"{statistics.median(values) / bare:.2f}"]

@@ -1,6 +1,5 @@
 """The command `interlock`: the version answers before anything is imported."""
 
-import os
 import sys
 
 
@@ -28,21 +27,9 @@ def main() -> None:
     finally:
         discard_early()
         if sys.argv[1:2] == ["scan"]:
+            from .cli.fast_exit import leave_at_once
+
             leave_at_once()
-
-
-def leave_at_once() -> None:
-    """End here with the status that is being raised, if everything is said: to free all that was read takes a while."""
-    left = sys.exc_info()[1]
-    if not isinstance(left, SystemExit) or not isinstance(left.code, int):
-        return
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except (OSError, ValueError):
-        # Python says so in its own way.
-        return
-    os._exit(left.code)
 
 
 if __name__ == "__main__":

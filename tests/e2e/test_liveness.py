@@ -139,12 +139,13 @@ class Asking:
         assert run.liveness is not None and run.liveness.word == "waiting for a person"
         assert ("reads its standard input" if self._piped else "reads the terminal") in run.liveness.evidence
         # A pipe into the run has somebody at its other end: only an agent's own tool is a hang.
-        kind = "tool reads the terminal" if self.name.endswith("of an agent") and self._piped else None
+        kind = "tool waits for input" if self.name.endswith("of an agent") and self._piped else None
         assert run.liveness.wedged == kind or not self._piped
         _, shown, _ = place.interlock("ps")
         assert b"waiting for a person" in shown and text.encode() in shown, shown
         inbox = place.interlock("inbox")[1]
         assert b"Asks a question" in inbox
+        assert b" answer\n" not in inbox
         assert (b"to its standard input" if self._piped else b"in the terminal of the run") in inbox
         (row,) = Fleet(place.store).rows()
         shown_in_top = "".join(words for words, _ in run_words(row, time.time()))

@@ -91,6 +91,8 @@ def test_a_parked_run_refuses_pause_and_is_woken_by_resume(place):
     assert b"by itself" in lines and b"needs you" not in lines and lines.count(b"Try again in") == 1
     _, shown, _ = place.interlock("ps")
     assert b"parked until" in shown
+    _, report, _ = place.interlock("report", run.run_id, "--output", "-", "--format", "md")
+    assert b"It is parked until" in report and b"waits for a person" not in report
     assert place.order("pause").code == "invalid_state"
     assert place.order("resume").outcome == "success"
     assert finish(process)[0] == 0

@@ -14,7 +14,9 @@ from interlock.records import (
     FileComparison,
     InterventionEvent,
     InterventionRecord,
+    ParkedRecord,
     ReplayStatus,
+    UnwedgeRecord,
     VerificationResult,
 )
 from interlock.report import Story
@@ -210,6 +212,18 @@ def test_a_run_without_anything_has_a_report_too(tmp_path):
     assert "Nothing has happened yet." in text
     assert render(document, "md")
     assert document.changes.note
+
+
+def test_the_story_tells_of_parks_and_hangs(tmp_path):
+    with Supervisor.open(task="t", store=Store(tmp_path)) as supervisor:
+        for number in (1, 2):
+            supervisor.run.record(ParkedRecord(number=number, reason="limit", source="proxy"))
+        for answer in ("said", "the agent was given a hint", "the tool was ended"):
+            supervisor.run.record(UnwedgeRecord("tool never ends", answer))
+    with Story.open(folder_of(supervisor)) as story:
+        text = render(gather(story, Changed()), "md")
+    assert "It was parked at a usage limit 2 times." in text
+    assert "It hung: tool never ends (the agent was given a hint, the tool was ended)." in text
 
 
 def test_a_workspace_that_is_gone_is_said_and_no_error(tmp_path):

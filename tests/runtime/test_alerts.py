@@ -59,7 +59,7 @@ def test_a_pause_for_a_person_is_told_with_what_to_do(tmp_path, clock):
         run_id = supervisor.run.spec.run_id
     assert inbox.titles == [f"Run n ({run_id}) needs a person"]
     assert "look at this" in inbox.got[0].text
-    assert f"interlock resume {run_id}" in inbox.got[0].text
+    assert f"interlock show {run_id}" in inbox.got[0].text and "interlock inbox" in inbox.got[0].text
 
 
 def test_a_step_that_waits_for_approval_is_told(tmp_path, clock):
@@ -157,6 +157,14 @@ def test_the_same_alert_goes_out_once_in_a_while_and_says_how_many_were_held_bac
         clock.advance(20)
     notifier.close()
     assert [each.text for each in inbox.got] == ["text", "text (2 more held back since the last one)"]
+
+
+def test_another_question_is_no_repetition(tmp_path, clock):
+    inbox = Inbox()
+    with supervise(tmp_path, clock, inbox) as supervisor:
+        for question in ("Password:", "Password:", "Continue? [Y/n]"):
+            supervisor.run.on_waiting(1, question)
+    assert [each.text.partition(". ")[0] for each in inbox.got] == ["Password:", "Continue? [Y/n]"]
 
 
 def test_there_is_a_most_an_hour_which_critical_ones_pass(clock):

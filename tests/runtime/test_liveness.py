@@ -54,9 +54,17 @@ def test_a_silent_tool_is_waited_for_until_its_time_is_up():
     assert (said[-1].word, said[-1].wedged) == ("wedged", "tool never ends") and "Bash" in said[-1].evidence
 
 
-@pytest.mark.parametrize(("client", "kind"), [(False, "tool reads the terminal"), (True, "client prompt")])
-def test_whoever_reads_the_terminal_waits_for_a_person_with_the_question(client, kind):
-    reader = TerminalReader(7, "ssh", "Password:", client=client)
+@pytest.mark.parametrize(
+    ("client", "piped", "kind"),
+    [
+        (False, False, "tool reads the terminal"),
+        (True, False, "client prompt"),
+        (False, True, "tool waits for input"),
+        (True, True, None),
+    ],
+)
+def test_whoever_reads_the_terminal_or_a_pipe_waits_for_a_person_with_the_question(client, piped, kind):
+    reader = TerminalReader(7, "ssh", "Password:", client=client, piped=piped)
     (said,) = tell([replace(BUSY, reader=reader, tool="Bash", tool_since=0.0)])
     assert (said.word, said.question, said.wedged) == ("waiting for a person", "Password:", kind)
     (said,) = tell([replace(BUSY, reader=reader, attended=True)])

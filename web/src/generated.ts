@@ -109,7 +109,7 @@ export interface Liveness {
   since: number;
   evidence?: string;
   question?: string | null;
-  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | null;
+  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | "tool waits for input" | null;
   wake?: number | null;
 }
 
@@ -888,11 +888,11 @@ export interface LivenessRecord {
   word: string;
   evidence?: string;
   question?: string | null;
-  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | null;
+  wedged?: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | "tool waits for input" | null;
 }
 
 export interface UnwedgeRecord {
-  wedged: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal";
+  wedged: "client deadlocked" | "client prompt" | "client spins" | "disk full" | "empty answers" | "half-open stream" | "network gone" | "only pings" | "owner hung" | "pipe held by a child" | "tool never ends" | "tool reads the terminal" | "tool waits for input";
   answer: string;
   how?: string;
 }

@@ -11,6 +11,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from ..core import late_pattern
+
 PATTERNS = Path(__file__).with_suffix(".yaml")
 
 STATUSES = frozenset((429, 503, 529))
@@ -116,19 +118,19 @@ def _instant(value: str, now: datetime) -> float | None:
         return None
 
 
-SPAN = re.compile(
+SPAN = late_pattern(
     r"(?:(\d+)\s*d(?:ays?)?)?\s*(?:(\d+)\s*h(?:(?:ou)?rs?)?)?\s*(?:(\d+)\s*m(?:in(?:ute)?s?)?(?!s))?\s*"
     r"(?:(\d+(?:\.\d+)?)\s*s(?:ec(?:ond)?s?)?)?",
     re.I,
 )
-AFTER = re.compile(
+AFTER = late_pattern(
     r"(?:retryDelay|resets?|try again|retry|again|available)\W{0,4}(?:in|after|at|on)?\W{0,4}(?=[\dA-Z])(?=(.{1,60}))",
     re.I,
 )
-CLOCK = re.compile(r"^(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\.?|^(\d{1,2}):(\d\d)", re.I)
-DAY = re.compile(r"^([A-Z][a-z]{2})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,?\s*(?:at )?", re.I)
+CLOCK = late_pattern(r"^(\d{1,2})(?::(\d\d))?\s*([ap])\.?m\.?|^(\d{1,2}):(\d\d)", re.I)
+DAY = late_pattern(r"^([A-Z][a-z]{2})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,?\s*(?:at )?", re.I)
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-EPOCH = re.compile(r"\|(\d{10})\b")
+EPOCH = late_pattern(r"\|(\d{10})\b")
 
 
 def find_reset(line: str, now: datetime) -> float | None:

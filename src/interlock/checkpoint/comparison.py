@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
@@ -107,8 +106,10 @@ def _one(difference: Difference, read_a: Read, read_b: Read) -> Iterator[str]:
         if old is None or new is None:
             yield "Not shown: not a text, or too large\n"
             return
+        from difflib import unified_diff
+
         names = (f"a/{shown}" if a is not None else "/dev/null", f"b/{shown}" if b is not None else "/dev/null")
-        for line in difflib.unified_diff(old, new, *names):
+        for line in unified_diff(old, new, *names):
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 

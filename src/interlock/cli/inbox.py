@@ -88,4 +88,5 @@ def _print(item: InboxItem) -> None:
     for each in item.answers:
         words = each.words if not each.command and each.words else f"interlock inbox {item.id} {each.name}"
         print_hanging(console, f"    {each.name}: {each.does}")
-        console.print(Text(f"      {words}", style="dim"), soft_wrap=True)
+        if each.here or each.words:
+            console.print(Text(f"      {words}", style="dim"), soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import sys
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from ..adapters.hooks import recognise
 from ..adapters.process import Finished, Launch, die_of, run_command
 from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
-from ..core import BadInput
+from ..core import BadInput, printable
 from ..process import UNKNOWN_STATUS
 from .contract_options import show_contract
 from .output import many, say_error, spent
@@ -86,6 +87,12 @@ def _write(path: Path, finished: Finished) -> None:
 
 def _print(run: Finished) -> None:
     """The run in a few lines; nothing but words where stderr is not a terminal."""
+    if not sys.stderr.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
+        # Without rich, which takes longer to import than a short command runs.
+        words = (f"interlock {run.name or run.run_id}: {run.message}", *(f"  {line}" for line in _lines(run)))
+        with contextlib.suppress(OSError):
+            sys.stderr.write("".join(f"{printable(line)}\n" for line in words))
+        return
     from rich.text import Text
 
     from .console import Console

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..runtime import Plugins
 
 app = new_app()
-
-Sensitivity = Literal["low", "medium", "high"]
 
 WORTH_BYTES = 512 * 1024
 """Smaller traces are read before further processes are started."""
@@ -55,6 +53,7 @@ def scan(
     _collect_seldom()
     from ..adapters.traces import LineError
     from ..runtime import Plugins, read_mutes
+    from .scan_config import scan_config
 
     if not json:
         from .scan_table import Progress, print_scanned, print_total
@@ -133,17 +132,3 @@ def _collect_seldom() -> None:
 def _print_line(result: Scanned) -> None:
 
     sys.stdout.write(json_text(result) + "\n")
-
-
-def scan_config(path: str | None, sensitivity: str | None) -> Config:
-    """Load and adjust; what the command line says wins."""
-    from msgspec.structs import replace
-
-    from ..config import load
-
-    config = load(Path(path) if path is not None else None)
-    if sensitivity is None:
-        return config
-    if sensitivity not in get_args(Sensitivity):
-        raise BadInput(f"there is no sensitivity {sensitivity!r}", todo="Known: low, medium, high")
-    return replace(config, detect=replace(config.detect, sensitivity=cast(Sensitivity, sensitivity)))

@@ -55,9 +55,10 @@ def serve(
     import sys
 
     from ..adapters.hooks import HookHttpServer, ResidentSupervisor
-    from ..adapters.process import adopt_orphans
+    from ..adapters.process import WarmStart, adopt_orphans
     from ..config import load
-    from ..core import InvalidState
+    from ..contain import in_a_run
+    from ..core import LINUX, InvalidState
     from ..journal import open_store
     from ..link import is_served, listen, serve_socket
     from .output import print_json
@@ -80,7 +81,16 @@ def serve(
     # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
-    resident.on_look = lambda: adopt_orphans(store.root)
+    warm = WarmStart() if LINUX and not in_a_run() else None
+
+    def look() -> None:
+        if warm is not None:
+            warm.look()
+        adopt_orphans(store.root)
+
+    if warm is not None:
+        warm.look()
+    resident.on_look = look
     resident.start()
     absent = None
     if settings.hub.url:
@@ -108,6 +118,8 @@ def serve(
     if door is not None:
         door.close()
     resident.close()
+    if warm is not None:
+        warm.close()
     if absent is not None:
         absent.close()
     if metrics is not None:

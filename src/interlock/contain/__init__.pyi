@@ -7,6 +7,7 @@ from .fence import build_fence as build_fence
 from .guard import GuardedPlaces as GuardedPlaces
 from .guard import guard_words as guard_words
 from .insiders import Insiders as Insiders
+from .insiders import in_a_run as in_a_run
 from .insiders import in_group as in_group
 from .insiders import refuse_inside as refuse_inside
 from .places import command_places as command_places

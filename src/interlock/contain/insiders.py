@@ -52,11 +52,11 @@ class Insiders:
         return ""
 
 
-def in_a_run() -> bool:
-    """Whether this very process belongs to a run, as far as its environment, its cgroup and its ancestors tell."""
-    if os.environ.get(MARKER) or in_group(os.getpid(), PREFIX):
+def in_a_run(pid: int = 0) -> bool:
+    """Whether a process, or this very one, belongs to a run, as far as its environment, cgroup and ancestors tell."""
+    if (not pid and os.environ.get(MARKER)) or in_group(pid or os.getpid(), PREFIX):
         return True
-    process, seen = look_at(os.getppid()), 0
+    process, seen = look_at(pid or os.getppid()), 0
     while process is not None and process.pid > 1 and seen < 200:
         if f"{MARKER}=".encode() in environment_of(process.pid):
             return True

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from ..core import late_pattern
 from ..review import ToolCall, resolve
 from ..review.shell import Command
 
@@ -92,7 +93,7 @@ def _changes(command: Command) -> Iterator[ChangedPath]:
 
 
 MAX_CODE = 65_536
-WRITTEN_BY_CODE = re.compile(
+WRITTEN_BY_CODE = late_pattern(
     r"(?:\bopen\(\s*[rbfu]?[\"'](?=[^\"'\n]{1,400}[\"']\s*,\s*(?:mode\s*=\s*)?[\"'][wax])"
     r"|Path\(\s*[\"'](?=[^\"'\n]{1,400}[\"']\s*\)\s*\.\s*(?:write_|unlink|rename|touch|open\(\s*[\"'][wax]))"
     r"|(?:[wW]riteFile|appendFile|unlink|rm)(?:Sync)?\(\s*[\"'`]|(?:file_put_contents|File\.write)\(\s*[\"'])"

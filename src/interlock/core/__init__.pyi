@@ -122,9 +122,11 @@ from .platform import peer_credentials as peer_credentials
 from .platform import punch_hole as punch_hole
 from .platform import register_exclusive as register_exclusive
 from .platform import reports_stop as reports_stop
+from .platform import scheduling_of as scheduling_of
 from .platform import set_attribute as set_attribute
 from .platform import signal_process as signal_process
 from .platform import sync_data as sync_data
+from .platform import take_limits as take_limits
 from .platform import thread_seconds as thread_seconds
 from .platform import usable_cores as usable_cores
 from .platform import wait_for_signal as wait_for_signal
@@ -134,6 +136,8 @@ from .printable import printable as printable
 from .record import RECORD_VERSION as RECORD_VERSION
 from .record import LostRecord as LostRecord
 from .record import Record as Record
+from .regular_expressions import compile_late_patterns as compile_late_patterns
+from .regular_expressions import late_pattern as late_pattern
 from .review import VERDICTS as VERDICTS
 from .review import Level as Level
 from .review import Review as Review

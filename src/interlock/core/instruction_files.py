@@ -13,6 +13,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from .context import Context
+from .regular_expressions import late_pattern
 
 FILES = 4
 """Files that one task points to."""
@@ -26,7 +27,7 @@ _NAME = (
     r"|(?-i:PLAN|TODO|SPEC|TASKS?|INSTRUCTIONS|ISSUE|BRIEF|REQUIREMENTS|PROMPT)(?![\w.-]*\w)))"
 )
 _OF = r"(?:the\s+|a\s+|this\s+|my\s+|our\s+|attached\s+|following\s+)*(?:file\s+|document\s+)?"
-_POINTS = re.compile(
+_POINTS = late_pattern(
     # "the task in X", "as described in X", "instructions from X"
     r"\b(?:task|tasks|instructions?|steps?|plan|spec|specification|requirements?|problem|issue|todos?|work|everything"
     r"|described|specified|outlined|detailed|explained)\s+"
@@ -44,18 +45,18 @@ _POINTS = re.compile(
     r"(?:the\s+|your\s+|a\s+|all\s+|what\s+)*(?:task|instructions?|steps?|plan|spec|requirements?|to\s+do|you)",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"(?:\b(?:not|never|without|instead of)|n['’]t)\b[^.;\n]*$", re.IGNORECASE)
-_WRITES = re.compile(
+_DENIED = late_pattern(r"(?:\b(?:not|never|without|instead of)|n['’]t)\b[^.;\n]*$", re.IGNORECASE)
+_WRITES = late_pattern(
     r"\b(?:writ\w*|sav\w+|put|stor\w+|record\w*|add|creat\w+|updat\w+|edit|document|output|generat\w+)\b"
     r"\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
 )
 """What is before the name of something that the agent is to write: "save the plan in PLAN.md"."""
 _THINGS = ("task", "instruction", "step", "plan", "spec ", "requirement", "problem", "issue", "todo", "work ")
-_NUMBERED = re.compile(r"^[ \t]*\d+(?:\t|→|: ?|\|)", re.MULTILINE)
+_NUMBERED = late_pattern(r"^[ \t]*\d+(?:\t|→|: ?|\|)", re.MULTILINE)
 
 
-_HINTS = re.compile(
+_HINTS = late_pattern(
     r"\.(?:md|mdx|markdown|txt|rst|adoc|org)\b|\b(?:PLAN|TODO|SPEC|TASKS?|INSTRUCTIONS|ISSUE|BRIEF|REQUIREMENTS|PROMPT)\b"
 )
 _AROUND = 200

@@ -23,6 +23,7 @@ WedgedKind = Literal[
     "client spins",
     "client deadlocked",
     "tool reads the terminal",
+    "tool waits for input",
     "tool never ends",
     "pipe held by a child",
     "owner hung",

@@ -238,6 +238,27 @@ def signal_process(handle: int, number: int) -> None:
         raise unsupported()
 
 
+def scheduling_of(pid: int) -> tuple[object, ...]:
+    """The policy and priority by which the kernel gives a process time; 0 means our own."""
+    if sys.platform == "linux":
+        return os.sched_getscheduler(pid), os.sched_getparam(pid), os.getpriority(os.PRIO_PROCESS, pid)
+    else:
+        raise unsupported()
+
+
+def take_limits(pid: int) -> None:
+    """Have the resource limits of another process; ValueError or OSError where we may not."""
+    if sys.platform == "linux":
+        import resource
+
+        for kind in (getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")):
+            wanted = resource.prlimit(pid, kind)
+            if wanted != resource.getrlimit(kind):
+                resource.setrlimit(kind, wanted)
+    else:
+        raise unsupported()
+
+
 def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
     """The next of these signals, which are blocked, and its si_code; 0 where the system does not say."""
     if sys.platform == "linux":

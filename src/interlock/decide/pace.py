@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from statistics import median
-
 from msgspec import Struct
 
 from ..config import Interventions
@@ -33,7 +31,10 @@ class Pace(Struct, frozen=True, omit_defaults=True):
     @property
     def call_s(self) -> float | None:
         """The median time of a call; None while there is none."""
-        return median(self.gaps) if self.gaps else None
+        if not self.gaps:
+            return None
+        ordered, middle = sorted(self.gaps), len(self.gaps) // 2
+        return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
     def cooldown(self, config: Interventions) -> float:
         """Seconds between two interventions: as configured, else whatever is shorter."""

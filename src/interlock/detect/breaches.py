@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 
+from ..core import late_pattern
 from ..redact import kind_of_name
 from .constraints import Constraint
 
 REDACTED = "[redacted:"
 """Stands where a secret was: its value has come back to the agent."""
 
-_TIMES = re.compile(r"\{1\.\.(\d+)\}|\bseq\s+(?:1\s+)?(\d+)|\brange\((\d+)\)")
-_GIVEN = re.compile(r"--?([a-zA-Z][\w-]*)[ =](\d[\d,]*)(?![\w.:/-])")
+_TIMES = late_pattern(r"\{1\.\.(\d+)\}|\bseq\s+(?:1\s+)?(\d+)|\brange\((\d+)\)")
+_GIVEN = late_pattern(r"--?([a-zA-Z][\w-]*)[ =](\d[\d,]*)(?![\w.:/-])")
 _COUNTS = frozenset((
     "n", "c", "count", "runs", "run", "iterations", "iters", "repeat", "repeats", "times", "batches", "samples",
     "requests", "lines", "rows", "num", "number", "limit", "size", "workers", "threads", "jobs", "concurrency",
     "epochs", "trials", "max", "total", "queries", "attempts", "retries", "files", "records", "chunks",
 ))  # fmt: skip
 """Options that say how many."""
-_LASTS = re.compile(
+_LASTS = late_pattern(
     r"(?:--(?:duration|time|run-?time|length)[ =]|\b(?:sleep|timeout)\s+)(\d+)(ms|s|m|h|min)?(?![\w.:])", re.IGNORECASE
 )
 _UNITS = {"ms": 0.001, "m": 60, "min": 60, "h": 3600}
@@ -32,13 +33,13 @@ _PATHS = {
     "system": r"^/(?:etc|usr|lib\w*|boot|sys|proc|sbin|bin|opt)/",
     "elsewhere": r"^/(?:etc|usr|lib\w*|boot|sys|proc|sbin|bin|opt|root)/|^~/|^\$\{?HOME\}?/|^\.\./",
 }
-_FILES = {name: re.compile(pattern) for name, pattern in _PATHS.items()}
-_IN_PRODUCTION = re.compile(r"(?:^|\s)--?[\w-]+[= ](?:prod|production)(?![\w/.])|\$\{?PROD(?:UCTION)?_\w+|@prod-\w+")
-_LOOKS = re.compile(r"\b(?:get|describe|logs|list|status|config|show|diff)\b")
-_PRINTS = re.compile(r"\b(?:cat|less|more|head|tail|grep|echo|printenv|printf|jq|yq|sed|awk|strings|xxd|print)\b")
-_HAS_ENDING = re.compile(r"^\.\w|\.[A-Za-z]\w{0,7}$")
-_SEGMENTS = re.compile(r"&&|\|\||[;\n]")
-_VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w*)\}?(?![:#%/]|\w)|\$\(printenv\s+(\w+)\)")
+_FILES = {name: late_pattern(pattern) for name, pattern in _PATHS.items()}
+_IN_PRODUCTION = late_pattern(r"(?:^|\s)--?[\w-]+[= ](?:prod|production)(?![\w/.])|\$\{?PROD(?:UCTION)?_\w+|@prod-\w+")
+_LOOKS = late_pattern(r"\b(?:get|describe|logs|list|status|config|show|diff)\b")
+_PRINTS = late_pattern(r"\b(?:cat|less|more|head|tail|grep|echo|printenv|printf|jq|yq|sed|awk|strings|xxd|print)\b")
+_HAS_ENDING = late_pattern(r"^\.\w|\.[A-Za-z]\w{0,7}$")
+_SEGMENTS = late_pattern(r"&&|\|\||[;\n]")
+_VARIABLE = late_pattern(r"\$\{?([A-Za-z_]\w*)\}?(?![:#%/]|\w)|\$\(printenv\s+(\w+)\)")
 
 
 def broken(clause: Constraint, command: str, written: tuple[str, ...]) -> str:

@@ -11,6 +11,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ..core import late_pattern
+
 Kind = Literal["only", "not", "files", "word", "production", "count", "seconds", "read", "secret"]
 
 _TASK = 6000
@@ -30,52 +32,52 @@ _DENYING = frozenset((
 ))  # fmt: skip
 _SENTENCE = 600
 """Characters of a sentence that forbids something; longer ones are no sentences."""
-_SPLIT = re.compile(r"\n|(?<=[.;!?])\s+(?=[A-Z-])")
-_PATH = re.compile(
+_SPLIT = late_pattern(r"\n|(?<=[.;!?])\s+(?=[A-Z-])")
+_PATH = late_pattern(
     r"(?<![\w:/.])(?:[`'\"])?((?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+*-]*|/[\w.@+-]+|[\w-]*\.[A-Za-z]\w{1,7})(?![\w(])"
 )
-_ONLY = re.compile(
+_ONLY = late_pattern(
     r"\bonly\s+(?:modify|edit|change|touch|create|update)\b(?P<what>[^.;\n]*?)"
     r"\b(?:in|under|within|inside|to|below)\b(?P<where>.*)"
     r"|\b(?:modify|edit|change|touch|create)\s+only\s+(?:(?:files|code|anything)\s+)?"
     r"(?:in|under|within|inside|below)\b(?P<there>.*)",
     re.IGNORECASE,
 )
-_PROJECT = re.compile(
+_PROJECT = late_pattern(
     r"\b(?:only|keep|stay|remain)\b[^.;\n]{0,60}\bwithin\s+(?:the\s+|this\s+)?"
     r"(?:project|repo(?:sitory)?|workspace|codebase)\b",
     re.IGNORECASE,
 )
-_NOT = re.compile(
+_NOT = late_pattern(
     r"(?:^|[,;:(.!-]\s*|\b(?:and|but|please|you)\s+)(?:do\s+not|don'?t|must\s+not|never)\s+(?P<rest>.*)"
     r"|\b(?:must|may|should)\s+not\s+(?P<passive>.*)"
     r"|\b(?:without|avoid)\s+(?P<doing>[a-z]+ing\b.*)",
     re.IGNORECASE,
 )
-_WRITE = re.compile(
+_WRITE = late_pattern(
     r"(?:directly\s+)?(?:modify|modifying|edit|editing|change|changing|touch|touching|delete|deleting|remove|removing"
     r"|alter|altering|overwrite|write\s+to|rename|update|updating|weaken|skip|disable|relax)\b",
     re.IGNORECASE,
 )
-_SHOW = re.compile(
+_SHOW = late_pattern(
     r"(?:print(?:ing)?|expos(?:e|ing)|show(?:ing)?|cat|echo(?:ing)?|log(?:ging)?|output|display(?:ing)?|inspect"
     r"|leak(?:ing)?|dump(?:ing)?|read|view|reveal(?:ing)?|use\s+verbose)\b",
     re.IGNORECASE,
 )
-_SECRET = re.compile(
+_SECRET = late_pattern(
     r"\b(?:secrets?|credentials?|passwords?|(?:api|access|auth\w*|session|bearer|jwt|client|service)?[ _-]?tokens?"
     r"|(?:api|private|access|signing|secret|encryption)[ _-]?keys?|client_secret|connection\s+strings?|jwts?"
     r"|sensitive|environment\s+variables?|os\.environ|authori[sz]ation\s+headers?|auth\w*\s+payloads?)\b",
     re.IGNORECASE,
 )
-_USE = re.compile(r"(?:use|run|pass|execute|add|call|enable|skip)\b", re.IGNORECASE)
-_FLAG = re.compile(r"(?<![\w-])(--[a-z][\w-]+)")
-_QUOTED = re.compile(r"[`'\"]([^`'\"\n]{3,40})[`'\"]|(\[[\w ]{4,20}\])")
-_COMMAND = re.compile(r"\b(sudo|rm\s+-\w+|git\s+push\s+(?:-f|--force)|chmod\s+777)(?![\w-])")
-_NAME = re.compile(r"\b([A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z]\w+)\b")
+_USE = late_pattern(r"(?:use|run|pass|execute|add|call|enable|skip)\b", re.IGNORECASE)
+_FLAG = late_pattern(r"(?<![\w-])(--[a-z][\w-]+)")
+_QUOTED = late_pattern(r"[`'\"]([^`'\"\n]{3,40})[`'\"]|(\[[\w ]{4,20}\])")
+_COMMAND = late_pattern(r"\b(sudo|rm\s+-\w+|git\s+push\s+(?:-f|--force)|chmod\s+777)(?![\w-])")
+_NAME = late_pattern(r"\b([A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]+[A-Z]\w+)\b")
 _LEAD = r"^\W*(?:(?:any|the|all|our|your|existing|failing|generated|shared)\s+)*"
 _FILES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(_LEAD + nouns, re.IGNORECASE))
+    (name, late_pattern(_LEAD + nouns, re.IGNORECASE))
     for name, nouns in (
         (
             "tests",
@@ -94,19 +96,19 @@ _FILES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 """Files that a noun names in every project; `breaches` knows their paths."""
-_SOURCE = re.compile(r"\bsource(?:\s+code)?\s+only\b|\bin\s+SOURCE\s+CODE\b|\bonly\s+(?:in\s+)?(?:the\s+)?source\b")
-_PRODUCTION = re.compile(r"\b(?:prod|production)\b", re.IGNORECASE)
-_STAGING = re.compile(
+_SOURCE = late_pattern(r"\bsource(?:\s+code)?\s+only\b|\bin\s+SOURCE\s+CODE\b|\bonly\s+(?:in\s+)?(?:the\s+)?source\b")
+_PRODUCTION = late_pattern(r"\b(?:prod|production)\b", re.IGNORECASE)
+_STAGING = late_pattern(
     r"\b(?:staging|dev|development|sandbox)\b[^.;\n]{0,30}\bonly\b|\bonly\b[^.;\n]{0,30}\bstaging\b", re.IGNORECASE
 )
-_COUNT = re.compile(
+_COUNT = late_pattern(
     r"\b(?:more\s+than|longer\s+than|at\s+most|maximum(?:\s+of)?|max|exceed|up\s+to|limit(?:ed)?[\w\s]{0,30}?\bto)\s+"
     r"(\d[\d,]*)(?:\s*(?P<unit>[a-z]+(?:\s+[a-z]+){0,3}))?",
     re.IGNORECASE,
 )
-_TIME = re.compile(r"(?:(?P<s>s|secs?|seconds?)|(?P<m>mins?|minutes?)|(?P<h>hours?))\b")
-_SIZE = re.compile(r"(?:ms|days?|weeks?|months?|years?|mb|gb|kb|bytes?|characters?|percent)\b")
-_RUNS = re.compile(
+_TIME = late_pattern(r"(?:(?P<s>s|secs?|seconds?)|(?P<m>mins?|minutes?)|(?P<h>hours?))\b")
+_SIZE = late_pattern(r"(?:ms|days?|weeks?|months?|years?|mb|gb|kb|bytes?|characters?|percent)\b")
+_RUNS = late_pattern(
     r"\b(?:run|runs|running|benchmark\w*|test|tests|monitor\w*|load|train\w*|sleep|wait)\b", re.IGNORECASE
 )
 

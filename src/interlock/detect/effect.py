@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
-from ..core import Step, Tool
+from ..core import Step, Tool, late_pattern
 
 Effect = Literal["read", "write", "run", "answer", "think"]
 
@@ -33,17 +33,17 @@ _VERBS: tuple[tuple[Effect, frozenset[str]], ...] = (
     ))),
 )  # fmt: skip
 """Words in a tool's name; the first kind that has one of them says what the tool is for."""
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_WORD = late_pattern(r"[A-Z]?[a-z]+|[A-Z]+")
 _SHELL_WRITES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
-    ((">",), re.compile(r"(?:^|\s)1?>>?\s*(?!/dev/null|&)[\w./~$\"'{-]")),
-    (("sed ", "perl "), re.compile(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i")),
-    (("tee ", "patch "), re.compile(r"\b(?:tee|patch)\s")),
+    ((">",), late_pattern(r"(?:^|\s)1?>>?\s*(?!/dev/null|&)[\w./~$\"'{-]")),
+    (("sed ", "perl "), late_pattern(r"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i")),
+    (("tee ", "patch "), late_pattern(r"\b(?:tee|patch)\s")),
     (
         ("mv ", "cp ", "rm ", "mkdir ", "touch ", "chmod ", "ln "),
-        re.compile(r"(?:^|[\s;&|(])(?:mv|cp|rm|mkdir|touch|chmod|ln)\s"),
+        late_pattern(r"(?:^|[\s;&|(])(?:mv|cp|rm|mkdir|touch|chmod|ln)\s"),
     ),
-    (("git ",), re.compile(r"\bgit\s+(?:apply|bisect|checkout|switch|reset|commit|stash|revert|merge|pull|clone)\b")),
-    (("nstall", "npm ", "cargo "), re.compile(r"\b(?:pip3?|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b")),
+    (("git ",), late_pattern(r"\bgit\s+(?:apply|bisect|checkout|switch|reset|commit|stash|revert|merge|pull|clone)\b")),
+    (("nstall", "npm ", "cargo "), late_pattern(r"\b(?:pip3?|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b")),
 )
 """How a shell command writes: what it has in it, and the expression that makes sure; most commands have none."""
 _SCRIPT_WRITES = (
@@ -51,7 +51,7 @@ _SCRIPT_WRITES = (
     ".mkdir(", "makedirs(",
 )  # fmt: skip
 """How a program in Python writes."""
-_SAYS = re.compile(r"\s*(?:echo\s+(?:-\w\s+)?(?:\"[^\"$`\\]*\"|'[^']*'|[\w .,:!-]*)|true|:)\s*")
+_SAYS = late_pattern(r"\s*(?:echo\s+(?:-\w\s+)?(?:\"[^\"$`\\]*\"|'[^']*'|[\w .,:!-]*)|true|:)\s*")
 """A command that only says something: neither a look nor a deed."""
 _PYTHON = frozenset(("python", "ipython", "jupyter", "repl"))
 _NOT_SHELL = _PYTHON | {"sql"}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
-from ..core import Tool
+from ..core import Tool, late_pattern
 
 Garble = Literal["", "colon", "first line", "redirect", "markup", "punctuation", "empty"]
 """How a call is broken; empty for one that is not. One with a garbled `first line` is broken if it fails."""
@@ -13,13 +12,13 @@ Garble = Literal["", "colon", "first line", "redirect", "markup", "punctuation",
 _READ = 200
 """Characters of an argument that are looked at: what breaks a call stands at its beginning."""
 
-_IDIOM = re.compile(r":\s*(?:[;&|]|\d?>|\$\{|<<|'|\(\))")
+_IDIOM = late_pattern(r":\s*(?:[;&|]|\d?>|\$\{|<<|'|\(\))")
 """What the shell's own `:` is used for: emptying a file, defaults, comments."""
-_MARKUP = re.compile(
+_MARKUP = late_pattern(
     r"</?(?:parameter|invoke|function_calls?|tool_call|arg_value|antml)\b|<\|\w+|^\s*\{?\\?\"command\\?\"\s*:"
 )
-_REDIRECT = re.compile(r"\s*>+\s*[\w.-]+\s+[-\w\"'./|]|\s*>{2,}\s|\s*>\W*<")
-_ALNUM = re.compile(r"\w")
+_REDIRECT = late_pattern(r"\s*>+\s*[\w.-]+\s+[-\w\"'./|]|\s*>{2,}\s|\s*>\W*<")
+_ALNUM = late_pattern(r"\w")
 _PLACES = frozenset(("file_path", "path", "file", "filename", "notebook_path", "pattern", "url"))
 _CONTENTS = frozenset(("content", "file_text", "new_string", "new_str"))
 

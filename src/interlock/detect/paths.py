@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from ..core import Step, Tool
+from ..core import Step, Tool, late_pattern
 from .effect import Effect, command_of, is_shell, script_of
 
 PATHS = 16
@@ -18,7 +16,7 @@ _KEYS = frozenset((
 ))  # fmt: skip
 _BETWEEN = str.maketrans(dict.fromkeys("\"'<>|;&:,", " "))
 """What is between the words of a command, beside blanks."""
-_IN_WORD = re.compile(
+_IN_WORD = late_pattern(
     r"(?:^|[=(])((?:~|\.{0,2}/|\.?[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5}"
     r"|\.(?:env(?:\.[\w.-]+)?|netrc|npmrc|pypirc|pgpass|htpasswd))(?=$|\))"
 )
@@ -42,8 +40,8 @@ def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
     return list(found)[:PATHS]
 
 
-_EMPTIES = re.compile(r"(?:^|[;&\n])([^;&\n>]*[^;&\n>0-9]|)>\s*([\w./~+-]+)\s*(?=$|[;&\n])")
-_NOTHING = re.compile(r"\s*(?::|true|cat\s+/dev/null|echo\s+-n(?:\s+(?:''|\"\"))?|printf\s+(?:''|\"\"))?\s*")
+_EMPTIES = late_pattern(r"(?:^|[;&\n])([^;&\n>]*[^;&\n>0-9]|)>\s*([\w./~+-]+)\s*(?=$|[;&\n])")
+_NOTHING = late_pattern(r"\s*(?::|true|cat\s+/dev/null|echo\s+-n(?:\s+(?:''|\"\"))?|printf\s+(?:''|\"\"))?\s*")
 
 
 def emptied_paths(command: str) -> list[str]:
@@ -56,8 +54,8 @@ def emptied_paths(command: str) -> list[str]:
     return found
 
 
-_REDIRECTED = re.compile(r"(?:^|[^0-9&>=-])>>?\s*([^\s;&|<>()]+)")
-_CHANGED = re.compile(
+_REDIRECTED = late_pattern(r"(?:^|[^0-9&>=-])>>?\s*([^\s;&|<>()]+)")
+_CHANGED = late_pattern(
     r"(?:^|[;&|]\s*)(?:sudo\s+)?(?:rm|mv|cp|touch|mkdir|chmod|chown|ln|tee|sed\s+-i\S*|truncate)\s+([^;&|]*)"
 )
 

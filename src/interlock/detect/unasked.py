@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
-_DEPLOYS = re.compile(
+from ..core import late_pattern
+
+_DEPLOYS = late_pattern(
     r"(?:^|[;&|]\s*|/)(?:[\w./-]*(?:deploy|release|promote|rollout)[\w.-]*|kubectl\s+(?:apply|rollout|set)"
     r"|helm\s+(?:install|upgrade)|terraform\s+apply|cap|fly(?:ctl)?\s+deploy|vercel|npm\s+run\s+deploy\S*"
     r"|make\s+deploy\S*)\s[^;&|\n]*?(?<![\w./])(?:--?[\w-]+[ =])?(prod|production|--prod)(?![\w./-])"
 )
-_SKIPS = re.compile(
+_SKIPS = late_pattern(
     r"\bgit\b[^;&|\n]*\s--no-verify\b|\bcommit\s+(?:-\w+\s+)*--no-verify\b|\bHUSKY(?:_SKIP_HOOKS)?=[01]\s+git\b"
 )
-_MEANT = re.compile(r"deploy|production|\bprod\b|release|roll ?out|ship", re.IGNORECASE)
+_MEANT = late_pattern(r"deploy|production|\bprod\b|release|roll ?out|ship", re.IGNORECASE)
 
 
 def may_be_unasked(call: bytes) -> bool:

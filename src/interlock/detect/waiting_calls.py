@@ -5,27 +5,27 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from ..core import Tool
+from ..core import Tool, late_pattern
 from .effect import Effect
 from .fingerprint import name_words
 
 BUSY_SECONDS = 2.0
 """Calls closer together than this do not wait: they ask without letting anything happen in between."""
 
-_WAITS = re.compile(
+_WAITS = late_pattern(
     r"(?:^|[\s;&|(])(?:sleep\s+[\d.$]|wait(?:\s|$)|watch\s)|\s--wait\b|\btail\s+(?:-?\w+\s+)*(?:-\w*[fF]\b|--follow)"
     r"|\b(?:time|asyncio)\.sleep\(|\binotifywait\b|\brollout status\b|\bwait-for\b|\s--watch\b|\bkubectl wait\b"
 )
 _WAIT_HINTS = ("sleep", "wait", "watch", "tail", "status")
-_ASKS = re.compile(
+_ASKS = late_pattern(
     r"^(?:(?:kubectl|oc) (?:get|describe|rollout|logs|top)\b"
     r"|(?:docker|podman) (?:ps|inspect|logs|stats|compose (?:ps|logs))\b"
     r"|systemctl (?:status|is-active|show)\b|gh (?:run|pr|workflow)\b|glab (?:ci|mr)\b|helm (?:status|list|ls)\b"
     r"|(?:aws|gcloud|az) |squeue\b|sacct\b|qstat\b|bjobs\b|ps\b|pgrep\b|jobs\b|pg_isready\b|ping\b"
     r"|supervisorctl status\b|pm2 (?:status|list|ls)\b)"
 )
-_CLOUD_QUESTION = re.compile(r"\b(?:describe|get|list|show|wait|status)(?:-[\w-]+)?\b")
-_HEALTH = re.compile(r"\b(?:curl|wget|http|nc)\b[^\n]*(?:health|ready|livez|/live|status|/ping|/up\b)")
+_CLOUD_QUESTION = late_pattern(r"\b(?:describe|get|list|show|wait|status)(?:-[\w-]+)?\b")
+_HEALTH = late_pattern(r"\b(?:curl|wget|http|nc)\b[^\n]*(?:health|ready|livez|/live|status|/ping|/up\b)")
 _WAIT_NAMES = frozenset((b"sleep", b"wait", b"poll", b"await", b"watch"))
 _STATUS_NAMES = frozenset((b"status", b"health", b"progress", b"readiness"))
 _QUESTIONS = frozenset((b"get", b"check", b"list", b"describe", b"view", b"show", b"query", b"fetch"))
@@ -35,14 +35,14 @@ _WORK = frozenset((
 ))  # fmt: skip
 """What others work on while it is asked about."""
 
-_DURATION = re.compile(r"\b(\d+(?:\.\d+)?)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b", re.IGNORECASE)
-_REMAINING = re.compile(
+_DURATION = late_pattern(r"\b(\d+(?:\.\d+)?)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b", re.IGNORECASE)
+_REMAINING = late_pattern(
     r"(?:remaining|left|eta\b|estimated|expected|retry[- ]after|ready in|about|approximately|takes?|up to|for)"
     r"[^\n]{0,40}?\b(\d+(?:\.\d+)?\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?))\b"
     r"|\b(\d+(?:\.\d+)?\s*(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)) (?:remaining|left|to go)\b",
     re.IGNORECASE,
 )
-_TOLD_TO_WAIT = re.compile(
+_TOLD_TO_WAIT = late_pattern(
     r"\b(?:wait|poll|keep (?:checking|watching|polling)|monitor|watch|until (?:it|they|the|all)\b[^.\n]{0,80}"
     r"\b(?:ready|done|finish|complete|running|healthy|available|succeed|up))",
     re.IGNORECASE,

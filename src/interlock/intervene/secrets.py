@@ -6,18 +6,20 @@ import re
 
 import re2
 
+from ..core import late_pattern
+
 REMOVED = "[removed]"
 
 MAX_DEPTH = 12
 """Deeper nesting is cut: nothing that we write goes that deep, so it is hostile."""
 
-SECRET_NAMES = re.compile(
+SECRET_NAMES = late_pattern(
     r"(?:^|[_\-.])(?:password|passwd|pwd|secret|secrets|api_?key|access_?key|private_?key|auth|authorization|bearer|"
     r"credential|credentials|cookie|session_?key|token)$",
     re.IGNORECASE,
 )
 
-SECRET_TEXT = re.compile(
+SECRET_TEXT = late_pattern(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
     r"|\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}"
@@ -28,12 +30,12 @@ SECRET_TEXT = re.compile(
     re.DOTALL,
 )
 
-ASSIGNED = re.compile(
+ASSIGNED = late_pattern(
     r"(?i)((?:password|passwd|secret|api[_-]?key|access[_-]?key|token|authorization)\s*[=:]\s*(?:bearer\s+)?)"
     r"(\"[^\"]+\"|'[^']+'|[^\s,;&\"']{4,})"
 )
 
-URL_USER = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@]{1,100}:)[^/\s@]{1,500}(@)", re.IGNORECASE)
+URL_USER = late_pattern(r"(\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@]{1,100}:)[^/\s@]{1,500}(@)", re.IGNORECASE)
 
 HINT = re2.Set.SearchSet()
 HINT.Add(

@@ -1,9 +1,9 @@
+from .chunks import GAP as GAP
+from .chunks import SCREEN as SCREEN
+from .chunks import STDERR as STDERR
+from .chunks import STDOUT as STDOUT
+from .chunks import TERMINAL as TERMINAL
 from .copier import flags_of as flags_of
-from .kept import GAP as GAP
-from .kept import SCREEN as SCREEN
-from .kept import STDERR as STDERR
-from .kept import STDOUT as STDOUT
-from .kept import TERMINAL as TERMINAL
 from .kept import Latest as Latest
 from .kept import OutputReader as OutputReader
 from .kept import OutputWriter as OutputWriter

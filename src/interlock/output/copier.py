@@ -22,8 +22,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from .chunks import STDERR, TERMINAL, Source
 from .keeper import Keeper
-from .kept import STDERR, TERMINAL, Source
 from .step_lines import StepLines
 
 CHUNK = 1024 * 1024

@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from pathlib import Path
 
-from .kept import GATHER_S, Chunk, Source, now
+from .chunks import GATHER_S, Chunk, Source, now
 
 RING = 8 * 1024 * 1024
 """Bytes that wait to be kept. While the head has room a command that is faster waits; later, the oldest go."""

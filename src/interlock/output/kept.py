@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-STDOUT, STDERR, TERMINAL, SCREEN, GAP = "out", "err", "tty", "screen", "gap"
-"""Where a piece comes from: a stream, the lines of a terminal, a whole screen that was drawn; or bytes left out."""
+from .chunks import GAP
 
 SEGMENTS = 4
 """Newest segments that are kept; together with the one that is being written as large as the head."""
@@ -26,15 +24,6 @@ HEADER = 64
 """The longest header of a piece, in bytes."""
 
 LATEST = "latest.json"
-
-GATHER_S = 0.1
-"""How long what a command prints is gathered before it is kept."""
-
-Source = tuple[str, Callable[[], tuple[int, int]] | None]
-"""The stream that a descriptor is, and for a terminal where its size is found."""
-
-Chunk = tuple[float, Source, bytes]
-"""When bytes came, from where, and the bytes."""
 
 
 class Printed(Struct, frozen=True):
@@ -205,8 +194,3 @@ def _segments(folder: Path) -> list[Path]:
 
 def _number(path: Path) -> int:
     return int(path.name.removeprefix("tail-"))
-
-
-def now() -> float:
-    """The time that pieces carry, as the journal's records do."""
-    return time.time()

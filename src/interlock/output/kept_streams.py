@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 from pathlib import Path
 
-from .kept import GAP, GATHER_S, Chunk, Latest, OutputWriter, Printed, Source, now
+from .chunks import GAP, GATHER_S, Chunk, Source, now
+from .kept import Latest, OutputWriter, Printed
 from .plain_text import PlainText
 from .terminal_text import TerminalText
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .kept import GAP, OutputReader
+from .chunks import GAP
+from .kept import OutputReader
 from .readable_text import readable
 
 LINES = 400

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyte
 
-from .kept import SCREEN, TERMINAL
+from .chunks import SCREEN, TERMINAL
 from .plain_text import RedactedLines, redact_bytes
 
 MOST_DRAWN = 512 * 1024

@@ -60,10 +60,19 @@ class Cgroup:
 
     def pids(self) -> frozenset[int]:
         """Every process in the group and in groups made inside it."""
-        found: set[int] = set()
-        for folder, _, _ in os.walk(self.path):
+        found = {int(pid) for pid in proc.read_bytes(f"{self.path}/cgroup.procs").split()}
+        for folder in self._groups_inside():
             found.update(int(pid) for pid in proc.read_bytes(f"{folder}/cgroup.procs").split())
         return frozenset(found)
+
+    def _groups_inside(self) -> list[str]:
+        try:
+            # It has two links, and one more for each folder in it: mostly there is none, and this is asked often.
+            if os.stat(self.path).st_nlink == 2:  # noqa: PTH116
+                return []
+        except OSError:
+            return []
+        return [folder for folder, _, _ in os.walk(self.path)][1:]
 
     def cpu_seconds(self) -> float:
         for line in self._read("cpu.stat").splitlines():

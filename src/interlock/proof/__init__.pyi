@@ -1,6 +1,7 @@
 from .claims import claimed_files as claimed_files
 from .claims import claims_pass as claims_pass
 from .claims import claims_ran as claims_ran
+from .claims import read_claims as read_claims
 from .claims import tests as tests
 from .command_words import INTERPRETERS as INTERPRETERS
 from .command_words import RUNNERS as RUNNERS

@@ -7,29 +7,29 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ..core import Step, Tool
+from ..core import Step, Tool, late_pattern
 from ..review import COMMAND_KEYS, Write, file_verb, kind_of, path_of, text_of, writes_of
 from .command_lines import read_programs
 
-ANSWERS = re.compile(
+ANSWERS = late_pattern(
     r"(?:^|_)(?:submit|finish|final_answer|done|complete|attempt_completion|task_complete|end)(?:_|\Z)"
 )
 _ANSWER_KEYS = ("message", "result", "answer", "output", "summary", "text", "content", "response", "command", "thought")
 _VIEWS = ("view", "read", "open", "list", "undo_edit")
-_HEREDOC = re.compile(
+_HEREDOC = late_pattern(
     r"\bcat\s*(?:>>?\s*(?P<a>[^\s<>|&;]+)\s*<<-?\s*['\"]?(?P<m>\w+)['\"]?"
     r"|<<-?\s*['\"]?(?P<n>\w+)['\"]?\s*>>?\s*(?P<b>[^\s<>|&;]+))"
     r"[^\n]*\n(?P<text>.*?)\n[ \t]*(?:(?P=m)|(?P=n))(?=\s|\Z)",
     re.DOTALL,
 )
-_REDIRECT = re.compile(r"(?<![\d&<>-])>>?\s*['\"]?([\w./~@+-]+)['\"]?")
-_IN_PLACE = re.compile(r"\b(?:sed|perl)\s+(?:-\S+\s+)*-\w*i\S*\s")
-_CHANGES = re.compile(
+_REDIRECT = late_pattern(r"(?<![\d&<>-])>>?\s*['\"]?([\w./~@+-]+)['\"]?")
+_IN_PLACE = late_pattern(r"\b(?:sed|perl)\s+(?:-\S+\s+)*-\w*i\S*\s")
+_CHANGES = late_pattern(
     r"\b(?:mv|cp|rm|touch|patch|git (?:apply|checkout|restore|stash|reset|revert|merge|pull|rebase))\b"
 )
-_FILE = re.compile(r"(?<![\w=$-])((?:[\w@~.-]+/)*[\w@~-][\w@~.-]*\.[A-Za-z]\w{0,9})(?![\w(/])")
-_LOG = re.compile(r"\.(?:log|out)$|(?:^|/)(?:output|results?)\.txt$")
-_SAYS = re.compile(r"(?:^|[;&|]\s*)(?:echo|printf)\s+(?:-\w+\s+)*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^;&|>\n]+)")
+_FILE = late_pattern(r"(?<![\w=$-])((?:[\w@~.-]+/)*[\w@~-][\w@~.-]*\.[A-Za-z]\w{0,9})(?![\w(/])")
+_LOG = late_pattern(r"\.(?:log|out)$|(?:^|/)(?:output|results?)\.txt$")
+_SAYS = late_pattern(r"(?:^|[;&|]\s*)(?:echo|printf)\s+(?:-\w+\s+)*(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^;&|>\n]+)")
 
 
 class CallReading(Struct, frozen=True):

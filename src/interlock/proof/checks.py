@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from ..core import late_pattern
 from ..review import name_set
 from .command_lines import ProgramRun, read_programs
 from .model import ClaimKind
@@ -30,7 +31,7 @@ class CheckCommand(Struct, frozen=True):
     narrowed: tuple[str, ...] = ()
 
 
-_HINT = re.compile(
+_HINT = late_pattern(
     r"test|spec|tox|nox|jest|mocha|ava\b|cypress|check|verify|lint|tsc|mypy|pyright|ruff|flake8|prettier|black|isort"
     r"|biome|clippy|cop\b|build|compile|mvn|gradle|make|just|rake|task|ninja|cargo|gcc|g\+\+|clang|javac|webpack|vite"
     r"|rollup|esbuild|curl|wget|http|git|docker|dotnet|bazel|bats|tap\b|phpunit|karma|playwright|pre-commit|vet\b"
@@ -93,12 +94,12 @@ _MAKES = frozenset(("make", "gmake", "just", "task", "rake", "invoke", "inv"))
 _JAVA = frozenset(("mvn", "mvnw", "gradle", "gradlew"))
 SCRIPTS = name_set("python python3 node bash sh ruby perl php deno ts-node tsx script")
 """Runners of scripts, of which nobody knows what they print when they fail."""
-_TEST_NAME = re.compile(r"(?:\A|[/_.:-])(?:run_?|all_?)?(?:tests?|specs?|e2e)(?:[/_.:-]|\Z)", re.IGNORECASE)
-_TEST_DIGIT = re.compile(r"(?:\A|/)test_?\w*\.\w+\Z|\w_?tests?\.\w+\Z", re.IGNORECASE)
-_LINT_NAME = re.compile(r"(?:\A|[_.:-])(?:lint|eslint|format:check|fmt:check)(?:[_.:-]|\Z)")
-_TYPE_NAME = re.compile(r"(?:\A|[_.:-])(?:type-?check|types?|tsc|mypy)(?:[_.:-]|\Z)")
-_BUILD_NAME = re.compile(r"(?:\A|[_.:-])(?:build|compile|bundle)(?:[_.:-]|\Z)")
-_CHECK_NAME = re.compile(r"(?:\A|[_.:-])(?:check|verify|validate|ci)(?:[_.:-]|\Z)")
+_TEST_NAME = late_pattern(r"(?:\A|[/_.:-])(?:run_?|all_?)?(?:tests?|specs?|e2e)(?:[/_.:-]|\Z)", re.IGNORECASE)
+_TEST_DIGIT = late_pattern(r"(?:\A|/)test_?\w*\.\w+\Z|\w_?tests?\.\w+\Z", re.IGNORECASE)
+_LINT_NAME = late_pattern(r"(?:\A|[_.:-])(?:lint|eslint|format:check|fmt:check)(?:[_.:-]|\Z)")
+_TYPE_NAME = late_pattern(r"(?:\A|[_.:-])(?:type-?check|types?|tsc|mypy)(?:[_.:-]|\Z)")
+_BUILD_NAME = late_pattern(r"(?:\A|[_.:-])(?:build|compile|bundle)(?:[_.:-]|\Z)")
+_CHECK_NAME = late_pattern(r"(?:\A|[_.:-])(?:check|verify|validate|ci)(?:[_.:-]|\Z)")
 _NOT_RUN = name_set(
     """--help -h --version -V --collect-only --co --list --list-tests --listTests --showConfig --fixtures --markers
     --dry-run --print-config --init --install-types --setup-plan --no-run --just-print --recon --question"""
@@ -127,7 +128,7 @@ def _defined(script: str) -> set[str]:
     return {name for names in _DEFINED.findall(script) for name in names}
 
 
-_DEFINED = re.compile(r"(?:\A|[\s;&|({])(?:([\w.-]+)\s*\(\s*\)|function\s+([\w.-]+)|alias\s+([\w.-]+)=)")
+_DEFINED = late_pattern(r"(?:\A|[\s;&|({])(?:([\w.-]+)\s*\(\s*\)|function\s+([\w.-]+)|alias\s+([\w.-]+)=)")
 """What a script means by a name itself."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ..core import late_pattern
 from .model import ClaimKind
 
 _BE = (
@@ -33,7 +34,7 @@ _RUNNER = (
 PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     (
         "tests",
-        re.compile(
+        late_pattern(
             rf"\b(?:all|every|the|our|my|these|those|both|each|its|existing|new|unit|integration|e2e|regression"
             rf"|full|\d+)\b"
             rf"(?:(?!\b(?:that|which|if|whether|when|once|until|unless|should|will|would|so|before|shows?|prints?"
@@ -44,37 +45,37 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "tests",
-        re.compile(
+        late_pattern(
             r"\b(?:ran|run|executed)\b[^.;]{0,40}\b(?:tests?|suite|pytest)\b[^.;]{0,20}(?:\band|,)\s*(?:they|"
             r"everything|it)"
             r"\s+(?:all |now )*pass(?:es|ed)?\b",
             re.IGNORECASE,
         ),
     ),
-    ("tests", re.compile(rf"\A(?:and |so |now |ok[,:]? |great[,!:]? )?{_TESTS}:?\s+{_BE}{_PASSING}", re.IGNORECASE)),
+    ("tests", late_pattern(rf"\A(?:and |so |now |ok[,:]? |great[,!:]? )?{_TESTS}:?\s+{_BE}{_PASSING}", re.IGNORECASE)),
     (
         "tests",
-        re.compile(
+        late_pattern(
             rf"(?<!\w)`?{_RUNNER}`?(?: [\w./`-]+)?\s+{_BE}(?:{_PASSING}|clean\b|is happy|{_CLEANLY})", re.IGNORECASE
         ),
     ),
     (
         "tests",
-        re.compile(
+        late_pattern(
             r"\b(\d+)\s*/\s*\1 (?:\w+ )?(?:tests? )?(?:are |now )?pass(?:ed|ing|es)?\b|\b(\d+) of \2 tests? pass",
             re.IGNORECASE,
         ),
     ),
     (
         "tests",
-        re.compile(
+        late_pattern(
             r"\b\d+ (?:\w+ )?(?:tests? |specs? )?pass(?:ed|ing|es)?,? (?:and )?(?:0|no|zero) (?:fail|error)",
             re.IGNORECASE,
         ),
     ),
     (
         "tests",
-        re.compile(
+        late_pattern(
             r"\b(?:0|no|zero) (?:test )?(?:failures|failing tests|failed tests)\b|\bno (?:more )?tests? (?:is "
             r"|are )?fail(?:s|ing)?\b"
             rf"|`test\w+(?:\(\))?`\s+{_BE}{_PASSING}",
@@ -83,7 +84,7 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "types",
-        re.compile(
+        late_pattern(
             r"(?<!\w)`?(?:mypy|tsc|pyright|type[- ]?check(?:s|ing|er)?|types|typescript)(?: --?[\w-]+)*`?\s+"
             rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|{_CLEANLY}|without errors?|reports? (?:no|0|zero) (?:errors?"
             rf"|issues?))"
@@ -93,7 +94,7 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "lint",
-        re.compile(
+        late_pattern(
             r"(?<!\w)`?(?:ruff|eslint|lint(?:er|ing|s)?|flake8|pylint|clippy|prettier|black|"
             r"biome)(?: check)?`?(?: check)?\s+"
             rf"{_BE}(?:{_PASSING}|clean|cleanly|happy|reports? (?:no|0|zero) (?:errors?|issues?|warnings?|problems?))"
@@ -103,7 +104,7 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "build",
-        re.compile(
+        late_pattern(
             r"\b(?:build|compilation)\s+(?:(?:is|has|was|now|of [\w./`-]+)\s+){0,3}(?:pass(?:es|ed|ing)|green"
             r"|succeed(?:s|ed)"
             r"|successful|complet(?:es|ed) (?:successfully|without errors?))\b"
@@ -117,7 +118,7 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "endpoint",
-        re.compile(
+        late_pattern(
             r"(?:\b(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+(?=`?/))?(?:\b(?:endpoint|server|api|service|site|page|route"
             r"|url|health ?check)\b|\bhttps?://[\w.:/-]+"
             r"|(?:(?<=\s)|\A)`?/[\w/-]+`?)"
@@ -130,7 +131,7 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "push",
-        re.compile(
+        late_pattern(
             r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?pushed\b"
             r"|\b(?:changes?|commits?|branch|code|everything|it|fix)\s+(?:(?:is|are|has|have|been|was|were|now|all"
             r"|successfully)\s+){1,4}pushed\b"
@@ -140,7 +141,7 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "commit",
-        re.compile(
+        late_pattern(
             r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?|and) (?:also |then |successfully )?committed\b(?! to\b)"
             r"|\b(?:changes?|code|everything|fix|files?|work)\s+(?:(?:is|are|has|have|been|was|were|now|all"
             r"|successfully)\s+){1,4}committed\b(?! to\b)"
@@ -150,7 +151,7 @@ PATTERNS: tuple[tuple[ClaimKind, re.Pattern[str]], ...] = (
     ),
     (
         "done",
-        re.compile(
+        late_pattern(
             r"\A(?:everything|all)(?: that)? you (?:asked|wanted)(?: for)? (?:is|has been|was) (?:now )?(?:done"
             r"|implemented|complete"
             r"|in place)\b|\bI(?:'ve| have) (?:now |successfully )*(?:finished|completed) (?:the|your|this) (?:task"

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import re2
 
+from ..core import late_pattern
 from .claim_patterns import PATTERNS
 from .model import Claim, ClaimKind
 from .sieve import Sieve
@@ -22,7 +23,7 @@ SENTENCE = 400
 MOST = 8
 """Claims kept of one text."""
 
-_HINT = re.compile(
+_HINT = late_pattern(
     r"pass|green|\b0 fail|tests? (?:are |is )?fail|answer|succe|complet|\bdone\b|finish|fixed|resolv|implement"
     r"|compil|builds?\b|commit|push|return|respon"
     r"|running|\bup\b|live|happy|no problem|export|provision|in place|configur|created|wrote|written|updated|"
@@ -30,15 +31,15 @@ _HINT = re.compile(
     re.IGNORECASE,
 )
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
-_QUOTED_LINE = re.compile(r"^\s{0,3}>.*$", re.MULTILINE)
-_QUOTE = re.compile(r"[\"“][^\"”\n]{3,300}[\"”]|(?<!\w)'[^'\n]{12,300}'(?!\w)")
-_MARKUP = re.compile(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}|^\s*(?:[-*•+]|\d+[.)])\s+|[✅☑✔✓🎉🟢]+\s*", re.MULTILINE)
-_MARKED = re.compile(r"[*_#\n•✅☑✔✓🎉🟢]|\A\s*[-+\d]")
-_PLAIN_END = re.compile(r"(?<!/\.\.)[.!?](?:\s+|(?=[A-Z]))")
-_END = re.compile(r"(?<=[.!?])(?<!/\.\.\.)(?:\s+|(?=[A-Z]))|\n+|(?<=[a-z\d)]);\s+|\s+—\s+|\s+–\s+")
+_CODE = late_pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+_QUOTED_LINE = late_pattern(r"^\s{0,3}>.*$", re.MULTILINE)
+_QUOTE = late_pattern(r"[\"“][^\"”\n]{3,300}[\"”]|(?<!\w)'[^'\n]{12,300}'(?!\w)")
+_MARKUP = late_pattern(r"[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}|^\s*(?:[-*•+]|\d+[.)])\s+|[✅☑✔✓🎉🟢]+\s*", re.MULTILINE)
+_MARKED = late_pattern(r"[*_#\n•✅☑✔✓🎉🟢]|\A\s*[-+\d]")
+_PLAIN_END = late_pattern(r"(?<!/\.\.)[.!?](?:\s+|(?=[A-Z]))")
+_END = late_pattern(r"(?<=[.!?])(?<!/\.\.\.)(?:\s+|(?=[A-Z]))|\n+|(?<=[a-z\d)]);\s+|\s+—\s+|\s+–\s+")
 
-_HEDGE = re.compile(
+_HEDGE = late_pattern(
     r"\b(?:should|would|will|could|might|may|must|shall|can|cannot|if|whether|when|once|unless|until|till|before"
     r"|after|"
     r"ensure|ensures|ensuring|make sure|making sure|verify|verifying|confirm|confirming|check|checking|checks? that"
@@ -54,14 +55,14 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 """What makes the statement after it a plan, a condition, a hope or somebody else's."""
-_NOT = re.compile(
+_NOT = late_pattern(
     r"\b(?:not|no|never|none|neither|nor|without|fails?|failed|failing|cannot|unable|half|some|most|mostly|few|many|"
     r"several|partly|partially|almost|nearly|about|except|but|previously|originally|initially|earlier|already"
     r"|used to)\b"
     r"|n['’]t\b",
     re.IGNORECASE,
 )
-_BUT = re.compile(
+_BUT = late_pattern(
     r"^,? *(?:and |but )?[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|^[^.]{0,80}\b(?:except|"
     r"apart from|other than|but (?:not|the|one|two|some|a few|\d+)|only if|once|when|if"
     r"|after you"
@@ -70,28 +71,28 @@ _BUT = re.compile(
     re.IGNORECASE,
 )
 """What takes a statement back after it was made."""
-_PAST = re.compile(
+_PAST = late_pattern(
     r"\b(?:verified|confirmed|checked|ensured|validated|tested|showed|shows|found|see|made sure|I can see|means?"
     r"|result is)"
     r"(?: now)?(?: that)?,?\s*$",
     re.IGNORECASE,
 )
 """What comes before a statement that was established."""
-_I_RAN = re.compile(
+_I_RAN = late_pattern(
     r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?)? ?(?:re-?)?(?:ran|executed|run)\b[^.]*\b(?:and|,)\s*$", re.IGNORECASE
 )
 
-_ALL = re.compile(r"\b(?:all|every|full|entire|whole|complete)\b|(\d+)\s*/\s*\1", re.IGNORECASE)
-_THEY_PASS = re.compile(
+_ALL = late_pattern(r"\b(?:all|every|full|entire|whole|complete)\b|(\d+)\s*/\s*\1", re.IGNORECASE)
+_THEY_PASS = late_pattern(
     r"\A(?:and )?(?:they|these|those|everything|all(?: of (?:them|those))?|both|it)\s+(?:all |now |both "
     r"|still )*(?:pass(?:es|ed)?|are green|are passing)\b",
     re.IGNORECASE,
 )
-_OF_TESTS = re.compile(r"\btests?\b|\bsuite\b|\bpytest\b|\bspecs?\b", re.IGNORECASE)
-_PLAN = re.compile(
+_OF_TESTS = late_pattern(r"\btests?\b|\bsuite\b|\bpytest\b|\bspecs?\b", re.IGNORECASE)
+_PLAN = late_pattern(
     r"(?:now |next,? |first,? |then )?(?:let|i'll|i will|i need|i should|i want|we need|we should|you)", re.IGNORECASE
 )
-_PATH = re.compile(r"(https?://[\w.:/%-]+)|`([^`\s]{2,120})`")
+_PATH = late_pattern(r"(https?://[\w.:/%-]+)|`([^`\s]{2,120})`")
 _FAILING = re2.compile(
     r"(?i)\b(?:tests?|checks?|build|suite|it|they|which|that|still|\d+)\b[^.\n]{0,40}\b(?:fail(?:s|ed|ing|ures?)?"
     r"|broken|errors?|red)\b"
@@ -101,7 +102,7 @@ _FAILING = re2.compile(
 )
 
 
-_WROTE = re.compile(
+_WROTE = late_pattern(
     r"\bI(?:'ve| have)?\s+(?:\w+ly\s+)?(?:created|written|wrote|updated|modified|edited"
     r"|added(?=[^`'\"]*[`'\"][\w.-]+/))\s+"
     r"(?:the |a |an )?(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
@@ -172,13 +173,13 @@ def _is_stated(sentence: str, match: re.Match[str]) -> bool:
     return _HEDGE.search(clause) is None and _NOT.search(clause) is None
 
 
-_IF = re.compile(
+_IF = late_pattern(
     r"\b(?:if|when|once|until|unless|whether|should|would|will|ensure|make sure|verify|so that|before|let me|let's"
     r"|need|to|please)\b",
     re.IGNORECASE,
 )
-_MENDED = re.compile(r"\b(?:(?:previously |once )?failing|no failures|without errors)\b", re.IGNORECASE)
-_COUNTED_ZERO = re.compile(r"\b(?:0|no|zero|without)\b", re.IGNORECASE)
+_MENDED = late_pattern(r"\b(?:(?:previously |once )?failing|no failures|without errors)\b", re.IGNORECASE)
+_COUNTED_ZERO = late_pattern(r"\b(?:0|no|zero|without)\b", re.IGNORECASE)
 
 
 def _subject(kind: ClaimKind, sentence: str) -> str:
@@ -200,7 +201,7 @@ def _sentences(text: str) -> Iterator[str]:
             yield part[:SENTENCE]
 
 
-_RAN = re.compile(
+_RAN = late_pattern(
     r"\bI(?:'ve| have)?\s+(?:already\s+)?(?:ran|run|executed)\s+(?:the |all |our )?(?:\w+\s+)?tests?\b", re.IGNORECASE
 )
 _VERBS = ("created", "written", "wrote", "updated", "modified", "edited", "added")

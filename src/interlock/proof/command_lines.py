@@ -7,13 +7,14 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from ..core import late_pattern
 from .command_words import unwrapped
 
 READ = 4_000
 """Characters of a script that are read."""
 
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:\n[ \t]*\2(?=\s|$)|\Z)", re.DOTALL)
-_TOKEN = re.compile(
+_HEREDOC = late_pattern(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:\n[ \t]*\2(?=\s|$)|\Z)", re.DOTALL)
+_TOKEN = late_pattern(
     r"""(?P<op>&&|\|\||\|&|[;|\n]|&(?![>\d]))|(?P<space>[^\S\n]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)"""
     r"""|(?P<word>(?:'[^']*'|"(?:\\.|[^"\\])*"|\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`|\\.|\d*>>?&?\d*|&>>?"""
     r"""|[^\s'"\\;&|`>]|[>&'"`\\])+)""",
@@ -21,8 +22,8 @@ _TOKEN = re.compile(
 )
 _KEYWORDS = frozenset(("(", "{", "!", "do", "then", "else", "if", "elif", "while", "until", "time"))
 _COMPOUND = frozenset(("for", "while", "until", "if", "case", "done", "fi", "esac", "do", "then", "else", "elif"))
-_FAIL_FAST = re.compile(r"\bset\s+-\w*e|\bset\s+-o\s+errexit")
-_PIPEFAIL = re.compile(r"\bpipefail\b")
+_FAIL_FAST = late_pattern(r"\bset\s+-\w*e|\bset\s+-o\s+errexit")
+_PIPEFAIL = late_pattern(r"\bpipefail\b")
 
 
 class ProgramRun(Struct, frozen=True):
@@ -66,7 +67,7 @@ def read_programs(script: str) -> tuple[ProgramRun, ...]:
     return tuple(found)
 
 
-_REDIRECT = re.compile(r"\d*(?:>>?|<)|&>")
+_REDIRECT = late_pattern(r"\d*(?:>>?|<)|&>")
 
 
 def _statements(text: str) -> tuple[list[list[list[str]]], list[str]]:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import re2
 
+from ..core import late_pattern
 from .checks import SCRIPTS, CheckCommand, read_checks
 from .model import Outcome
 
@@ -18,20 +19,19 @@ DETAIL = 100
 
 def _by_line(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
     """A pattern whose `^` and `$` are the ends of lines; long outputs are read in linear time."""
-    found: re.Pattern[str] = re2.compile(f"(?{'im' if ignore_case else 'm'}){pattern}")
-    return found
+    return late_pattern(f"(?{'im' if ignore_case else 'm'}){pattern}", engine=lambda text, _: re2.compile(text))
 
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_EXIT = re.compile(
+_ANSI = late_pattern(r"\x1b\[[0-9;]*[A-Za-z]")
+_EXIT = late_pattern(
     r"exit(?:ed)?(?: with)? ?(?:code|status)?[ :=]+(\d+)\b|\bEXIT(?:_CODE|_STATUS)?[ :=]+(\d+)", re.IGNORECASE
 )
-_NOT_THERE = re.compile(
+_NOT_THERE = late_pattern(
     r"command not found|: not found\b|No module named '?(?:pytest|unittest|mypy|ruff|tox|nox|flake8)"
     r"|can't open file|[Mm]issing script|npm ERR! missing|No such file or directory|could not determine executable"
     r"|No rule to make target|Unknown command|is not recognized as"
 )
-_COUNT = re.compile(
+_COUNT = late_pattern(
     r"(\d+)\s+(failed|failures?|errors?|passed|passing|failing|skipped|xfailed|deselected|pending|todo)\b"
 )
 
@@ -67,7 +67,7 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
 
 SUMS_UP = frozenset(("pytest", "unittest", "jest", "vitest", "cargo test", "go test"))
 """Runners that always say at their end how many tests ran."""
-_QUIET = re.compile(r"[>|]|--json|--report|-qq|-q\s+-q|--silent|--quiet|-json")
+_QUIET = late_pattern(r"[>|]|--json|--report|-qq|-q\s+-q|--silent|--quiet|-json")
 """What keeps a runner from saying so."""
 
 
@@ -112,10 +112,10 @@ _JEST = _by_line(r"^\s*Tests:?\s+((?:\d+ \w+[,| ]*)+)(?:\(\d+\))?(?:, )?(?:\d+ t
 _SUITES = _by_line(r"^\s*Test (?:Suites:|Files)\s+[^\n]*?(\d+) failed")
 _TAP = _by_line(r"^(?:#|ℹ) (pass|fail|tests|cancelled) (\d+)")
 _CARGO = _by_line(r"^test result: (ok|FAILED)\. (\d+) passed; (\d+) failed")
-_MAVEN = re.compile(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
-_GO_OK = re.compile(r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)", re.M)
+_MAVEN = late_pattern(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+)")
+_GO_OK = late_pattern(r"^ok\s+\S+\s+(?:[\d.]+s|\(cached\))(?!.*no tests to run)", re.M)
 _GO_FAIL = _by_line(r"^(?:--- FAIL|FAIL\b(?:\s+\S+\s+(?:[\d.]+s|\[))?)")
-_GRADLE = re.compile(r"(\d+) tests completed, (\d+) failed")
+_GRADLE = late_pattern(r"(\d+) tests completed, (\d+) failed")
 _JAVA_NONE = _by_line(r"--- (?:maven-)?surefire[\w-]*:\S+:test |^(?:> Task )?\S*:test NO-SOURCE")
 _BROKEN = _by_line(
     r"^(?:E\s{2,}|ERROR collecting|ERRORS?\b|FAILED\b|FAIL(?:URE)?\b|--- FAIL|not ok \d)|^\s*[✗✘×✕] |BUILD FAIL"
@@ -123,7 +123,7 @@ _BROKEN = _by_line(
     r"|Traceback \(most recent call last\)|AssertionError|error: could not compile|make(?:\[\d+\])?: \*\*\*|npm ERR!"
     r"|\b\d+ (?:tests? )?fail(?:ed|ing|ures?)\b|Segmentation fault|^\S+ FAILED\b|\bERROR(?:\s\[|:)"
     r"|\bVULNERABLE\b")  # fmt: skip
-_NO_FAILURES = re.compile(r"\b0 (?:tests? )?(?:failed|failing|failures?)\b")
+_NO_FAILURES = late_pattern(r"\b0 (?:tests? )?(?:failed|failing|failures?)\b")
 _FINE = _by_line(
     r"\ball (?:\d+ )?(?:tests?|checks?|packages|specs)\b[^\n]{0,20}\bpass|^\s*PASS(?:ED)?\b|\bPASS(?:ED)?\s*$"
     r"|BUILD SUCCESS"
@@ -252,7 +252,7 @@ _TYPE_FINE = _by_line(r"Success: no issues found|^0 errors|Found 0 errors|No err
 _TYPE_BAD = _by_line(r"Found (\d+) errors?|error TS\d+|^(\d+) errors?,|^\S+:\d+(?::\d+)?:? (?:- )?error")
 
 
-_LINT_FINE = re.compile(r"All checks passed|Your code has been rated at 10|no offenses|would be left unchanged"
+_LINT_FINE = late_pattern(r"All checks passed|Your code has been rated at 10|no offenses|would be left unchanged"
     r"|0 problems"
                         r"|All matched files use Prettier|No issues found|already formatted", re.I)  # fmt: skip
 _LINT_BAD = _by_line(
@@ -270,7 +270,7 @@ _BUILD_FINE = _by_line(
     r"|compiled successfully|Build succeeded|Successfully (?:built|tagged)|Build (?:completed|successful)")  # fmt: skip
 
 
-_HTTP = re.compile(
+_HTTP = late_pattern(
     r"HTTP/[\d.]+ (\d{3})|\bHTTP[ _]?(?:CODE|STATUS)?[ :=]+(\d{3})\b|^(\d{3})\Z"
     r"|\bstatus(?:[ _]code)?\"?[ :=]+(\d{3})\b",
     re.M,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 
 import re2
 
@@ -25,15 +26,21 @@ class Sieve:
 
     def __init__(self, *groups: Sequence[re.Pattern[str]]) -> None:
         """`groups`: patterns with wide gaps multiply each other's states, and are better apart."""
-        self._sets: list[tuple[re2.Set, int]] = []
+        self._groups = groups
+
+    @cached_property
+    def _sets(self) -> list[tuple[re2.Set, int]]:
+        """Made when it is first asked: that takes as long as reading hundreds of messages."""
+        sets: list[tuple[re2.Set, int]] = []
         count = 0
-        for group in groups:
+        for group in self._groups:
             made = re2.Set.SearchSet()
             for pattern in group:
                 made.Add(f"(?i){_loosened(pattern.pattern)}")
             made.Compile()
-            self._sets.append((made, count))
+            sets.append((made, count))
             count += len(group)
+        return sets
 
     def possible(self, text: str) -> list[int]:
         """The patterns that may match, by their places, in order."""

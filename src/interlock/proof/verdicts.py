@@ -6,16 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from .checks import SCRIPTS
+from .coverage import covers
 from .model import CheckRun, Claim, ClaimKind, ClaimVerdict
-
-_LEFT_BY_TOOLS = re.compile(
-    r"(?:^|/)(?:\.git|__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.hypothesis|\.tox|\.nox|node_modules"
-    r"|\.venv"
-    r"|venv|dist|build|target|coverage|htmlcov|\.next|\.nyc_output|\.gradle|\.cache|\.idea|\.vscode|[\w.-]+\.egg-info)"
-    r"(?:/|$)|\.(?:pyc|pyo|log|tmp|swp|o|class|coverage|tsbuildinfo)$|(?:^|/)\.coverage[\w.]*$|^/tmp/|^/dev/|^/var/"
-)
-_PROSE = re.compile(r"\.(?:md|rst|adoc|png|jpe?g|gif|svg|pdf)$|(?:^|/)(?:docs?|LICENSE|CHANGELOG)(?:/|$)|\.txt$", re.I)
-_NEEDED_TEXT = re.compile(r"(?:requirements|constraints|CMakeLists)[\w.-]*\.txt$", re.I)
 
 NAMED = 8
 """Files that a stale verdict names."""
@@ -125,12 +117,3 @@ def _file(claim: Claim, absent: Mapping[str, bool]) -> ClaimVerdict | None:
     if missing:
         return ClaimVerdict(claim, "contradicted", f"{claim.subject} does not exist")
     return ClaimVerdict(claim, "proven", f"{claim.subject} exists")
-
-
-def covers(kind: ClaimKind, path: str) -> bool:
-    """Whether a check of this kind depends on a file."""
-    if not path or _LEFT_BY_TOOLS.search(path):
-        return False
-    if kind in ("commit", "push"):
-        return True
-    return _PROSE.search(path) is None or _NEEDED_TEXT.search(path) is not None

@@ -6,6 +6,8 @@ import functools
 import re
 from typing import Literal
 
+from ..core import late_pattern
+
 ValuePlace = Literal["quoted", "assigned", "setting", "code", "field"]
 """How a value is written: in quotes; in quotes by a shell (NAME='...'); name=value of a file, a shell, a URL; in code;
 after a colon on its own line."""
@@ -35,7 +37,7 @@ TAIL = "(?:[_-][A-Za-z0-9_-]*)?"
 LIKE_NAMES = NAMES.replace(_PASS, "[_-]?(?:pass|pw)")
 """Matches where NAMES does: for a first look, which gets going faster where it need not know the ends of words."""
 
-_ENDING = re.compile(
+_ENDING = late_pattern(
     r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|(?:^|[_-])pw|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
     r"|(?P<secret>secret)"
     rf"|(?P<key>(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?)"
@@ -43,7 +45,7 @@ _ENDING = re.compile(
     re.IGNORECASE,
 )
 
-_NO_SECRET = re.compile(
+_NO_SECRET = late_pattern(
     r"(?:^|[_.-])(?:pad|bos|eos|unk|sep|cls|mask|next|page|stop|special|first|last|cur|current|prev|previous|start|end|sub"
     r"|word|cancellation|continuation|sync|per|num|max|min|new|target|image|text|input|output|prompt|public|cache|primary"
     r"|foreign|sort|partition)[_-]?$",
@@ -79,53 +81,53 @@ PLAIN_WORDS = frozenset((
 ))  # fmt: skip
 """Types, states and the names themselves: no secret, or none worth the name."""
 
-_MARKED = re.compile(
+_MARKED = late_pattern(
     r"\$[({].*|\$[A-Z_][A-Z0-9_]*|\$[a-z_]+|\$[0-9]|<.*>|\[.*\]|\{.*\}|%[sdr]|%\(.*|%[A-Z_]+%|:[a-z_]+|@[\w./-]*\.[a-z]+"
     r"|@/.*|[^A-Za-z0-9]*(?:%[sdr][^A-Za-z0-9]*)+|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference).*|[*.xX…_?-]+",
     re.DOTALL,
 )
 """Variables, templates, files and stars."""
 
-_STAND_IN = re.compile(
+_STAND_IN = late_pattern(
     r"your|example|placeholder|replace|insert|redacted|dummy|xxxx"
     r"|[-_ ](?:(?<=key.)|(?<=token.)|(?<=word.)|(?<=secret.)|(?<=value.)|(?<=goes.)|(?<=it.)|(?<=one.))here$"
     r"|\*\*\*|\.\.\.|…",
     re.IGNORECASE,
 )
-_VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
-_DIGIT = re.compile("[0-9]")
+_VARIABLE = late_pattern(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+_DIGIT = late_pattern("[0-9]")
 
-_REFERENCE = re.compile(
+_REFERENCE = late_pattern(
     r"(?:https?|file|op|vault|arn|ref|env)[:+].*|(?:~|\.{1,2})?/[\w@.-]+(?:/[\w@. -]*)*|[A-Za-z]:\\.*"
 )
 """A place where the secret is."""
 
-_FILLED_IN = re.compile(r"\{(?:[A-Za-z_][\w.!:\[\]'\"()]*|[0-9]?)\}|\$[({]|#\{|<%|%\(\w+\)s")
+_FILLED_IN = late_pattern(r"\{(?:[A-Za-z_][\w.!:\[\]'\"()]*|[0-9]?)\}|\$[({]|#\{|<%|%\(\w+\)s")
 """A text that gets its content elsewhere."""
 
-_SENTENCE = re.compile(
+_SENTENCE = late_pattern(
     r"\b(?:enter|your|please|must|invalid|incorrect|required|the|is|are|an?|for|to|forgot|reset|wrong|missing|and|or|of"
     r"|not|should|new|old|confirm|current|with|in|password|passphrase|token|secret|key|user|from|if|this|that|be|cannot"
     r"|failed)\b",
     re.IGNORECASE,
 )
 
-_PROMPT = re.compile(
+_PROMPT = late_pattern(
     r"\b(?:enter|your|please|must|invalid|incorrect|required|forgot|wrong|missing|confirm|cannot|failed|password|passphrase)\b",
     re.IGNORECASE,
 )
 """What is left of a sentence's words where a shell is told a secret: a passphrase is a sentence as well."""
 
-_PATTERN = re.compile(r"\[\^?\S-\S|\\[\w.-]|\(\?")
+_PATTERN = late_pattern(r"\[\^?\S-\S|\\[\w.-]|\(\?")
 """A regular expression: what a token looks like, and no token."""
 
-_CODE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-_WORDS = re.compile(r"[A-Z]*[a-z]+(?:[-_/.:][A-Za-z]+)+|(?:[A-Z]?[a-z]+){2,}")
-_KEYWORD = re.compile(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
+_CODE = late_pattern(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
+_IDENTIFIER = late_pattern(r"[A-Za-z_]\w*")
+_WORDS = late_pattern(r"[A-Z]*[a-z]+(?:[-_/.:][A-Za-z]+)+|(?:[A-Z]?[a-z]+){2,}")
+_KEYWORD = late_pattern(r"pass|pwd|secret|token|key|cred|auth", re.IGNORECASE)
 
 
-_CAMEL_TAIL = re.compile(
+_CAMEL_TAIL = late_pattern(
     r"(?<=[a-z])(?:Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New"
     r"|Local|Remote|Api)\Z"
 )
@@ -257,8 +259,8 @@ def _is_code(value: str) -> bool:
     )
 
 
-_COUNTED = re.compile(r"[a-z][0-9]{3,}\Z")
-_KNOWN_NUMBER = re.compile(
+_COUNTED = late_pattern(r"[a-z][0-9]{3,}\Z")
+_KNOWN_NUMBER = late_pattern(
     r"(?:sha|int|uint|float|base|utf|ascii|iso|cp|rfc|http|x|v|port|page)[0-9]+\Z", re.IGNORECASE
 )
 """Names that end in a number by custom; other names in code hardly ever do."""

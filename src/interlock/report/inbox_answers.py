@@ -44,4 +44,5 @@ def answer_item(
         incidents = Incidents(runs.store)
         stored = next(each for each in incidents.all() if each.incident.run_id == item.run_id and each.status == "open")
         return item, Answered(True, "; ".join(abort(runs.store, stored)) or "nothing was left to clean up")
-    raise InvalidState(f"{name} starts a command in your terminal", todo=answer.words or answer.does)
+    what = f"{name} starts a command in your terminal" if answer.words else f"{name} is not possible from here"
+    raise InvalidState(what, todo=answer.words or answer.does)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..control import Abort, Done
 from ..core import ENDED
-from ..records import EndRecord
+from ..records import EndRecord, ParkedRecord, UnwedgeRecord
 from .changes import RunChanges
 from .document import Chain, RungUse
 from .episodes import Problem
@@ -27,6 +27,9 @@ ENDINGS = {
 }
 
 
+NIGHT_TOLD = 5000
+"""Newest moments in which parks and hangs are looked for."""
+
 STUCK_TOLD = 5
 """Problems that the narrative names; the section below has all."""
 
@@ -41,6 +44,7 @@ def tell(
     """The story in sentences."""
     parts = [
         _ending(story),
+        _night(story),
         _refusals(story),
         _stuck(episodes) or _trouble(story, chains),
         _answers(tuple(ladder)),
@@ -93,10 +97,26 @@ def _ending(story: Story) -> str:
         return f"{took} {ENDINGS.get(run.reason or _reason(story), 'It has ended.')}"
     if run.shown == "lost":
         return f"{took} Its owner is gone: it is not supervised."
+    if run.doing is not None and run.doing.word == "parked" and run.doing.wake is not None:
+        return f"{took} It is {run.doing.words}."
     if run.status == "paused":
         why = f": {run.waiting.rstrip('.')}" if run.waiting else ""
         return f"{took} It is paused and waits for a person{why}."
     return f"{took} It is {run.shown}."
+
+
+def _night(story: Story) -> str:
+    """How often it was parked, and which hangs were answered with more than words."""
+    moments = story.page(kinds=frozenset(("state", "intervention")), limit=NIGHT_TOLD)
+    bodies = [moment.body for moment in moments]
+    parks = sum(isinstance(body, ParkedRecord) and body.source != "hang" for body in bodies)
+    parked = f"It was parked at a usage limit {'once' if parks == 1 else f'{parks:,} times'}." if parks else ""
+    hangs: dict[str, list[str]] = {}
+    for body in bodies:
+        if isinstance(body, UnwedgeRecord) and body.answer != "said":
+            hangs.setdefault(body.wedged, []).append(body.answer)
+    told = [f"{kind} ({', '.join(dict.fromkeys(answers))})" for kind, answers in hangs.items()]
+    return " ".join(filter(None, (parked, f"It hung: {_list(told)}." if told else "")))
 
 
 def _reason(story: Story) -> str:

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from ..core import late_pattern
 from .program_names import PROGRAMS, SUBCOMMANDS
 from .shell import Command
 from .shell.secrets import is_secret_file
@@ -37,16 +38,18 @@ PROSE = name_set(
 )
 """Arguments that talk about things."""
 
-TALKING = re.compile(
+TALKING = late_pattern(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall"
     r"|handoff|transfer_to_human|summari[sz]e|comment|reply|post|send|task|agent|skill)"
 )
-SENDS = re.compile(r"(?:^|_)(?:send|post|notify|mail|email|upload|share|publish|message|comment|reply|attach|forward)")
-SEARCHING = re.compile(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
-ACTING = re.compile(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
-MOVING = re.compile(r"move|rename")
-WRITING = re.compile(r"write|create|save|append|touch|mkdir|put|upload|set|update|edit")
-RUNNING = re.compile(r"run|exec|eval|shell|terminal|command|spawn|launch")
+SENDS = late_pattern(
+    r"(?:^|_)(?:send|post|notify|mail|email|upload|share|publish|message|comment|reply|attach|forward)"
+)
+SEARCHING = late_pattern(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
+ACTING = late_pattern(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
+MOVING = late_pattern(r"move|rename")
+WRITING = late_pattern(r"write|create|save|append|touch|mkdir|put|upload|set|update|edit")
+RUNNING = late_pattern(r"run|exec|eval|shell|terminal|command|spawn|launch")
 
 
 def read_arguments(

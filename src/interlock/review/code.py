@@ -12,6 +12,7 @@ from functools import lru_cache
 import re2
 from msgspec import Struct
 
+from ..core import late_pattern
 from .code_tokens import assigned, calls, unquote
 from .spelling import other_names, spell_out
 from .wordlist import name_set
@@ -81,21 +82,21 @@ _ACTS.Add(
 _ACTS.Compile()
 """The same for a call that can be told: what opens a file of the project is not worth a reading."""
 
-ALIASED = re.compile(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
-UNLINK_GLOB = re.compile(r"\bunlink\s{1,4}glob\b\s{0,4}")
-LISTED = re.compile(
+ALIASED = late_pattern(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
+UNLINK_GLOB = late_pattern(r"\bunlink\s{1,4}glob\b\s{0,4}")
+LISTED = late_pattern(
     r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
     r"|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
 )
 """A loop over what is in a folder."""
 
-EMPTIED = re.compile(
+EMPTIED = late_pattern(
     r"open\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4},\s{0,4}['\"]w[b+]{0,2}['\"]\s{0,4}\)\.(?:close|truncate)\("
 )
 """A file that is opened to be written, and closed at once."""
 
-REQUEST_DELETE = re.compile(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
-URL = re.compile(r"https?://[^\s\"'`)]+")
+REQUEST_DELETE = late_pattern(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
+URL = late_pattern(r"https?://[^\s\"'`)]+")
 
 
 def acts(function: str) -> bool:
@@ -164,7 +165,7 @@ RUN_OWNERS = (
     "pty",
 )
 STATEMENTS = name_set("execute executescript executemany query raw executeUpdate exec_driver_sql command")
-RESOURCE = re.compile(
+RESOURCE = late_pattern(
     r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)_?[A-Za-z][A-Za-z_]*\Z",
     re.ASCII,
 )

@@ -6,6 +6,8 @@ import posixpath
 import re
 from collections.abc import Iterator
 
+from ..core import late_pattern
+
 MAX_TOKENS = 20_000
 MAX_LITERALS = 12
 
@@ -14,14 +16,14 @@ STRING = (
     r'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
 )
 # Every repetition is bounded or cannot give back what it took: no text takes more than linear time.
-TOKEN = re.compile(
+TOKEN = late_pattern(
     rf"(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)|(?P<string>{STRING})"
     r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}(?:(?:\.|::|->)[A-Za-z_]\w{0,63}){0,7})(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
     re.MULTILINE,
 )
-LITERAL = re.compile(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
-NAME = re.compile(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}\Z", re.MULTILINE)
+LITERAL = late_pattern(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
+NAME = late_pattern(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}\Z", re.MULTILINE)
 MAX_BEFORE = 80
 """Characters before the sign that are read for the name."""
 

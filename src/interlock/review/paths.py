@@ -6,6 +6,7 @@ import posixpath
 import re
 from functools import lru_cache
 
+from ..core import late_pattern
 from .file_kinds import any_of, kinds_of
 
 ZONES: dict[str, str] = {
@@ -41,7 +42,7 @@ ZONES: dict[str, str] = {
 }
 """Every zone that a rule may name. A path can lie in several."""
 
-SYSTEM = re.compile(
+SYSTEM = late_pattern(
     any_of(
         "/",
         """
@@ -51,7 +52,7 @@ SYSTEM = re.compile(
         r"(?:/|\Z)",
     )
 )
-VITAL = re.compile(
+VITAL = late_pattern(
     any_of(
         "/",
         """
@@ -61,19 +62,19 @@ VITAL = re.compile(
         r"(?:/|\Z)|/(?:usr|var)(?:/[*{]|/?\Z)",
     )
 )
-TEMP = re.compile(
+TEMP = late_pattern(
     r"/(?:tmp|var/tmp|private/tmp|private/var/tmp|var/folders|dev/shm)(?:/|\Z)|/dev/(?:null|stdout|stderr|tty|fd|tcp|udp)\b"
 )
-CACHE = re.compile(
+CACHE = late_pattern(
     r"(?:~|/home/[^/]+|/Users/[^/]+|/root)/(?:(?:\.cache|Library/Caches)/."
     r"|(?:\.npm/_cacache|\.gradle/caches|\.cargo/registry|\.yarn/cache|\.bun/install/cache|go/pkg/mod)(?:/|\Z))"
 )
-HOME = re.compile(
+HOME = late_pattern(
     r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z"
 )
-UNDER_HOME = re.compile(r"(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/.")
-REMOTE = re.compile(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!//)(/.*|~.*|\.\..*)\Z|\[[0-9a-fA-F:]+\]:(/.*)\Z")
-USUAL_WORKSPACES = re.compile(
+UNDER_HOME = late_pattern(r"(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/.")
+REMOTE = late_pattern(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!//)(/.*|~.*|\.\..*)\Z|\[[0-9a-fA-F:]+\]:(/.*)\Z")
+USUAL_WORKSPACES = late_pattern(
     r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/."
 )
 """Where agents' containers keep the work, for reviews that are told of no workspace."""

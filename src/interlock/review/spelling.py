@@ -9,26 +9,28 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-GETATTR = re.compile(r"\bgetattr\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},\s{0,4}['\"](\w{1,64})['\"]\s{0,4}\)")
-SUBSCRIPT = re.compile(r"\[['\"](\w{1,64})['\"]\](?=\()")
-MAPPED = re.compile(r"\bmap\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},")
-HOME = re.compile(
+from ..core import late_pattern
+
+GETATTR = late_pattern(r"\bgetattr\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},\s{0,4}['\"](\w{1,64})['\"]\s{0,4}\)")
+SUBSCRIPT = late_pattern(r"\[['\"](\w{1,64})['\"]\](?=\()")
+MAPPED = late_pattern(r"\bmap\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},")
+HOME = late_pattern(
     r"(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\((['\"])~\1\)|os\.environ\[(['\"])HOME\2\]"
     r"|\b(?:os\.)?(?:getenv|environ\.get)\((['\"])HOME\3\)|(?:\bos|require\((['\"])(?:node:)?os\4\))\.homedir\(\)"
     r"|\bDir\.home\b(?:\(\))?|\bENV\[(['\"])HOME\5\]|\$ENV\{['\"]?HOME['\"]?\}|\bprocess\.env\.HOME\b"
 )
 """The home directory, as languages ask for it."""
 
-GIVEN = re.compile(r"=\s{0,4}((?:require\([^()\n]{0,80}\)\.)?[A-Za-z_][\w.]{0,127})(?=\s{0,4}(?:[;\n,)]|\Z))")
+GIVEN = late_pattern(r"=\s{0,4}((?:require\([^()\n]{0,80}\)\.)?[A-Za-z_][\w.]{0,127})(?=\s{0,4}(?:[;\n,)]|\Z))")
 """A function that is given another name: `f = shutil.rmtree`. Found by the sign, of which there are few."""
 
-RENAMED = re.compile(r":\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}[,}])")
+RENAMED = late_pattern(r":\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}[,}])")
 """A function that is taken from a module under another name: `{rmSync: f} = require('fs')`."""
 
-IMPORTED = re.compile(r" as\s{1,4}([A-Za-z_]\w{0,63})")
+IMPORTED = late_pattern(r" as\s{1,4}([A-Za-z_]\w{0,63})")
 """The same in an import: `from os import system as f`."""
 
-NAME = re.compile(r"([A-Za-z_]\w{0,63})\s{0,4}\Z")
+NAME = late_pattern(r"([A-Za-z_]\w{0,63})\s{0,4}\Z")
 MAX_BEFORE = 80
 """Characters before a sign that are read for the name."""
 
@@ -53,7 +55,7 @@ def spell_out(code: str) -> str:
     return code
 
 
-LIST = re.compile(r"=\s{0,4}\[(\s{0,40}(?:['\"][^'\"\n]{0,400}['\"]\s{0,40},?\s{0,40}){1,32})\]")
+LIST = late_pattern(r"=\s{0,4}\[(\s{0,40}(?:['\"][^'\"\n]{0,400}['\"]\s{0,40},?\s{0,40}){1,32})\]")
 """A list of literals with a name, found by the sign: the words of a command."""
 
 MAX_LISTS = 16
@@ -130,33 +132,33 @@ def shown(letter: str) -> str:
 MAX_PIECES = 12
 """How often neighbouring literals are put together."""
 
-PERCENT = re.compile(r"%[qQwWi]\(([^()\"\n]{0,400})\)")
+PERCENT = late_pattern(r"%[qQwWi]\(([^()\"\n]{0,400})\)")
 """Literals of Ruby: `%q(a)`, `%w(a)`."""
 
-PARTIAL = re.compile(r"\b(?:functools\.)?partial\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},?")
-ESCAPED = re.compile(r"\\x([0-9a-fA-F]{2})|\\u00([0-9a-fA-F]{2})")
-MAPPED_NUMBERS = re.compile(
+PARTIAL = late_pattern(r"\b(?:functools\.)?partial\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},?")
+ESCAPED = late_pattern(r"\\x([0-9a-fA-F]{2})|\\u00([0-9a-fA-F]{2})")
+MAPPED_NUMBERS = late_pattern(
     r"(?:map\(\s{0,4}chr\s{0,4},\s{0,4}|chr\(\w{1,16}\)\s{1,4}for\s{1,4}\w{1,16}\s{1,4}in\s{1,4})[\[(]([\d,\s]{5,2000})[\])](?:\s{0,4}\)(?=\)))?"
 )
-EMPTY_JOIN = re.compile(r"(?:''|\"\")\.join\(\s{0,4}(\"(?:[^\"\\\n]|\\.){0,2000}\")\s{0,4}\)")
-NUMBERS = re.compile(
+EMPTY_JOIN = late_pattern(r"(?:''|\"\")\.join\(\s{0,4}(\"(?:[^\"\\\n]|\\.){0,2000}\")\s{0,4}\)")
+NUMBERS = late_pattern(
     r"(?:bytes|bytearray|fromCharCode)?\s{0,4}[\[(](\d{1,3}(?:\s{0,4},\s{0,4}\d{1,3}){2,400})\s{0,4}[\])]"
 )
-CHARACTER = re.compile(r"\bchr\(\s{0,4}(\d{1,3})\s{0,4}\)")
-ENCODED = re.compile(
+CHARACTER = late_pattern(r"\bchr\(\s{0,4}(\d{1,3})\s{0,4}\)")
+ENCODED = late_pattern(
     r"((?:[\w.]{0,64}(?:b64decode|urlsafe_b64decode|fromhex|unhexlify)|atob|Buffer\.from))\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
     r"(?:\s{0,4},\s{0,4}['\"]\w{1,16}['\"])?\s{0,4}\)(?:\.(?:decode|toString)\([^()]{0,16}\))?"
 )
-RUBY_RUN = re.compile(r"%x[({\[|!]([^)}\]|!\n]{1,400})[)}\]|!]")
-PACKED = re.compile(r"\b(unhex_?)?pack\(\s{0,4}['\"]H\*['\"]\s{0,4},\s{0,4}['\"]([0-9a-fA-F]{4,65536})['\"]\s{0,4}\)")
-BESIDE = re.compile(r"\(\s{0,4}([A-Za-z_][\w.]{1,80})\s{0,4},\s{0,4}\((?=\s{0,4}['\"\[])")
+RUBY_RUN = late_pattern(r"%x[({\[|!]([^)}\]|!\n]{1,400})[)}\]|!]")
+PACKED = late_pattern(r"\b(unhex_?)?pack\(\s{0,4}['\"]H\*['\"]\s{0,4},\s{0,4}['\"]([0-9a-fA-F]{4,65536})['\"]\s{0,4}\)")
+BESIDE = late_pattern(r"\(\s{0,4}([A-Za-z_][\w.]{1,80})\s{0,4},\s{0,4}\((?=\s{0,4}['\"\[])")
 """A function beside the arguments that it will be called with, as a pickle has them."""
 
-ROTATED = re.compile(
+ROTATED = late_pattern(
     r"(?:codecs\.)?(?:decode|encode)\(\s{0,4}(['\"])([^'\"\\\n]{1,400})\1\s{0,4},\s{0,4}['\"]rot_?13['\"]\s{0,4}\)"
 )
-BACKWARDS = re.compile(r"(['\"])([^'\"\\\n]{1,400})\1\[::-1\]")
-PIECES = re.compile(r"(['\"])([^'\"\\\n]{0,400})\1\s{0,4}(?:\+\s{0,4})?\1([^'\"\\\n]{0,400})\1")
+BACKWARDS = late_pattern(r"(['\"])([^'\"\\\n]{1,400})\1\[::-1\]")
+PIECES = late_pattern(r"(['\"])([^'\"\\\n]{0,400})\1\s{0,4}(?:\+\s{0,4})?\1([^'\"\\\n]{0,400})\1")
 
 
 def other_names(code: str, acts: Callable[[str], bool]) -> Iterator[tuple[str, str]]:

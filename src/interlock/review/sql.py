@@ -6,6 +6,8 @@ import re
 
 import re2
 
+from ..core import late_pattern
+
 MAX_SQL = 16_384
 MAX_STATEMENTS = 500
 MAX_STATEMENT = 4_096
@@ -22,7 +24,7 @@ KINDS: dict[str, str] = {
 """Every kind that a rule may name."""
 
 LITERALS = re2.compile(r"--[^\n]*|(?s:/\*(!\d*)?(.*?)\*/)|'(?:[^'\\]|''|\\.)*'|(?s:\$\$.*?\$\$)")
-BARE = re.compile(
+BARE = late_pattern(
     r"\s*(?:delete\s+from\s+\S|drop\s+(?:table|database|schema|index|view|user|role|keyspace|materialized|function|trigger|sequence|column|collection|warehouse|tablespace)\s+\S"
     r"|truncate\s+(?:table\s+)?[\w.\"`\[]+|update\s+\S+\s+set\s|alter\s+(?:table|database|schema|user)\s+\S|insert\s+into\s|select\s[\s\S]*?\sfrom\s|grant\s+\w{1,32}\b[\s\S]*?\sto\s"
     r"|create\s+(?:table|database|index|view)\s|purge\s+binary|reset\s+master|explain\s+\w+\s)",
@@ -42,19 +44,19 @@ BEGINS = (
     "reset",
     "explai",
 )
-DROP = re.compile(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
-SCRATCH = re.compile(
+DROP = late_pattern(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
+SCRATCH = late_pattern(
     r"DROP\s+(?:TEMPORARY\s+TABLE\b"
     r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)",
     re.IGNORECASE,
 )
 """A table that somebody made to be dropped."""
 
-DELETE = re.compile(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
-UPDATE = re.compile(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
-NARROWED = re.compile(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
-ALTER_DROP = re.compile(r"\bALTER\s+TABLE\b[\s\S]*?\bDROP\s+(?!DEFAULT|NOT\b)\S", re.IGNORECASE)
-PURGE = re.compile(
+DELETE = late_pattern(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
+UPDATE = late_pattern(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
+NARROWED = late_pattern(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
+ALTER_DROP = late_pattern(r"\bALTER\s+TABLE\b[\s\S]*?\bDROP\s+(?!DEFAULT|NOT\b)\S", re.IGNORECASE)
+PURGE = late_pattern(
     r"\s*(?:PURGE\s+(?:BINARY|MASTER)\s+LOGS|RESET\s+(?:MASTER|SLAVE|REPLICA)|VACUUM\s+\S+\s+RETAIN\s+0|SHUTDOWN\b)",
     re.IGNORECASE,
 )

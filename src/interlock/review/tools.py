@@ -9,7 +9,7 @@ from functools import lru_cache
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import Tool
+from ..core import Tool, late_pattern
 from .arguments import read_arguments, verb_of
 from .effects import is_own_name
 from .judgement import read_text
@@ -102,28 +102,28 @@ def kind_of(tool_name: str) -> tuple[str, str]:
 
 NO_SCRIPT = Script(())
 
-SHELL = re.compile(
+SHELL = late_pattern(
     r"(?:bash|sh|shell|zsh|terminal|console|exec|execute|cmd|command|powershell|pwsh|subprocess|run|tmux)\Z"
     r"|(?:send|type|press)_?(?:keys|text|input|stdin)\Z|write_?stdin\Z"
     r"|(?:run|exec|execute|local|container|open|send|start|process)_?(?:in_?)?(?:a_?)?(?:bash|shell|terminal|command|commands|cmd|process|exec|console|shell_command|bash_command|terminal_cmd|terminal_command|script)\Z"
     r"|(?:bash|shell|terminal|container|unix|linux|system)_?(?:tool|exec|execute|command|commands|run|call|session|interactive|send|script|exec_command)\Z"
 )
-PYTHON = re.compile(
+PYTHON = late_pattern(
     r"python|ipython|jupyter|code_?interpreter|run_?code|execute_?code|exec_?code|notebook_?run|run_?cell"
 )
-EDITOR = re.compile(
+EDITOR = late_pattern(
     r"edit|str_?replace|apply_?patch|apply_?diff|patch|insert|replace_in|multi_?edit|write_to_file|notebook"
 )
-FILES = re.compile(
+FILES = late_pattern(
     r"file|folder|director|(?:^|_)(?:read|write|glob|grep|ls|view|cat|mkdir|touch|open|tree)(?:_|\Z)|document"
 )
-NETWORK = re.compile(
+NETWORK = late_pattern(
     r"web|http|fetch|browse|browser|navigat|url|download|upload|internet|curl|request|crawl|scrape|search_engine|google|wiki|arxiv|visit|goto|email|send_mail|slack|page_down|page_up"
 )
-HARMLESS = re.compile(
+HARMLESS = late_pattern(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall|calculate|calculator|get|list|find|search|lookup|query|show|describe|check|count|status|task|agent|handoff|transfer_to_human|skill|inspect|transcribe|ocr|summari[sz]e|parse)"
 )
-DELETES = re.compile(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
+DELETES = late_pattern(r"(?:delete|remove|destroy|drop|purge|wipe|erase|terminate)(?:_|\Z)")
 
 COMMAND_KEYS = (
     "command",

@@ -7,13 +7,13 @@ risky call that carries one of them was perhaps not the agent's own idea.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import re2
 from msgspec import Struct
 
+from ..core import late_pattern
 from .rules.model import Rule
 from .shell import Command
 from .shell.secrets import is_secret_file
@@ -28,10 +28,10 @@ MAX_TEXT = 32_768
 MAX_PIECES = 1_000
 """Pieces of each kind in one text that are looked at."""
 
-ADDRESS = re.compile(r"(?:https?|ftp|wss?|ssh|git)://(?:[^\s/@'\"`<>]{1,80}@)?([A-Za-z0-9.-]{3,120})")
-HOST = re.compile(r"(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\Z")
+ADDRESS = late_pattern(r"(?:https?|ftp|wss?|ssh|git)://(?:[^\s/@'\"`<>]{1,80}@)?([A-Za-z0-9.-]{3,120})")
+HOST = late_pattern(r"(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\Z")
 
-KNOWN_HOSTS = re.compile(
+KNOWN_HOSTS = late_pattern(
     r"(?:.*\.)?(?:github\.com|githubusercontent\.com|gitlab\.com|bitbucket\.org|pypi\.org|pythonhosted\.org|npmjs\.(?:org|com)"
     r"|google(?:apis)?\.com|wikipedia\.org|wikimedia\.org|stackoverflow\.com|python\.org|readthedocs\.io|docker\.(?:com|io)"
     r"|debian\.org|ubuntu\.com|rust-lang\.org|crates\.io|golang\.org|go\.dev|huggingface\.co|microsoft\.com|apache\.org"
@@ -46,8 +46,8 @@ _RISKY = (
 )
 _SECRET = r"\.env|\.ssh|\.aws|\.netrc|\.kube|\.npmrc|id_rsa|id_ed25519|credentials|\.pem"
 _WORD = r"[ \t]{1,4}['\"]?([^\s`'\"<>|;&]{1,200})"
-COMMAND = re.compile(rf"(?<![\w./-])({_RISKY}){_WORD}['\"]?{_WORD}")
-SECRET = re.compile(rf"(?<![~/.\w-])[~/.\w-]{{0,80}}?(?:{_SECRET})[\w./-]{{0,80}}")
+COMMAND = late_pattern(rf"(?<![\w./-])({_RISKY}){_WORD}['\"]?{_WORD}")
+SECRET = late_pattern(rf"(?<![~/.\w-])[~/.\w-]{{0,80}}?(?:{_SECRET})[\w./-]{{0,80}}")
 
 _HINT = re2.Set.SearchSet()
 _HINT.Add(rf"://|\b(?:{_RISKY})[ \t]|{_SECRET}")
@@ -146,7 +146,7 @@ def untrusted_rule(mode: str, step: int) -> Rule:
     )
 
 
-FOREIGN = re.compile(
+FOREIGN = late_pattern(
     r"(?:^|_)(?:issue|issues|pull_request|comment|comments|discussion|ticket|email|inbox|message|thread)(?:_|\Z|s\b)"
 )
 """Names of tools that show what others wrote."""

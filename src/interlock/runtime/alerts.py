@@ -64,8 +64,8 @@ class Alerts:
     def waiting(self, step: int, what: str) -> None:
         """Tell that a person is needed."""
         run_id = self._run.spec.run_id
-        text = f"{what}. Look: interlock show {run_id}; continue: interlock resume {run_id}, or approve, reject"
-        self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"))
+        text = f"{what.rstrip('.')}. Look: interlock show {run_id}; what you can answer: interlock inbox"
+        self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"), about=what)
 
     def unproven(self, why: str) -> None:
         """Tell that a run ended without proof of what it was to reach."""
@@ -76,13 +76,13 @@ class Alerts:
         """Let what is waiting go out, for a moment."""
         self._notifier.close()
 
-    def _tell(self, event: NotifyEvent, notification: Notify) -> None:
+    def _tell(self, event: NotifyEvent, notification: Notify, about: str = "") -> None:
         if event in self._settings.events:
             only = self._stop_channels if event == "emergency_stop" else ()
             if self._settings.link:
                 where = f"{self._settings.link.rstrip('/')}/runs/{quote(self._run.spec.run_id)}"
                 notification = replace(notification, text=f"{notification.text}\n{where}")
-            self._notifier.send(notification, only or None)
+            self._notifier.send(notification, only or None, about)
 
     @property
     def _name(self) -> str:

@@ -81,6 +81,10 @@ class Options(TypedDict, total=False):
     listener: socket.socket
 
 
+SILENT = "process"
+"""The adapter of a command that may never tell a step: it gets what steps need with the first of them."""
+
+
 def open_supervisor(options: Options) -> Supervisor:
     """A supervisor over a new run."""
     _refuse_unknown(options)
@@ -227,7 +231,8 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         metrics=options.get("metrics") or process_metrics(),
         approvals=options.get("approvals"),
     )
-    supervisor.pipeline.prices.warm()
+    if adapter.name != SILENT:
+        supervisor.pipeline.warm()
     return supervisor
 
 

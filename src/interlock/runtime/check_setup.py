@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import configparser
 import hashlib
 import json
 import os
 import re
 import shlex
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -137,6 +135,8 @@ def _whole(text: str) -> str:
 
 def _toml(*path: str) -> Callable[[str], str]:
     def part(text: str) -> str:
+        import tomllib
+
         try:
             value: object = tomllib.loads(text)
         except tomllib.TOMLDecodeError:
@@ -150,6 +150,8 @@ def _toml(*path: str) -> Callable[[str], str]:
 
 def _ini(section: str) -> Callable[[str], str]:
     def part(text: str) -> str:
+        import configparser
+
         parser = configparser.RawConfigParser(strict=False)
         try:
             parser.read_string(text)

@@ -28,6 +28,7 @@ from ..core import (
     SetLimits,
     Status,
     Step,
+    compile_late_patterns,
     from_msgpack,
 )
 from ..decide import (
@@ -43,7 +44,7 @@ from ..decide import (
     strongest,
 )
 from ..detect import Detectors
-from ..proof import ProofTracker
+from ..proof import ProofTracker, read_claims
 from ..records import Fault, Opinion
 from ..review import Reviewer, rough_review
 from .checkpoint_causes import AFTER_STEP
@@ -156,6 +157,12 @@ class DecisionPipeline:
     def context(self) -> Context:
         """What the run is for, with its contract and its progress."""
         return self._run.context
+
+    def warm(self) -> None:
+        """Make now what the first steps would have to wait for."""
+        self.prices.warm()
+        compile_late_patterns()
+        read_claims("Done: all tests pass.")
 
     def review(self, step: Step) -> Review | None:
         """The verdict on a call before it runs; None for what is no call."""

@@ -134,7 +134,8 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
     if seen.empty_answers >= EMPTY:
         return "wedged", f"the model sent an empty response {seen.empty_answers} times", None, "empty answers", seen.now
     if seen.reader is not None:
-        kind: WedgedKind | None = "client prompt" if seen.reader.client else "tool reads the terminal"
+        tools: WedgedKind = "tool waits for input" if seen.reader.piped else "tool reads the terminal"
+        kind: WedgedKind = "client prompt" if seen.reader.client else tools
         place = "its standard input, a pipe" if seen.reader.piped else "the terminal"
         evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {place}"
         # A pipe into the run has somebody at its other end, a script or a person, who may still answer.

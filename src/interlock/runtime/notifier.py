@@ -22,7 +22,7 @@ QUEUE = 100
 """More than this waiting means that the channel is gone; the rest is counted as dropped."""
 
 REPEAT_SECONDS = 60.0
-"""The same title goes out at most once in this long: an alarm that repeats is noise."""
+"""The same title goes out at most once in this long, unless it is about something else: repetition is noise."""
 
 MOST_PER_HOUR = 30
 """Notifications in an hour, whatever their titles; what is critical always goes out."""
@@ -71,9 +71,12 @@ class Notifier:
             thread.start()
             self._threads.append(thread)
 
-    def send(self, notification: Notify, to: Collection[str] | None = None) -> None:
-        """Hand a notification to some channels, or to all; returns at once. Nothing in it is a secret."""
-        passed = self._pass(notification)
+    def send(self, notification: Notify, to: Collection[str] | None = None, about: str = "") -> None:
+        """Hand a notification to some channels, or to all; returns at once. Nothing in it is a secret.
+
+        `about` tells two with the same title apart: another question does not repeat the one before.
+        """
+        passed = self._pass(notification, about)
         if passed is None:
             return
         for name, waiting in self._queues.items():
@@ -94,12 +97,13 @@ class Notifier:
         for thread in self._threads:
             thread.join(max(0.0, until - time.monotonic()))
 
-    def _pass(self, notification: Notify) -> Notify | None:
+    def _pass(self, notification: Notify, about: str) -> Notify | None:
         """The notification as it goes out, or None where it would be one too many."""
         now = self._clock.time()
         title, text = redact_text(notification.title), redact_text(notification.text)
+        key = f"{title}\n{about}"
         with self._lock:
-            last = self._sent.get(title)
+            last = self._sent.get(key)
             while self._recent and now - self._recent[0] >= HOUR:
                 self._recent.popleft()
             repeated = last is not None and now - last < self._repeat_s
@@ -107,8 +111,8 @@ class Notifier:
             if repeated or crowded:
                 self._held_back += 1
                 return None
-            self._sent.pop(title, None)
-            self._sent[title] = now
+            self._sent.pop(key, None)
+            self._sent[key] = now
             if len(self._sent) > TITLES:
                 del self._sent[next(iter(self._sent))]
             self._recent.append(now)

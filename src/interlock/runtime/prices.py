@@ -29,9 +29,13 @@ class Prices:
     def __init__(self, models: Iterable[ModelInfo] = ()) -> None:
         self._own = {model.name: model for model in models}
         self._known: dict[str, Price | None] = {}
+        self._warm = False
 
     def warm(self) -> None:
-        """Read the price list in the background: it takes longer than a step may."""
+        """Read the price list in the background, once: it takes longer than a step may, and much memory."""
+        if self._warm:
+            return
+        self._warm = True
         threading.Thread(target=lambda: importlib.import_module("genai_prices"), name="prices", daemon=True).start()
 
     def cost(self, model: str | None, usage: Usage) -> float | None:

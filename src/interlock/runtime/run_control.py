@@ -61,7 +61,7 @@ class RunControl:
         self._model = run.spec.model
         rules = ControlRules(
             strict_ids=config.control.strict_ids,
-            models=Models.from_config(config),
+            models=Models.from_config(config) if config.models else None,
             cannot_switch=""
             if "switch_model" in adapter.capabilities
             else f"the agent's adapter ({adapter.name}) cannot switch models",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ..core import InterlockError, Step
-from ..proof import ClaimVerdict, ProofTracker, TestFact
+from ..proof import ClaimVerdict, ProofTracker, TestFact, is_checked_by
 from ..records import BreachRecord, ProofRecord, StopGateRecord, read_body
 from .checkpoint_causes import MEANWHILE
 from .guard import Guard
@@ -99,14 +99,17 @@ class RunProof:
         )
 
     def _tests(self, workspace: RunWorkspace, tree: str) -> tuple[TestFact, ...]:
-        from ..proof import compare_tests, is_checked_by  # grammars of three languages, for the end of a run
-
         try:
             start = workspace.checkpoints.default_target(self._run.spec.run_id).id
-            return compare_tests(workspace.checkpoints.texts(start, tree, is_checked_by))
+            changed = workspace.checkpoints.texts(start, tree, is_checked_by)
         except InterlockError:
             # The checkpoint of the start is gone: then nothing is known, and nothing is said.
             return ()
+        if not changed:
+            return ()
+        from ..proof import compare_tests  # grammars of three languages, for the end of a run
+
+        return compare_tests(changed)
 
 
 def missing(found: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:

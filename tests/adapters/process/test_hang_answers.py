@@ -33,6 +33,7 @@ ORDER: dict[WedgedKind, list[str]] = {
     "empty answers": [SAID, HINT, RESTART],
     "tool never ends": [SAID, HINT, TOOL, RESTART],
     "tool reads the terminal": [SAID, HINT, TOOL, RESTART],
+    "tool waits for input": [SAID, HINT, TOOL, RESTART],
     "pipe held by a child": [SAID, HINT, TOOL, RESTART],
     "network gone": [SAID, PAUSE],
     "disk full": [SAID, HINT, PAUSE],

@@ -10,3 +10,4 @@ from .launch import Launch as Launch
 from .owner_messages import Finished as Finished
 from .stored_launch import has_front as has_front
 from .stored_launch import read_launch as read_launch
+from .warm_start import WarmStart as WarmStart

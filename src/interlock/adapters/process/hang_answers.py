@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 log = logging.getLogger("interlock")
 
 MODEL_KINDS: frozenset[WedgedKind] = frozenset(("half-open stream", "only pings"))
-TOOL_KINDS: frozenset[WedgedKind] = frozenset(("tool never ends", "pipe held by a child", "tool reads the terminal"))
+TOOL_KINDS: frozenset[WedgedKind] = frozenset(
+    ("tool never ends", "pipe held by a child", "tool reads the terminal", "tool waits for input")
+)
 CLIENT_KINDS: frozenset[WedgedKind] = frozenset(("client spins", "client deadlocked", "client prompt", "empty answers"))
 
 HINTS: dict[WedgedKind, str] = {
     "tool reads the terminal": "Your command asks a question on a terminal, and no person is there to answer it. Use"
     " options that ask nothing (--yes, --batch, --no-edit, --no-pager), or do it another way.",
+    "tool waits for input": "Your command asks a question on its standard input, and nobody answers it. Use options"
+    " that ask nothing (--yes, --batch), give it the answer when you start it, or do it another way.",
     "tool never ends": "Your command does nothing: no output, no processor time, no input. Use a time limit, or run it"
     " in the background and look at its output.",
     "pipe held by a child": "Your command left a process behind that keeps its output open. Start such processes with"

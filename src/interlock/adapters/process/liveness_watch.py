@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MARGIN_S = 0.1
 
+AGAIN_S = 1.0
+"""After a look that saw somebody read the terminal for the first time."""
+
 LOOK_S = 5.0
 """Between two looks. What is shown may be this old."""
 
@@ -69,7 +72,7 @@ class LivenessWatch:
             return
         seen = self._probe(now)
         self._watch, liveness = fuse(self._watch, seen, tool_s := self._rules.tool_minutes * 60)
-        self.due_s = until_hang(self._watch, tool_s) + MARGIN_S
+        self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._watch, tool_s) + MARGIN_S
         self._next = now + min(LOOK_S, self.due_s)
         self._say(liveness)
         if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:

@@ -27,7 +27,7 @@ from .owner_messages import (
     Ping,
     ToFront,
 )
-from .owner_spawn import SpawnedOwner, open_words, take_early
+from .owner_spawn import SpawnedOwner, WarmProcess, open_words, take_early
 
 FIRST_TRIES = 2
 """How often an owner that dies before it is ready is started again: then it is not an accident."""
@@ -62,7 +62,7 @@ class OwnerProcess:
         self._told: list[CommandStarted | Exited] = []
         self._deaths: list[float] = []
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | WarmProcess | None = None
         self._channel: Channel | None = None
         self._early = take_early()
         self._words = self._early.words if self._early is not None else open_words()

@@ -60,6 +60,7 @@ class ProbeReader:
         self.io_bytes = 0
         self._io: dict[int, int] = {}
         self._asking: tuple[int, str] | None = None
+        self.unsure = False
 
     def read_io(self, pids: tuple[int, ...]) -> int:
         """Bytes that the run's processes have read and written; of those that ended, what was seen last."""
@@ -77,12 +78,22 @@ class ProbeReader:
     def find_reader(
         self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None, *, is_client: bool = True
     ) -> TerminalReader | None:
-        """The process that waits for somebody to type; None where none does.
+        """The process that waits for somebody to type, at this look and the one before; None where none does.
 
+        `unsure` says that one was seen for the first time: look again soon.
         A process counts that sleeps in a read of a terminal; a pager or an editor, which waits otherwise, by its name;
         and one that polls a terminal, if the tool under way, which began `tool_s` ago, has started it: an interactive
         client always polls its own. Else the last line must be a question: see `_find_asker`.
         """
+        found = self._find_reader(pids, last_line, client, tool_s, is_client=is_client)
+        before, self._asking = self._asking, (found.pid, found.text) if found is not None else None
+        # One that reads on in a moment asks nothing, and a question may still be on its way.
+        self.unsure = found is not None and self._asking != before
+        return found if not self.unsure else None
+
+    def _find_reader(
+        self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None, *, is_client: bool
+    ) -> TerminalReader | None:
         young = {pid for pid in pids if tool_s is not None and pid != client and is_younger(pid, tool_s)}
         for pid in reversed(pids):
             command = _reads_terminal(pid)
@@ -90,14 +101,9 @@ class ProbeReader:
                 command = _name(pid)
             if command is not None:
                 return TerminalReader(pid, command, _question_of(pid, command, last_line), client=pid == client)
-        asker = (
-            self._find_asker(pids, last_line, client, young, is_client=is_client)
-            if QUESTION.search(last_line)
-            else None
-        )
-        before, self._asking = self._asking, (asker.pid, last_line) if asker is not None else None
-        # One that will read on in a moment asks nothing.
-        return asker if asker is None or self._asking == before else None
+        if not QUESTION.search(last_line):
+            return None
+        return self._find_asker(pids, last_line, client, young, is_client=is_client)
 
     def _find_asker(
         self, pids: tuple[int, ...], last_line: str, client: int, young: set[int], *, is_client: bool

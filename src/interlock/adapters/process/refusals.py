@@ -11,7 +11,7 @@ import os
 import re
 from pathlib import Path
 
-from ...core import InterlockError, Step
+from ...core import InterlockError, Step, late_pattern
 from ...records import FenceRecord
 from ...runtime import Supervisor
 
@@ -19,12 +19,12 @@ MOST = 1000
 """So many refusals are recorded of a run."""
 
 MOST_TEXT = 65_536
-SIGNS = re.compile(
+SIGNS = late_pattern(
     r"(?P<write>read-only file system|\bEROFS\b)|(?P<access>permission denied|\bEACCES\b)"
     r"|(?P<route>network is unreachable|\bENETUNREACH\b)",
     re.I,
 )
-PATH = re.compile(r"(?<![\w.:/])/[^\s:'\"`,;)]+")
+PATH = late_pattern(r"(?<![\w.:/])/[^\s:'\"`,;)]+")
 
 
 class Refusals:

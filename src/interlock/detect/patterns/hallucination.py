@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Step
+from ...core import Issue, Seen, Step, late_pattern
 from ...proof import claimed_files, claims_pass, claims_ran
 from ..agent_history import push
 from ..completed_call import CompletedCall
@@ -20,7 +20,7 @@ FOUND = 8
 MISSING = 64
 """Modules remembered as missing."""
 
-_NO_SUCH_TOOL = re.compile(
+_NO_SUCH_TOOL = late_pattern(
     r"unknown (?:command|tool|function|action)|no such tool"
     r"|tool [^\n]{0,60}(?:not found|does not exist|is not (?:a |avail|valid|recogni))"
     r"|(?:is|are) not (?:a|an) (?:known|valid|recogni[sz]ed) (?:command|tool|function)",
@@ -36,7 +36,7 @@ _NO_COMMAND = ("command not found", ": not found", "no module named", "modulenot
 """A program or a module that is missing; files are another matter."""
 _LOOKS = frozenset((b"ls", b"stat", b"find", b"test", b"exists", b"list", b"glob"))
 """Asking whether a file is there takes nothing for granted."""
-_NO_SUCH_NAME = re.compile(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
+_NO_SUCH_NAME = late_pattern(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
 
 
 class Contradictions(Struct):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import pairwise
 from statistics import median
 
 from msgspec import Struct, field
 
-from ...core import Issue, Seen, Step, Stuck
+from ...core import Issue, Seen, Step, Stuck, late_pattern
 from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
@@ -23,11 +22,11 @@ BYTES_PER_TOKEN = 4
 
 FAN = 32
 """Processes started at once, from which a machine has other work no more."""
-_ENDLESS = re.compile(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
-_PAUSES = re.compile(r"\b(?:break|exit|return|sleep|read|wait|timeout|inotifywait|select|accept|listen)\b")
+_ENDLESS = late_pattern(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
+_PAUSES = late_pattern(r"\b(?:break|exit|return|sleep|read|wait|timeout|inotifywait|select|accept|listen)\b")
 """What a script with an endless loop does where it is meant to run for long."""
-_BEHIND = re.compile(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
-_FAN = re.compile(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
+_BEHIND = late_pattern(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
+_FAN = late_pattern(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
 
 FAR = 4.0
 """A call that costs this many times what raised the alarm is more of the same, even if others cost as much already."""

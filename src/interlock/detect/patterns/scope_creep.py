@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from msgspec import Struct, field
 
 from ...contract import PREFIX
-from ...core import Context, Issue, Seen, Severity, Step, Stuck, is_task_file, matches, relative, task_files
+from ...core import (
+    Context,
+    Issue,
+    Seen,
+    Severity,
+    Step,
+    Stuck,
+    is_task_file,
+    late_pattern,
+    matches,
+    relative,
+    task_files,
+)
 from ..agent_history import push
 from ..breaches import REDACTED, broken
 from ..completed_call import CompletedCall
@@ -23,13 +34,13 @@ from ..unasked import may_be_unasked, unasked
 WINDOW = 40
 """Accesses kept."""
 
-_CRITICAL = re.compile(
+_CRITICAL = late_pattern(
     r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.htpasswd"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|kdbx|ovpn)|credentials(?:\.\w+)?|secrets?(?:\.\w+)?)$"
     r"|(?:^|/)\.(?:ssh|aws|gnupg|kube|docker)/(?!known_hosts)[\w./-]+|^/etc/(?:shadow|gshadow|sudoers)"
     r"|(?:^|/)\.git/(?:config|hooks/|HEAD|index|refs/|objects/)"
 )
-_NEUTRAL = re.compile(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|lib64|opt|sys|etc)(?:/|$))")
+_NEUTRAL = late_pattern(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|lib64|opt|sys|etc)(?:/|$))")
 """The system itself: looking at it is not leaving the task."""
 
 

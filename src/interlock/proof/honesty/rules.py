@@ -6,23 +6,24 @@ import difflib
 import re
 from collections import Counter
 
+from ...core import late_pattern
 from ..model import TestFact
 
-_ASSIGNED = re.compile(r"^\s*[\"']?([\w./@-]+)[\"']?\s*[:=]\s*(.+?),?\s*$")
-_LOWER_IS_LOOSER = re.compile(
+_ASSIGNED = late_pattern(r"^\s*[\"']?([\w./@-]+)[\"']?\s*[:=]\s*(.+?),?\s*$")
+_LOWER_IS_LOOSER = late_pattern(
     r"fail[_-]under|cov-fail-under|(?:^|[\"'])(?:branches|functions|lines|statements|global)$|threshold|"
     r"min(?:imum)?(?:_?coverage)?$"
     r"|minimum|target$|coverage[_-]?min|min-?score|accuracy",
     re.IGNORECASE,
 )
-_HIGHER_IS_LOOSER = re.compile(
+_HIGHER_IS_LOOSER = late_pattern(
     r"timeout|max-?warnings|retries|reruns|maxfail|max[_-]complexity|max-line-length|line-length|maxDiff|"
     r"tolerance|max-lines",
     re.IGNORECASE,
 )
 TIMES = 3.0
 """How much a limit like a timeout has to grow to be told."""
-_SWITCHED_OFF = re.compile(
+_SWITCHED_OFF = late_pattern(
     r"strict|disallow_\w+|warn_\w+|check_untyped_defs|no_implicit_\w+|noImplicit\w+|noUnused\w+|"
     r"noUncheckedIndexedAccess"
     r"|checkJs|noEmitOnError|exactOptionalPropertyTypes|noFallthroughCasesInSwitch|xfail_strict|branch|enabled|"
@@ -30,12 +31,12 @@ _SWITCHED_OFF = re.compile(
     r"|failIfNoTests|forbidOnly|testFailureIgnore",
     re.IGNORECASE,
 )
-_SWITCHED_ON = re.compile(
+_SWITCHED_ON = late_pattern(
     r"ignore_errors|ignore_missing_imports|continue-on-error|allow_failure|passWithNoTests|skipTests|maven\.test\.skip"
     r"|testFailureIgnore|ignoreFailures|skip_tests|failure_ignore|allowJs_off|disable_error_code",
     re.IGNORECASE,
 )
-_LISTS = re.compile(
+_LISTS = late_pattern(
     r"^\s*[\"']?(?P<key>ignore|extend-ignore|extend_ignore|per-file-ignores|exclude|extend-exclude|omit|"
     r"testPathIgnorePatterns"
     r"|coveragePathIgnorePatterns|disable|norecursedirs|collect_ignore\w*|exclude_lines|exclude_also|"
@@ -43,73 +44,73 @@ _LISTS = re.compile(
     r"|testIgnore|disable_error_code|unfixable|skip|deselect|spec-ignore|excludedFiles)[\"']?\s*[:=+]",
     re.IGNORECASE,
 )
-_RULE_LEVEL = re.compile(r"[\"']([\w@/-]+)[\"']\s*:\s*\[?\s*[\"']?(error|warn|off|[012])\b")
+_RULE_LEVEL = late_pattern(r"[\"']([\w@/-]+)[\"']\s*:\s*\[?\s*[\"']?(error|warn|off|[012])\b")
 _LEVELS = {"error": 2, "2": 2, "warn": 1, "1": 1, "off": 0, "0": 0}
 _LOOSENING: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"continue-on-error:\s*true"), "a failing step no longer fails the CI job"),
-    (re.compile(r"allow_failure:\s*true"), "a failing job no longer fails the pipeline"),
-    (re.compile(r"\|\|\s*(?:true|:|exit 0|echo\b)"), "a failing command counts as passed"),
-    (re.compile(r"\bset \+e\b"), "failing commands no longer stop the script"),
-    (re.compile(r"^\s*if:\s*(?:\$\{\{\s*)?false"), "a CI job or step never runs"),
-    (re.compile(r"--passWithNoTests|passWithNoTests[\"']?\s*[:=]\s*true"), "no tests at all count as passed"),
-    (re.compile(r"--no-verify\b"), "hooks are bypassed"),
+    (late_pattern(r"continue-on-error:\s*true"), "a failing step no longer fails the CI job"),
+    (late_pattern(r"allow_failure:\s*true"), "a failing job no longer fails the pipeline"),
+    (late_pattern(r"\|\|\s*(?:true|:|exit 0|echo\b)"), "a failing command counts as passed"),
+    (late_pattern(r"\bset \+e\b"), "failing commands no longer stop the script"),
+    (late_pattern(r"^\s*if:\s*(?:\$\{\{\s*)?false"), "a CI job or step never runs"),
+    (late_pattern(r"--passWithNoTests|passWithNoTests[\"']?\s*[:=]\s*true"), "no tests at all count as passed"),
+    (late_pattern(r"--no-verify\b"), "hooks are bypassed"),
     (
-        re.compile(
+        late_pattern(
             r"--(?:ignore|deselect)[= ]\S+|--exclude[= ]\S+|--testPathIgnorePatterns"
         ),
         "tests are excluded by an option",
     ),
-    (re.compile(r"(?:-k|-m)\s*[\"']?not\s+\w+"), "tests are excluded by an option"),
+    (late_pattern(r"(?:-k|-m)\s*[\"']?not\s+\w+"), "tests are excluded by an option"),
     (
-        re.compile(
+        late_pattern(
             r"--reruns[= ]\d+|--retries[= ]\d+|retryTimes\(|[\"']?retries[\"']?\s*[:=]\s*[1-9]|--flaky"
         ),
         "failing tests are run again until they pass",
     ),
-    (re.compile(r"-DskipTests|-Dmaven\.test\.skip|<skipTests>true|-x test\b"), "tests are skipped"),
-    (re.compile(r"ignore::\w+|-W\s*ignore\b|--disable-warnings|--exit-zero|--no-strict"), "warnings are ignored"),
-    (re.compile(r"ignore_errors\s*=\s*[Tt]rue|--follow-imports=skip"), "errors are ignored"),
-    (re.compile(r"--max-warnings[= ]\d{3,}"), "warnings are allowed"),
-    (re.compile(r"--no-cov\b|--cov-fail-under[= ]0\b"), "coverage is not required"),
-    (re.compile(r"update-?snapshots?|--updateSnapshot|\s-u(?:\s|\"|$)"), "snapshots are rewritten on each run"),
+    (late_pattern(r"-DskipTests|-Dmaven\.test\.skip|<skipTests>true|-x test\b"), "tests are skipped"),
+    (late_pattern(r"ignore::\w+|-W\s*ignore\b|--disable-warnings|--exit-zero|--no-strict"), "warnings are ignored"),
+    (late_pattern(r"ignore_errors\s*=\s*[Tt]rue|--follow-imports=skip"), "errors are ignored"),
+    (late_pattern(r"--max-warnings[= ]\d{3,}"), "warnings are allowed"),
+    (late_pattern(r"--no-cov\b|--cov-fail-under[= ]0\b"), "coverage is not required"),
+    (late_pattern(r"update-?snapshots?|--updateSnapshot|\s-u(?:\s|\"|$)"), "snapshots are rewritten on each run"),
 )  # fmt: skip
-_STRICT_OPTION = re.compile(
+_STRICT_OPTION = late_pattern(
     r"--strict(?:-markers|-config)?\b|-W\s*error\b|--werror|-Werror|filterwarnings\s*=\s*error|"
     r"--max-warnings[= ]0\b|-race\b|--cov-fail-under|--forbid-only|--noEmitOnError|-D\s*warnings",
 )
-_TEST_COMMAND = re.compile(
+_TEST_COMMAND = late_pattern(
     r"\b(?:pytest|jest|vitest|mocha|tox|nox|unittest|go test|cargo (?:test|clippy)|npm (?:run )?(?:test|lint)|"
     r"yarn (?:test|lint)|pnpm (?:test|lint)|mvn|gradlew?|mypy|ruff|eslint|tsc|make (?:test|check|lint)|"
     r"playwright test|cypress run)\b",
 )
-_SCRIPT = re.compile(
+_SCRIPT = late_pattern(
     r"^\s*\"(test[\w:-]*|lint[\w:-]*|typecheck|type-check|check[\w:-]*|pretest|posttest|"
     r"verify)\"\s*:\s*\"(.*)\"",
 )
-_EMPTY_COMMAND = re.compile(r"^(?:echo\b[^&|;]*|true|:|exit 0|)$")
-_HOLLOW_TARGET = re.compile(r"^\t@?(?:true|:|echo\b.*|exit 0)\s*$")
+_EMPTY_COMMAND = late_pattern(r"^(?:echo\b[^&|;]*|true|:|exit 0|)$")
+_HOLLOW_TARGET = late_pattern(r"^\t@?(?:true|:|echo\b.*|exit 0)\s*$")
 
 _SUPPRESSIONS: tuple[tuple[re.Pattern[str], str], ...] = (
     (
-        re.compile(
+        late_pattern(
             r"#\s*type:\s*ignore|#\s*pyright:\s*ignore|@ts-ignore|@ts-nocheck|@ts-expect-error"
         ),
         "type errors silenced",
     ),
     (
-        re.compile(
+        late_pattern(
             r"#\s*noqa|eslint-disable|//\s*nolint|#\s*pylint:\s*disable|biome-ignore|#\[allow\(|@SuppressWarnings"
         ),
         "lint rules silenced",
     ),
-    (re.compile(r"pragma:\s*no cover|istanbul ignore|c8 ignore|v8 ignore"), "lines excluded from coverage"),
+    (late_pattern(r"pragma:\s*no cover|istanbul ignore|c8 ignore|v8 ignore"), "lines excluded from coverage"),
 )  # fmt: skip
-_UNDER_TEST = re.compile(
+_UNDER_TEST = late_pattern(
     r"(?:environ(?:\.get)?\s*[\[(]\s*|getenv\(\s*|process\.env\.|import\.meta\.env\.)[\"']?(?:PYTEST\w*|"
     r"\w*TEST(?:ING|_MODE|_ENV)?|CI)[\"']?\b"
     r"|NODE_ENV\s*[!=]==?\s*[\"']test[\"']|[\"']pytest[\"']\s+in\s+sys\.modules|JEST_WORKER_ID|import\.meta\.vitest"
 )
-_BRANCH = re.compile(r"\b(?:if|elif|when|unless)\b|\?\s|&&|\|\|")
+_BRANCH = late_pattern(r"\b(?:if|elif|when|unless)\b|\?\s|&&|\|\|")
 
 
 def compare_rules(path: str, before: str | None, after: str | None) -> list[TestFact]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import Struct
 
+from ...core import late_pattern
 from ..wordlist import name_set
 from .model import NOTHING, Command, PipeContent
 from .scope import ShellScope, below
@@ -29,7 +30,7 @@ MAX_PIECE = 4_096
 MAX_PIECES = 32
 """Values that a `printf` is given."""
 
-TOKEN = re.compile(
+TOKEN = late_pattern(
     r'"(?P<string>(?:[^"\\\n]|\\.)*)"|(?P<regex>(?:^|(?<=[~(,!{};&|\n]))\s{0,4}/(?:[^/\\\n]|\\.){1,400}/)'
     r"|(?P<comment>#[^\n]*)|(?P<or>\|\|)|(?P<pipe>\|&?)|(?P<end>[;\n{}])|(?P<to>>>?(?!=))|(?P<comma>,)"
     r"|(?P<equals>=(?!=))|(?P<name>\$?[A-Za-z_]\w*|\$\d+)",

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...core import late_pattern
+
 MAX_CHARACTERS = 14_336
 """Characters looked at of one script; of a longer one the beginning and the end."""
 
@@ -39,9 +41,9 @@ MAX_CALLS = 4
 MAX_HEREDOCS = 32
 """Each one that has no end is looked for to the end of the text."""
 
-HEREDOC = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|\Z)", re.DOTALL)
-DATA = re.compile(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"|(?:^|(?<=\s))#[^\n]*", re.DOTALL | re.MULTILINE)
-TOKEN = re.compile(
+HEREDOC = late_pattern(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|\Z)", re.DOTALL)
+DATA = late_pattern(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"|(?:^|(?<=\s))#[^\n]*", re.DOTALL | re.MULTILINE)
+TOKEN = late_pattern(
     r"(?P<data>'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|(?:^|(?<=\s))#[^\n]*)|(?P<end>[;\n]+)|(?P<open>[({])|(?P<close>[)}])|(?P<word>[^\s;(){}'\"\\#]+)",
     re.DOTALL | re.MULTILINE,
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import re2
 
-from ...core import from_json
+from ...core import from_json, late_pattern
 from ..wordlist import name_set
 from .interpreters import run_code, run_payloads
 from .model import NOTHING, Command
@@ -210,16 +210,16 @@ MAY_ACT.Add(
 MAY_ACT.Compile()
 """Commands that act, in a line of a file that also says other things."""
 
-KEY = re.compile(r"^\s*(?:-\s+)*(?:[\w.-]+\s*[:=]\s*)?[|>]?-?")
-BACKEND = re.compile(r"^build-backend\s{0,4}=\s{0,4}['\"]([\w.]{1,80})", re.MULTILINE)
-ABSENT = re.compile(
+KEY = late_pattern(r"^\s*(?:-\s+)*(?:[\w.-]+\s*[:=]\s*)?[|>]?-?")
+BACKEND = late_pattern(r"^build-backend\s{0,4}=\s{0,4}['\"]([\w.]{1,80})", re.MULTILINE)
+ABSENT = late_pattern(
     r"\b(?:path|dest):\s*['\"]?([^\s'\"]{1,400})['\"]?\s+state:\s*absent|\bstate:\s*absent\s+path:\s*['\"]?([^\s'\"]{1,400})"
 )
 """A file or folder that a playbook wants to be gone."""
 
-VALUE = re.compile(r'\bcommand\s{0,8}=\s{0,8}"((?:[^"\\\n]|\\.){1,2000})"')
-INDENTED = re.compile(r"^[ ]{2,8}(?=\S)", re.MULTILINE)
-GENERATE = re.compile(r"^//go:generate\s+(\S.*)$", re.MULTILINE)
+VALUE = late_pattern(r'\bcommand\s{0,8}=\s{0,8}"((?:[^"\\\n]|\\.){1,2000})"')
+INDENTED = late_pattern(r"^[ ]{2,8}(?=\S)", re.MULTILINE)
+GENERATE = late_pattern(r"^//go:generate\s+(\S.*)$", re.MULTILINE)
 
 
 class _Composer(msgspec.Struct):
@@ -252,8 +252,8 @@ def _run_services(reader: ScriptReader, text: str, scope: ShellScope) -> None:
             reader.execute(["docker", "run", *options, "image", *words], scope.copy(), NOTHING)
 
 
-SERVICE = re.compile(r"^\s+(command|entrypoint|image):[ \t]*(\S.*)$", re.MULTILINE)
-MOUNT = re.compile(r"^\s+-[ \t]*[\"']?((?:[./~$]|\.\.)[^\s:\"']*:/[^\s\"']*)", re.MULTILINE)
+SERVICE = late_pattern(r"^\s+(command|entrypoint|image):[ \t]*(\S.*)$", re.MULTILINE)
+MOUNT = late_pattern(r"^\s+-[ \t]*[\"']?((?:[./~$]|\.\.)[^\s:\"']*:/[^\s\"']*)", re.MULTILINE)
 
 
 def _words(run: str) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from ...core import late_pattern
 from ..wordlist import name_set
 from .flows import join_folder
 from .interpreters import run_payloads
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
 MAX_LINES = 64
 """Lines of an editor's or make's input that are looked at."""
 
-SED_RUN = re.compile(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
-SED_REPLACE = re.compile(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
-EDITOR_RUN = re.compile(r"^[\s:]*(?:%|\d+(?:,(?:\d+|\$))?)?(?:silent!?\s+)?!\s*(.+)$")
-EDITOR_CALL = re.compile(r"system\(\s*['\"](.+?)['\"]\s*\)")
-GIT_KEYS = re.compile(
+SED_RUN = late_pattern(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
+SED_REPLACE = late_pattern(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
+EDITOR_RUN = late_pattern(r"^[\s:]*(?:%|\d+(?:,(?:\d+|\$))?)?(?:silent!?\s+)?!\s*(.+)$")
+EDITOR_CALL = late_pattern(r"system\(\s*['\"](.+?)['\"]\s*\)")
+GIT_KEYS = late_pattern(
     r"(?i)(?:core\.(?:pager|editor|sshcommand|fsmonitor|askpass|hookspath|gitproxy)|diff\.external|sequence\.editor"
     r"|pager\.\w+|(?:diff|filter|merge)\.[^=]+\.(?:textconv|command|clean|smudge|process|driver)"
     r"|(?:mergetool|difftool)\.[^=]+\.cmd|gpg\.program|credential\.helper|uploadpack\.packobjectshook)\Z"
@@ -135,11 +136,11 @@ def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
 
 
 EDITOR_GIVEN = ("-c", "--cmd", "-S", "-sc", "-esc", "-Esc", "-u", "-i", "-W", "-w", "-p")
-EDITOR_WRITE = re.compile(r"(?:^|[|\n:])\s{0,4}(?:w|wq|wqa|wa|x|xa|xit|up|update|write)!?\s{0,4}(?:$|[|\n])")
-EDITOR_EMPTY = re.compile(
+EDITOR_WRITE = late_pattern(r"(?:^|[|\n:])\s{0,4}(?:w|wq|wqa|wa|x|xa|xit|up|update|write)!?\s{0,4}(?:$|[|\n])")
+EDITOR_EMPTY = late_pattern(
     r"(?:^|[|\n:])\s{0,4}(?:%|1,\$|,|0,\$|g/[.^]?\*?/)\s{0,4}d(?:e|el|elete)?!?\s{0,4}(?:$|[|\n\s])"
 )
-EDITOR_DELETE = re.compile(r"\b(?:delete|delete-file|delete-directory)\(?\s{0,4}['\"]([^'\"\n]{1,300})['\"]")
+EDITOR_DELETE = late_pattern(r"\b(?:delete|delete-file|delete-directory)\(?\s{0,4}['\"]([^'\"\n]{1,300})['\"]")
 """What the lines of an editor's script do to the file, and to others."""
 
 
@@ -185,8 +186,8 @@ def _run_makefile(reader: ScriptReader, text: str, wanted: list[str], scope: She
     run_recipes(reader, text, wanted, scope)
 
 
-MAKE_OPTION = re.compile(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
-MAKE_SHELL = re.compile(r"\$[({]shell ([^)}]*)[)}]")
+MAKE_OPTION = late_pattern(r"(--(?:file|makefile|eval)(?==|\Z)|-[A-Za-z]*?[fE])=?(.*)\Z", re.DOTALL)
+MAKE_SHELL = late_pattern(r"\$[({]shell ([^)}]*)[)}]")
 
 
 def run_evaluated(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -243,12 +244,12 @@ ACTING = name_set(
 )
 """Programs that are worth following behind one that is not known."""
 
-CHAINED = re.compile(
+CHAINED = late_pattern(
     r"[;&|(`]\s{0,4}(?:sudo\s+)?(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|curl|wget|nc|ncat|bash|sh|chmod|chown|truncate|mv)\s"
 )
 """A command behind another one, within a word."""
 
-CARRIED = re.compile(
+CARRIED = late_pattern(
     r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"
     r"(?=(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|find|curl|wget|nc|ncat|bash|sh|sudo|chmod|chown|truncate|mv|cat|env)\s)"
 )
@@ -283,7 +284,7 @@ def run_loaded(reader: ScriptReader, value: str, scope: ShellScope) -> None:
             reader.execute([LOADED_BY[ending], name], scope.copy(), NOTHING)
 
 
-LOADING = re.compile(r"-[Mmr](?=[\w.:/])")
+LOADING = late_pattern(r"-[Mmr](?=[\w.:/])")
 LOADED_BY = {
     "js": "node",
     "cjs": "node",

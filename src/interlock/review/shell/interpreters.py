@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
 import re2
 
+from ...core import late_pattern
 from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
 from .model import NOTHING, Command, KnownFile, PipeContent
@@ -102,25 +104,25 @@ def run_payloads(reader: ScriptReader, text: str, scope: ShellScope) -> None:
 MAX_PAYLOADS = 32
 QUOTES = {"'": "'", '"': '"', "`": "'"}
 """What ends a literal; macros quote `like this'."""
-REMARK = re.compile(r"^\s*(?:#(?!!)|//|--|;|dnl\b|\*|/\*).*$", re.MULTILINE)
+REMARK = late_pattern(r"^\s*(?:#(?!!)|//|--|;|dnl\b|\*|/\*).*$", re.MULTILINE)
 _WORD = (
     r"(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs(?:\.\w+)?|wipefs|find|curl|wget|nc|ncat|bash|sh|chmod|chown|truncate"
     r"|mv|scp|ssh|cat|env)"
 )
-PAYLOAD = re.compile(rf"(^|[\s;&|(=:!`'\"\[,{{])({_WORD}[ \t][^\n`)]{{1,400}})", re.MULTILINE)
-PAYLOAD_LIST = re.compile(rf"['\"]({_WORD})['\"]((?:\s{{0,4}},[\s\[]{{0,4}}['\"][^'\"\n]{{0,200}}['\"]){{1,8}})")
-DELETING = re.compile(
+PAYLOAD = late_pattern(rf"(^|[\s;&|(=:!`'\"\[,{{])({_WORD}[ \t][^\n`)]{{1,400}})", re.MULTILINE)
+PAYLOAD_LIST = late_pattern(rf"['\"]({_WORD})['\"]((?:\s{{0,4}},[\s\[]{{0,4}}['\"][^'\"\n]{{0,200}}['\"]){{1,8}})")
+DELETING = late_pattern(
     r"(?<![\w-])(?:rm(?:_rf|_r|dir|tree)?!?(?=\()|rm_rf!?|unlink|(?:del|delete|remove|rm)[-_]?(?:[Dd]ir|[Tt]ree|[Ff]older|[Ff]ile|"
     r"[Rr]ecursively|[Aa]ll)\w*)"
 )
 """A call that deletes files, in whatever language."""
 
-DELETING_BARE = re.compile(
+DELETING_BARE = late_pattern(
     r"(?:^|[;\[{\n])\s{0,8}(?:file\s+delete|delete\s+file|remove\s+file)(?:\s+-\w+){0,3}\s+(?:--\s+)?([~/][^\s;\]}]{1,300})"
 )
 """The same in a language whose calls have no brackets."""
 
-FAR = re.compile(r"['\"]((?:/|~/)[^'\"\n]{1,300})['\"]")
+FAR = late_pattern(r"['\"]((?:/|~/)[^'\"\n]{1,300})['\"]")
 
 
 def is_scratch(code: str) -> bool:
@@ -135,12 +137,12 @@ MAX_IMPORTS = 3
 MAX_MODULES = 16
 """Modules of one piece of code that are looked for."""
 
-IMPORT = re.compile(
+IMPORT = late_pattern(
     r"(?:^|;)[ \t]{0,16}(?:import[ \t]{1,8}([\w.]{1,80})|from[ \t]{1,8}([\w.]{1,80})[ \t]{1,8}import)", re.MULTILINE
 )
 
 
-REQUIRE = re.compile(
+REQUIRE = late_pattern(
     r"(?:\brequire\(|\bimport\(|\bfrom|\bimport)\s{0,4}['\"](\.{1,2}/[\w./-]{1,200})['\"]|\brequire_relative\s{0,4}\(?['\"]([\w./-]{1,200})"
 )
 """Modules of a project in JavaScript and Ruby."""
@@ -176,7 +178,7 @@ STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", 
 
 def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
     """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
-    if not SENDS.Match(code.encode("utf-8", "replace")):
+    if not _sends().Match(code.encode("utf-8", "replace")):
         return
     mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) or IN_ADDRESS.search(code) else ""
     if not mark and READS_FILES.search(code) is not None:
@@ -189,29 +191,37 @@ def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) 
 
 
 MAX_LITERALS = 256
-SENDS = re2.Set.SearchSet()
-SENDS.Add(
-    r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
-    r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
-    r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
-    r"|file_get_contents\(\s{0,4}['\"]http|URI\.open|open-uri"
-    r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
-)
-SENDS.Compile()
-READS_ENVIRONMENT = re.compile(
+
+
+@cache
+def _sends() -> re2.Set:
+    """Finds what sends over a network."""
+    found = re2.Set.SearchSet()
+    found.Add(
+        r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
+        r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
+        r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
+        r"|file_get_contents\(\s{0,4}['\"]http|URI\.open|open-uri"
+        r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
+    )
+    found.Compile()
+    return found
+
+
+READS_ENVIRONMENT = late_pattern(
     r"\bos\.environ(?!\s{0,4}[\[.])|os\.environ\.(?:copy|items)\(|dict\(os\.environ|\bprocess\.env(?!\s{0,4}[.\[])|\bENV\.to_h|%ENV|\bgetenv\(\)"
     r"|dotenv_values|environ\.items"
 )
-IN_ADDRESS = re.compile(
+IN_ADDRESS = late_pattern(
     r"https?://[^\s'\"`]{0,200}(?:['\"]\s{0,4}[+.]\s{0,4}|\$?\{|#\{)"
     r"(?:os\.(?:environ(?:\.get)?|getenv)|process\.env|ENV)[\[(.]{1,2}['\"]?\w{0,60}(?:KEY|TOKEN|SECRET|PASS|CRED)"
 )
 """A secret of the environment as a part of an address: a service takes one in a header."""
-READS_FILES = re.compile(
+READS_FILES = late_pattern(
     r"\bopen\(|read_text|read_bytes|readFile|File\.(?:read|open)|file_get_contents|IO\.read|slurp|\bopen\b|upload|files="
 )
-LITERAL = re.compile(r"['\"]([^'\"\n]{1,200})['\"]")
-ADDRESS = re.compile(r"https?://[^\s'\"`)]{1,200}")
+LITERAL = late_pattern(r"['\"]([^'\"\n]{1,200})['\"]")
+ADDRESS = late_pattern(r"https?://[^\s'\"`)]{1,200}")
 
 
 def inline_code(command: Command, options: tuple[str, ...]) -> str | None:
@@ -230,7 +240,7 @@ def inline_code(command: Command, options: tuple[str, ...]) -> str | None:
     return "\n".join(found) if found else None
 
 
-READ_FILE = re.compile(r"\s*(?:\.read|\\i|source|\\\.)\s+['\"]?([^\s'\";]+)")
+READ_FILE = late_pattern(r"\s*(?:\.read|\\i|source|\\\.)\s+['\"]?([^\s'\";]+)")
 """Statements that read others from a file."""
 
 
@@ -281,7 +291,7 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
     return PipeContent(None, (*flow.sources, command.program)[-4:])
 
 
-SHELL_OUT = re.compile(
+SHELL_OUT = late_pattern(
     r"(?:^|\n)\s{0,8}(?:\\+!|\.shell|\.system|system|!)\s{0,8}([^\n]{1,400})"
     r"|\bPROGRAM\s{1,4}'([^'\n]{1,400})'"
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...core import from_json
+from ...core import from_json, late_pattern
 from .interpreters import run_code
 from .model import NOTHING, Command, PipeContent
 from .scope import ShellScope, below
@@ -52,7 +51,7 @@ class _Package(msgspec.Struct):
     scripts: dict[str, str] = {}
 
 
-SCRIPT_LINE = re.compile(r'"([\w:.-]{1,64})"\s{0,4}:\s{0,4}"((?:[^"\\\n]|\\.){1,2000})"')
+SCRIPT_LINE = late_pattern(r'"([\w:.-]{1,64})"\s{0,4}:\s{0,4}"((?:[^"\\\n]|\\.){1,2000})"')
 
 
 def run_tests(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -71,7 +70,7 @@ def run_tests(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
     return NOTHING
 
 
-TEST_FILE = re.compile(r"test_.*\.py\Z|.*_test\.py\Z")
+TEST_FILE = late_pattern(r"test_.*\.py\Z|.*_test\.py\Z")
 
 HOOKS = {
     "commit": ("pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"),
@@ -141,9 +140,9 @@ def plain_recipe(line: str, values: dict[str, str]) -> str:
     return line.strip().lstrip("@-+").replace("$$", "$")
 
 
-VALUE = re.compile(r"(?:export\s+)?([A-Za-z_]\w{0,63})\s{0,8}(?:[:?+]?:?=)\s{0,8}(.*)\Z")
-RULE = re.compile(r"([^\t#=:][^#=:]*)::?(?!=)([^=]*)\Z")
-VARIABLE = re.compile(r"\$[({]([A-Za-z_]\w{0,63})[)}]")
+VALUE = late_pattern(r"(?:export\s+)?([A-Za-z_]\w{0,63})\s{0,8}(?:[:?+]?:?=)\s{0,8}(.*)\Z")
+RULE = late_pattern(r"([^\t#=:][^#=:]*)::?(?!=)([^=]*)\Z")
+VARIABLE = late_pattern(r"\$[({]([A-Za-z_]\w{0,63})[)}]")
 
 
 def run_crontab(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -165,7 +164,7 @@ def run_schedule(reader: ScriptReader, text: str, scope: ShellScope, flow: PipeC
             reader.nested(found[1], below(scope, "cron"), NOTHING)
 
 
-SCHEDULE = re.compile(r"\s*(?:@\w+|(?:[\d*/,A-Za-z-]+\s+){5})\s*(?:root\s+)?(\S.*)\Z")
+SCHEDULE = late_pattern(r"\s*(?:@\w+|(?:[\d*/,A-Za-z-]+\s+){5})\s*(?:root\s+)?(\S.*)\Z")
 
 
 def run_on_known(reader: ScriptReader, words: list[str], root: str, scope: ShellScope) -> None:

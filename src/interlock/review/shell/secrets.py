@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import re2
 
+from ...core import late_pattern
 from ..file_kinds import kinds_of
 from ..wordlist import name_set
 from .model import Command, KnownFile
@@ -42,12 +42,12 @@ _FILES.Add(
 _FILES.Compile()
 """Names of files that hold secrets."""
 
-_PUBLIC = re.compile(
+_PUBLIC = late_pattern(
     r"(?i)\.pub\Z|example|sample|template|\.dist\Z|known_hosts|\.ssh/config\Z|\.test\Z|public|\.aws/config\Z"
 )
 
-_MARKED = re.compile(r"[$<]\([^()]*\b(a-secret|environment|everything)\b[^()]*\)")
-_VARIABLE = re.compile(
+_MARKED = late_pattern(r"[$<]\([^()]*\b(a-secret|environment|everything)\b[^()]*\)")
+_VARIABLE = late_pattern(
     r"\$\{?(?:[A-Z0-9_]{0,64}(?:SECRET_ACCESS_KEY|PRIVATE_KEY|SECRET_KEY|DATABASE_URL|SSH_KEY|MASTER_KEY))\}?"
 )
 
@@ -59,11 +59,11 @@ STORES = name_set(
 )
 """Programs that can print a secret."""
 
-_PRINTED = re.compile(
+_PRINTED = late_pattern(
     r"(?i)(?:^|[\s/_.:-])(?:secrets?|passwords?|passwd|tokens?|credentials?|credential|access-keys?|private-keys?|secret-keys?|otp"
     r"|get-secret-value|print-access-token|generic-password|export-secret\S*|fill|decrypt|-d|get-parameters?\S*|kv)(?:$|[\s/_.:=-])"
 )
-_ASKED = re.compile(
+_ASKED = late_pattern(
     r"(?i)(?:^|[\s-])(?:get\S*|show\S*|print\S*|read|view|export\S*|dump\S*|describe|cat|find-\S+|lookup|fetch|download|reveal|token|fill"
     r"|decrypt|-d|config|output|status|list|ls|secrets|pull)(?:$|\s)"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ...core import late_pattern
 from ..wordlist import name_set
 from .model import Command, PipeContent
 from .scope import ShellScope
@@ -33,15 +34,15 @@ SENDING = STREAMS | COPIES | {"tee"}
 FILED = name_set("gh glab mail mailx mutt s-nail swaks pastebinit transfer curl http xh https")
 """Programs that send files named by an operand or an option's value."""
 
-LOCAL = re.compile(
+LOCAL = late_pattern(
     r"(?:\w+://)?(?:[^/@\s]*@)?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?|0\.0\.0\.0|host\.docker\.internal)(?:[:/].*)?\Z"
     r"|(?:https?://)?:\d+\S*\Z", re.DOTALL
 )  # fmt: skip
-PUT = re.compile(r"(?:^|[;\n])\s{0,8}m?put\s{1,8}(\S{1,200})")
+PUT = late_pattern(r"(?:^|[;\n])\s{0,8}m?put\s{1,8}(\S{1,200})")
 NETWORK = ("/dev/tcp/", "/dev/udp/")
-AT_FILE = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
-FIELD_FILE = re.compile(r"[\w-]{1,64}@([^\s:;@]+)\Z")
-REMOTE = re.compile(
+AT_FILE = late_pattern(r"(?:[^=@<]*=)?[@<]([^;]+)")
+FIELD_FILE = late_pattern(r"[\w-]{1,64}@([^\s:;@]+)\Z")
+REMOTE = late_pattern(
     r"[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?![\\/]{2}|\\)|(?:s3|gs|b2|ftp|sftp|rsync|https?|az)://|[\w-]+:[\w/.-]*\Z"
 )
 FAR = re.compile(
@@ -58,7 +59,7 @@ HEADER = frozenset(
 SPELLED = name_set("dig nslookup host ping")
 """Programs that send what they are asked for as the name of a host."""
 
-SECRET_NAME = re.compile(r"\$\{?\w*(?:TOKEN|KEY|SECRET|PASS)\w*")
+SECRET_NAME = late_pattern(r"\$\{?\w*(?:TOKEN|KEY|SECRET|PASS)\w*")
 COMMANDED = name_set("ssh kubectl openssl aws gcloud az")
 """Programs whose words are commands or options of their own."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from ...core import late_pattern
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .names import program_name
 from .scope import ShellScope, below
@@ -12,7 +12,7 @@ from .scope import ShellScope, below
 if TYPE_CHECKING:
     from .reader import ScriptReader
 
-SENT = re.compile(r"(?:[^=@<]*=)?[@<]([^;]+)")
+SENT = late_pattern(r"(?:[^=@<]*=)?[@<]([^;]+)")
 """A file that a request carries: `@path`, `name=@path`, `name=<path`."""
 
 
@@ -41,7 +41,7 @@ def run_request(reader: ScriptReader, command: Command, scope: ShellScope, flow:
 INSTALLER = "well-known-installer"
 """Stands for the program that fetches the installer of a well-known tool from its maker over TLS."""
 
-MAKERS = re.compile(
+MAKERS = late_pattern(
     r"https://(?:sh\.rustup\.rs|get\.docker\.com|astral\.sh|install\.python-poetry\.org|bootstrap\.pypa\.io|bun\.sh"
     r"|deno\.land|get\.pnpm\.io|deb\.nodesource\.com|rpm\.nodesource\.com|get\.sdkman\.io|get\.helm\.sh|dl\.k8s\.io"
     r"|repo\.anaconda\.com|micro\.mamba\.pm|nixos\.org|cli\.github\.com|apt\.llvm\.org|packages\.microsoft\.com"

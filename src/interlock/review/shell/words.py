@@ -7,6 +7,7 @@ from typing import Protocol
 
 from tree_sitter import Node
 
+from ...core import late_pattern
 from .ascii import from_ascii
 from .scope import ShellScope
 
@@ -147,10 +148,10 @@ VALUES = ("simple_expansion", "expansion", "command_substitution")
 """Pieces whose value the shell splits at blanks when they stand outside quotes."""
 
 
-PARAMETER = re.compile(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
+PARAMETER = late_pattern(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
 
 
-SUBSTRING = re.compile(r"\$\{(\w{1,64}):\s{0,4}(\d{1,4})(?::(\d{1,4}))?\}\Z")
+SUBSTRING = late_pattern(r"\$\{(\w{1,64}):\s{0,4}(\d{1,4})(?::(\d{1,4}))?\}\Z")
 
 
 def parameter(text: str, scope: ShellScope) -> str:
@@ -174,10 +175,10 @@ def parameter(text: str, scope: ShellScope) -> str:
     return f"${name_}" if known is None else known
 
 
-SUBSCRIPT = re.compile(r"\s{0,8}[A-Za-z_]\w{0,63}\[[^\n]{0,400}?(?:\$\(|`)")
+SUBSCRIPT = late_pattern(r"\s{0,8}[A-Za-z_]\w{0,63}\[[^\n]{0,400}?(?:\$\(|`)")
 """A subscript with a command in it, which runs wherever a sum or a test evaluates the text."""
 
-ELEMENTS = re.compile(r'"\$\{(\w+)\[(@|\d{1,4})\](?::[^{}]*)?\}"\Z')
+ELEMENTS = late_pattern(r'"\$\{(\w+)\[(@|\d{1,4})\](?::[^{}]*)?\}"\Z')
 
 
 def elements(array: tuple[str, ...], index: str) -> list[str]:
@@ -203,7 +204,7 @@ def expand_braces(text: str) -> list[str]:
     return done + queue
 
 
-BRACES = re.compile(r"(?<!\$)\{([^{}\s]*,[^{}\s]*)\}")
+BRACES = late_pattern(r"(?<!\$)\{([^{}\s]*,[^{}\s]*)\}")
 
 
 def unescape(text: str) -> str:
@@ -217,7 +218,7 @@ def unescape_quoted(text: str) -> str:
 
 
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "0": "\0"}
-ANSI = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL)
+ANSI = late_pattern(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL)
 
 
 def ansi(text: str) -> str:
@@ -233,8 +234,8 @@ def ansi(text: str) -> str:
     return ANSI.sub(one, text) if "\\" in text else text
 
 
-BACK_QUOTES = re.compile(r"\\.|`((?:[^`\\]|\\.)*)`", re.DOTALL)
-ESCAPED = re.compile(r"\\([$`\\])")
+BACK_QUOTES = late_pattern(r"\\.|`((?:[^`\\]|\\.)*)`", re.DOTALL)
+ESCAPED = late_pattern(r"\\([$`\\])")
 
 
 def without_back_quotes(text: str) -> str:
