@@ -221,7 +221,7 @@ def test_the_story_tells_of_parks_and_hangs(tmp_path):
         for answer in ("said", "the agent was given a hint", "the tool was ended"):
             supervisor.run.record(UnwedgeRecord("tool never ends", answer))
     with Story.open(folder_of(supervisor)) as story:
-        text = render(gather(story, Changed()), "md")
+        text = render(gather(story, RunChanges()), "md")
     assert "It was parked at a usage limit 2 times." in text
     assert "It hung: tool never ends (the agent was given a hint, the tool was ended)." in text
 
