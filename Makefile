@@ -15,7 +15,7 @@ BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup demo web test test-gui test-agents check bench bench-detect bench-loop torture docs lock cli dist clean
+.PHONY: help setup demo web test test-gui test-agents check bench bench-detect bench-loop torture mutants docs lock cli dist clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -88,6 +88,9 @@ bench-loop: setup ## the ladder against scripted agents (ONLY=name: one of them)
 torture: setup ## the long versions: crashes, simulations, properties
 	@scripts/debian-packages $(TERMINAL_PACKAGES)
 	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200
+
+mutants: setup ## change the code of decide, detect and control in 600 places, and see whether a test fails
+	$(BIN)/python scripts/mutants.py --workers $(WORKERS)
 
 docs: setup ## build the documentation into site/; a warning is an error
 	@$(BIN)/python scripts/docs_site.py

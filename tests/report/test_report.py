@@ -20,7 +20,7 @@ from interlock.records import (
     VerificationResult,
 )
 from interlock.report import Story
-from interlock.report.changes import Changed, read_changes, split_patch
+from interlock.report.changes import RunChanges, read_changes, split_patch
 from interlock.report.document import gather
 from interlock.report.page.element import Html, el
 from interlock.report.pictures import read_picture
@@ -175,7 +175,7 @@ def hostile(tmp_path_factory):
         from interlock.report.changes import Stretch
 
         stretch = Stretch(ATTACK, ATTACK, 1, 0.0, ATTACK, split_patch(patch, {}))
-        return gather(story, Changed((stretch,), ATTACK))
+        return gather(story, RunChanges((stretch,), ATTACK))
 
 
 def test_nothing_that_an_agent_says_becomes_markup(hostile):
@@ -221,7 +221,7 @@ def test_the_story_tells_of_parks_and_hangs(tmp_path):
         for answer in ("said", "the agent was given a hint", "the tool was ended"):
             supervisor.run.record(UnwedgeRecord("tool never ends", answer))
     with Story.open(folder_of(supervisor)) as story:
-        text = render(gather(story, Changed()), "md")
+        text = render(gather(story, RunChanges()), "md")
     assert "It was parked at a usage limit 2 times." in text
     assert "It hung: tool never ends (the agent was given a hint, the tool was ended)." in text
 

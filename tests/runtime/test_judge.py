@@ -24,7 +24,7 @@ from interlock.journal import JournalReader, Store
 from interlock.records import Opinion
 from interlock.runtime import Supervisor
 from interlock.runtime.judge import Judge
-from interlock.runtime.judge_prompt import Question, read_verdicts, write_prompt
+from interlock.runtime.judge_prompt import JudgeQuestion, read_verdicts, write_prompt
 from interlock.runtime.prices import Prices
 
 DRIFT = Issue(
@@ -177,7 +177,7 @@ def test_a_verdict_below_the_threshold_is_none() -> None:
     assert said.agrees is None
 
 
-PROMPT = write_prompt([Question("finding", "k", "?", "data")])
+PROMPT = write_prompt([JudgeQuestion("finding", "k", "?", "data")])
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_a_model_that_obeys_the_text_of_the_run_is_not_heard() -> None:
 
 
 def test_marks_and_canary_are_new_each_time_and_only_the_instructions_have_the_canary() -> None:
-    one, other = (write_prompt([Question("finding", "k", "?", "data")]) for _ in range(2))
+    one, other = (write_prompt([JudgeQuestion("finding", "k", "?", "data")]) for _ in range(2))
     assert one.canary != other.canary
     assert one.text != other.text
     assert one.canary not in one.text

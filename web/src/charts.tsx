@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { runPath } from "./api";
 import { count, dollars, short, spend } from "./format";
-import { useData } from "./hooks";
+import { useData, useFeed } from "./hooks";
 import { useQuery } from "./router";
 import type { Feed } from "./run";
 import { steady } from "./steady";
@@ -43,19 +43,7 @@ function AllCharts({ runId, feed, summary }: { runId: string; feed: Feed; summar
   const [step, setStep] = useQuery("step");
   const [over, setOver] = useState<number | null>(null);
   const slider = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    let timer = 0;
-    const unhear = feed.listen(() => {
-      timer ||= window.setTimeout(() => {
-        timer = 0;
-        again();
-      }, AGAIN_MS);
-    });
-    return () => {
-      clearTimeout(timer);
-      unhear();
-    };
-  }, [feed, again]);
+  useFeed(feed, again, AGAIN_MS);
   const series = data?.series;
   const spent = spend(summary.cost_usd, summary.unpriced_tokens);
   const drawn = useMemo(() => (series ? drawings(series, summary.max_cost_usd, spent) : []), [series, summary.max_cost_usd, spent]);

@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError, asError, get } from "./api";
+import type { Feed } from "./run";
 
 export interface Asked<T> {
   data?: T;
@@ -35,6 +36,23 @@ export function useData<T>(path: string | null): Asked<T> {
   const again = useCallback(() => setTurn((n) => n + 1), []);
   const fresh = state.path === path;
   return { data: fresh ? state.data : undefined, error: fresh ? state.error : undefined, loading, again };
+}
+
+/** Call `again` for new lines of a run, at most once in so many milliseconds. */
+export function useFeed(feed: Feed, again: () => void, everyMs: number): void {
+  useEffect(() => {
+    let timer = 0;
+    const unhear = feed.listen(() => {
+      timer ||= window.setTimeout(() => {
+        timer = 0;
+        again();
+      }, everyMs);
+    });
+    return () => {
+      clearTimeout(timer);
+      unhear();
+    };
+  }, [feed, again, everyMs]);
 }
 
 /** The time in seconds, anew every so many milliseconds. */

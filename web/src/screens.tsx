@@ -1,9 +1,9 @@
 // Screens: what a GUI session looked like.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { runPath } from "./api";
 import { clock, dateTime, many } from "./format";
-import { useData } from "./hooks";
+import { useData, useFeed } from "./hooks";
 import type { Feed } from "./run";
 import type { Picture } from "./types";
 import { Card, Dialog, Empty, Failed, Loading } from "./ui";
@@ -13,19 +13,7 @@ const AGAIN_MS = 3_000;
 export function Screens({ runId, feed }: { runId: string; feed: Feed }) {
   const { data, error, loading, again } = useData<{ pictures: Picture[] }>(runPath(runId, "/pictures"));
   const [at, setAt] = useState<number | null>(null);
-  useEffect(() => {
-    let timer = 0;
-    const unhear = feed.listen(() => {
-      timer ||= window.setTimeout(() => {
-        timer = 0;
-        again();
-      }, AGAIN_MS);
-    });
-    return () => {
-      clearTimeout(timer);
-      unhear();
-    };
-  }, [feed, again]);
+  useFeed(feed, again, AGAIN_MS);
   const pictures = [...(data?.pictures ?? [])].reverse();
   const src = (picture: Picture) => runPath(runId, `/pictures/${encodeURIComponent(picture.name)}`);
   return (

@@ -35,7 +35,7 @@ class Audited(Struct, frozen=True):
     problems: tuple[StoreDamage, ...] = ()
 
 
-class Audit:
+class StoreAudit:
     """One audit. Damaged contents are forgotten, so that the next checkpoint saves again what is still on the disk."""
 
     def __init__(self, store: CheckpointStore, history: CheckpointHistory) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..config import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
-from .audit import Audit, Audited
+from .audit import Audited, StoreAudit
 from .change import Change
 from .change_watcher import FITTING, ChangeWatcher
 from .comparison import Comparison
@@ -305,7 +305,7 @@ class Checkpoints:
     def verify(self, progress: Progress | None = None) -> Audited:
         """Read everything that is stored and say what is damaged."""
         with self._busy("verify"):
-            return Audit(self._store, self._history).run(progress)
+            return StoreAudit(self._store, self._history).run(progress)
 
     def recover(self) -> Lines:
         """Finish or undo what a crash cut short; says what was done."""

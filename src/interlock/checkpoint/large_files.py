@@ -28,7 +28,7 @@ _FICLONE = 0x40049409
 _ZEROS = bytes(BLOCK)
 
 
-class Kept(Struct, frozen=True):
+class KeptContent(Struct, frozen=True):
     """A large content that is in the store, not yet recorded."""
 
     digest: bytes
@@ -43,7 +43,7 @@ def has_holes(found: os.stat_result) -> bool:
     return found.st_size >= LARGE and found.st_blocks * 512 < found.st_size // 2
 
 
-def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> Kept:
+def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptContent:
     """Copy an open file into the store and name it by its content."""
     temporary = store.objects / f".{secrets.token_hex(8)}"
     out = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -63,7 +63,7 @@ def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> Kept:
         length = os.fstat(out).st_size
         if fresh:
             temporary.rename(known)
-        return Kept(digest, length, size, codec, fresh)
+        return KeptContent(digest, length, size, codec, fresh)
     finally:
         os.close(out)
         with suppress(FileNotFoundError):

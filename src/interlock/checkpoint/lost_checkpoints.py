@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import boot_id
-from .audit import Audit
+from .audit import StoreAudit
 from .history import CheckpointHistory
 from .store import CheckpointStore
 
@@ -12,7 +12,7 @@ def drop_lost(store: CheckpointStore, history: CheckpointHistory) -> list[str]:
     """Check what was written last before the machine went down; says what had to be dropped."""
     if store.get_meta("boot") in (None, boot_id()):
         return []
-    audit = Audit(store, history)
+    audit = StoreAudit(store, history)
     bad = dict(audit.bad_contents(after=int(store.get_meta("flushed") or 0)))
     first = next((problem.checkpoint for problem in audit.affected(bad)), None) if bad else None
     with store.transaction(durable=True):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Literal
 
 import msgspec
 import zstandard
 from msgspec import Struct
 
-from ..core import boot_id, from_msgpack
+from ..core import boot_clock, boot_id, from_msgpack
 from .change import Difference
 from .entry import TreeEntry
-from .power_loss import SETTLES_S, started_at
 from .store import CheckpointStore
+
+SETTLES_S = 60.0
+"""After this long the kernel has written by itself what was moved; a power cut sooner may have lost some of it."""
 
 State = Literal["staging", "applying", "done", "abandoned", "taking_back", "taken_back"]
 
@@ -117,3 +120,8 @@ def _encode(body: Body) -> bytes:
 
 def _decode(data: bytes) -> Body:
     return from_msgpack(zstandard.ZstdDecompressor().decompress(data), Body)
+
+
+def started_at() -> float:
+    """When the machine was started, in seconds since the epoch."""
+    return time.time() - boot_clock()

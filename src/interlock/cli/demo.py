@@ -43,11 +43,11 @@ def demo(
     console = Console(highlight=False)
     factor = 0.0 if fast or not console.is_terminal else 2 * NORMAL if slow else NORMAL
     split = factor and console.width >= LEAST_COLUMNS and console.height >= LEAST_ROWS
-    narrator = (_split if split else _lines)(console, store, Pace(factor))
+    narrator = (_split if split else _lines)(console, store, DemoPace(factor))
     print_totals(console, narrator, kept=keep)
 
 
-class Pace:
+class DemoPace:
     """Keeps to the time that people need: work that is done meanwhile is part of it."""
 
     def __init__(self, factor: float) -> None:
@@ -60,7 +60,7 @@ class Pace:
         time.sleep(max(self._due - time.monotonic(), wanted * LEAST))
 
 
-def _split(console: Console, store: Store | None, pace: Pace) -> Narrator:
+def _split(console: Console, store: Store | None, pace: DemoPace) -> Narrator:
     """Agent and Interlock side by side."""
     from rich.live import Live
 
@@ -84,7 +84,7 @@ def _split(console: Console, store: Store | None, pace: Pace) -> Narrator:
     return screen.narrator
 
 
-def _lines(console: Console, store: Store | None, pace: Pace) -> Narrator:
+def _lines(console: Console, store: Store | None, pace: DemoPace) -> Narrator:
     """One line after the other."""
     from ..demo import Lines, play
 

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from .output import print_json
+from ..core import InterlockError
+from .output import print_json, say_error
 
 if TYPE_CHECKING:
+    from ..config import Config
     from ..gui import Replayed
     from ..gui.orchestrator import InterventionEvent
 
@@ -45,7 +47,6 @@ def replay(
     """
     from ..config import load
     from ..gui import Wishes, replay_session
-    from .gui_report import write_report
 
     wishes = Wishes(
         url=editor,
@@ -161,3 +162,21 @@ def _print(done: Replayed, page: Path | None) -> None:
         console.print(Text(f"report: {page}", style="dim"))
     if not result.completed:
         console.print(Text("to continue: the same command with --resume", style="dim"))
+
+
+def write_report(run_folder: Path, config: Config, target: Path | None) -> Path | None:
+    """Write the run's report, into its own folder if nothing else is said; None, and a line on stderr, if it fails."""
+    from ..journal import RunFolder
+    from ..report import Story, gather, read_changes, render
+
+    page = target or run_folder / "report.html"
+    album = config.gui.screenshot_dir
+    albums = (Path(album).expanduser(),) if album else ()
+    try:
+        with Story.open(RunFolder(run_folder)) as story:
+            changes = read_changes(story.checkpoints, story.spec.workspace, config)
+            page.write_text(render(gather(story, changes, albums=albums), "html"), encoding="utf-8")
+    except (InterlockError, OSError) as error:
+        say_error(f"the report could not be written ({error})")
+        return None
+    return page

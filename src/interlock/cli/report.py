@@ -47,11 +47,11 @@ def report(
         )
 
     from ..config import load
-    from ..report import Changed, Story, gather, read_changes, render
+    from ..report import RunChanges, Story, gather, read_changes, render
 
     with Story.open(folder) as story:
         config, workspace = load(), story.spec.workspace
-        changes = read_changes(story.checkpoints, workspace, config) if diffs else Changed(note="Omitted.")
+        changes = read_changes(story.checkpoints, workspace, config) if diffs else RunChanges(note="Omitted.")
         album = config.gui.screenshot_dir
         text = render(gather(story, changes, albums=(Path(album).expanduser(),) if album else ()), made)
     if target is None:

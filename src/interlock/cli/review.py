@@ -16,7 +16,7 @@ from .app import new_app
 from .output import print_json, say_error
 
 if TYPE_CHECKING:
-    from ..review import Judge
+    from ..review import CommandReviewer
 
 app = new_app()
 
@@ -67,11 +67,11 @@ def review(
     Example: interlock review 'git push --force'
     """
     from ..config import load
-    from ..review import Judge
+    from ..review import CommandReviewer
 
     if workspace is not None:
         workspace = str(Path(workspace).expanduser().absolute())
-    judge = Judge(load(Path(config) if config is not None else None).review, rules_path=rules)
+    judge = CommandReviewer(load(Path(config) if config is not None else None).review, rules_path=rules)
     if command == ["-"]:
         blocked, bad = answer_lines(judge, cwd, workspace)
         raise typer.Exit(2 if bad else 1 if blocked else 0)
@@ -87,7 +87,7 @@ def review(
     raise typer.Exit(1 if found.verdict == "block" else 0)
 
 
-def answer_lines(judge: Judge, cwd: str | None, workspace: str | None) -> tuple[int, int]:
+def answer_lines(judge: CommandReviewer, cwd: str | None, workspace: str | None) -> tuple[int, int]:
     """Answer standard input line by line; returns how many were blocked and how many were bad."""
     blocked = bad = lines = 0
     for number, line in enumerate(read_lines(), 1):

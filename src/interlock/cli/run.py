@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 
-class Contain(StrEnum):
+class ContainOption(StrEnum):
     """How the agent is kept from its supervisor."""
 
     off = "off"
@@ -84,7 +84,7 @@ def run(
         ),
     ] = StepsFrom.auto,
     contain: Annotated[
-        Contain | None,
+        ContainOption | None,
         typer.Option(
             "--contain", help="Isolate the agent from its supervisor; auto (the default): guard if it works here."
         ),
@@ -175,7 +175,7 @@ def run(
     launch_and_exit(launch, summary, proxy=proxy)
 
 
-def _with_runtime(config: Config, contain: Contain | None, leave_running: bool) -> Config:
+def _with_runtime(config: Config, contain: ContainOption | None, leave_running: bool) -> Config:
     from msgspec.structs import replace
 
     runtime = config.runtime

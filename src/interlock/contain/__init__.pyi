@@ -5,7 +5,7 @@ from .fence import EGRESS_PORT as EGRESS_PORT
 from .fence import Fence as Fence
 from .fence import build_fence as build_fence
 from .fence import missing_settings as missing_settings
-from .guard import Kept as Kept
+from .guard import GuardedPlaces as GuardedPlaces
 from .guard import guard_words as guard_words
 from .insiders import Insiders as Insiders
 from .insiders import in_a_run as in_a_run

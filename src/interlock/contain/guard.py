@@ -32,7 +32,7 @@ DEVICES = ("/dev/pts", "/dev/shm", "/dev/dri", "/dev/snd", "/dev/fuse", "/dev/kv
 KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/fs")
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class GuardedPlaces(Struct, frozen=True, kw_only=True):
     """The places of one run.
 
     `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
@@ -49,7 +49,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 def guard_words(
     program: str,
-    kept: Kept,
+    kept: GuardedPlaces,
     allow: tuple[str, ...] = (),
     filter_fd: int | None = None,
     fence: Fence | None = None,

@@ -15,24 +15,24 @@ MOST = 256
 """Paths of one call that are looked at."""
 
 
-class Changed(Struct, frozen=True):
+class ChangedPath(Struct, frozen=True):
     """A path that would change; `whole` where everything below it would go or move."""
 
     path: str
     whole: bool = False
 
 
-def changed_by(call: ToolCall, workspace: str | None) -> list[Changed]:
+def changed_by(call: ToolCall, workspace: str | None) -> list[ChangedPath]:
     """What a call would change, by absolute path where the workspace is known."""
-    found: dict[Changed, None] = {}
+    found: dict[ChangedPath, None] = {}
     for write in call.writes:
-        found[Changed(resolve(write.path, workspace))] = None
+        found[ChangedPath(resolve(write.path, workspace))] = None
     for command in call.script.commands:
         if not ELSEWHERE.isdisjoint(command.via):
             continue
         for changed in _changes(command):
             if changed.path[:1] not in ("$", "&", "<", "") and len(changed.path) < 1024:
-                found[Changed(resolve(changed.path, command.cwd or workspace), changed.whole)] = None
+                found[ChangedPath(resolve(changed.path, command.cwd or workspace), changed.whole)] = None
         if len(found) >= MOST:
             break
     return list(found)
@@ -42,10 +42,10 @@ ELSEWHERE = frozenset(("ssh", "docker", "podman", "kubectl", "chroot"))
 """Through these a command works on other files than those of the workspace."""
 
 
-def _changes(command: Command) -> Iterator[Changed]:
+def _changes(command: Command) -> Iterator[ChangedPath]:
     for redirect in command.redirects:
         if redirect.writes and not redirect.target.startswith("/dev/") and not redirect.target.isdigit():
-            yield Changed(redirect.target)
+            yield ChangedPath(redirect.target)
     program, args = command.program, command.args
     operands = [word for word in args if not word.startswith("-")]
     if program in (
@@ -65,31 +65,31 @@ def _changes(command: Command) -> Iterator[Changed]:
         "ex",
     ):
         values = operands[1:] if program in ("chmod", "chown", "chgrp") else operands
-        yield from map(Changed, values)
+        yield from map(ChangedPath, values)
     elif program in ("rm", "rmdir"):
-        yield from (Changed(word, True) for word in operands)
+        yield from (ChangedPath(word, True) for word in operands)
     elif program == "mv":
-        yield from (Changed(word, True) for word in operands[:-1])
+        yield from (ChangedPath(word, True) for word in operands[:-1])
         yield from _into(operands, args)
     elif program in ("cp", "install", "ln", "rsync", "scp"):
         yield from _into(operands, args)
     elif program in ("sed", "gsed", "perl", "ruby", "awk", "gawk") and _in_place(program, args):
-        yield from map(Changed, _after_script(args, operands))
+        yield from map(ChangedPath, _after_script(args, operands))
     elif program == "dd":
-        yield from (Changed(word[3:]) for word in args if word.startswith("of="))
+        yield from (ChangedPath(word[3:]) for word in args if word.startswith("of="))
     elif program in ("curl", "wget", "sort", "gcc", "cc", "pandoc"):
         yield from map(
-            Changed,
+            ChangedPath,
             _valued(args, ("-o", "-O", "--output", "--output-document") if program != "curl" else ("-o", "--output")),
         )
     elif program == "patch":
-        yield from map(Changed, operands[:1])
+        yield from map(ChangedPath, operands[:1])
     elif program == "git":
         yield from _git(args, operands)
     elif program in FORMATTERS and _formats(program, args):
-        yield from (Changed(word) for word in operands if "/" in word or "." in word)
+        yield from (ChangedPath(word) for word in operands if "/" in word or "." in word)
     if command.code:
-        yield from map(Changed, WRITTEN_BY_CODE.findall(command.code[:MAX_CODE]))
+        yield from map(ChangedPath, WRITTEN_BY_CODE.findall(command.code[:MAX_CODE]))
 
 
 MAX_CODE = 65_536
@@ -118,15 +118,15 @@ def _formats(program: str, args: tuple[str, ...]) -> bool:
     return (not need or any(word.partition("=")[0] in need for word in args)) and ONLY_CHECKS.isdisjoint(args)
 
 
-def _into(operands: list[str], args: tuple[str, ...]) -> Iterator[Changed]:
+def _into(operands: list[str], args: tuple[str, ...]) -> Iterator[ChangedPath]:
     """Where a copy goes: the last operand, and what its files are called below it if it is a folder."""
     into = list(_valued(args, ("-t", "--target-directory")))
     target = into[0] if into else operands[-1] if len(operands) > 1 else ""
     if not target:
         return
-    yield Changed(target)
+    yield ChangedPath(target)
     for source in operands if into else operands[:-1]:
-        yield Changed(f"{target.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}")
+        yield ChangedPath(f"{target.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}")
 
 
 def _in_place(program: str, args: tuple[str, ...]) -> bool:
@@ -158,21 +158,21 @@ def _valued(args: tuple[str, ...], options: Iterable[str]) -> Iterator[str]:
             yield value
 
 
-def _git(args: tuple[str, ...], operands: list[str]) -> Iterator[Changed]:
+def _git(args: tuple[str, ...], operands: list[str]) -> Iterator[ChangedPath]:
     """Paths that git itself writes: what checkout and restore bring back, what rm and mv take away."""
     verb = operands[0] if operands else ""
     rest = list(args[args.index("--") + 1 :]) if "--" in args else operands[1:]
     if verb == "restore":
         sources = set(_valued(args, ("--source", "-s")))
         if "--staged" not in args and "-S" not in args:
-            yield from (Changed(word) for word in rest if word not in sources)
+            yield from (ChangedPath(word) for word in rest if word not in sources)
     elif verb == "checkout" and "--" in args:
-        yield from map(Changed, rest)
+        yield from map(ChangedPath, rest)
     elif verb == "checkout":
         # Without -- a word can be a branch: only what looks like a file counts.
-        yield from (Changed(word) for word in rest if "." in word.rpartition("/")[2][1:] or word.endswith("/"))
+        yield from (ChangedPath(word) for word in rest if "." in word.rpartition("/")[2][1:] or word.endswith("/"))
     elif verb == "rm" and "--cached" not in args:
-        yield from (Changed(word, True) for word in rest)
+        yield from (ChangedPath(word, True) for word in rest)
     elif verb == "mv" and len(rest) > 1:
-        yield from (Changed(word, True) for word in rest[:-1])
-        yield Changed(rest[-1])
+        yield from (ChangedPath(word, True) for word in rest[:-1])
+        yield ChangedPath(rest[-1])

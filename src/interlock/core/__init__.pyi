@@ -96,6 +96,7 @@ from .keys import write_trusted as write_trusted
 from .limits import Growth as Growth
 from .limits import Limits as Limits
 from .limits import Spend as Spend
+from .limits import Totals as Totals
 from .liveness import Liveness as Liveness
 from .liveness import LivenessWord as LivenessWord
 from .liveness import WedgedKind as WedgedKind

@@ -55,8 +55,8 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return msgspec.structs.replace(self, **changes)
 
 
-class Spend(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What a run has used so far; only ever grows, also across a rollback.
+class Totals(Struct, kw_only=True):
+    """What is added up for a run.
 
     `unpriced_tokens` are those without a known price: they are not in `cost_usd`.
     """
@@ -69,6 +69,11 @@ class Spend(Struct, frozen=True, omit_defaults=True, kw_only=True):
     calls: int = 0
     file_operations: int = 0
     memory_mb: float = 0.0
+
+
+class Spend(Totals, frozen=True, omit_defaults=True, kw_only=True):  # type: ignore[misc]  # msgspec allows it
+    """What a run has used so far; only ever grows, also across a rollback."""
+
     execution_time: float = 0.0
 
     @property

@@ -6,8 +6,8 @@ from ..config import Interventions
 from ..core import Issue, RunState
 from ..intervene import (
     FIRST,
-    Answer,
     Attempt,
+    InterventionResponse,
     Templates,
     checkpoint_rollback,
     context_reinforcement,
@@ -27,7 +27,7 @@ def apply_rung(
     now: float,
     templates: Templates,
     attempt: Attempt = FIRST,
-) -> Answer:
+) -> InterventionResponse:
     """What the rung's intervention gives; `attempt` says what was tried before in the same episode."""
     if rung.pause:
         return pause_for_person(issue, run, now, attempt.tried() or rung.reasons[-1])

@@ -21,7 +21,7 @@ from ..core import (
     Outcome,
     RunState,
 )
-from ..intervene import Answer, Attempt, Continue, Custom, RecoveryNeeded, Stopped, Templates
+from ..intervene import Attempt, Continue, Custom, InterventionResponse, RecoveryNeeded, Stopped, Templates
 from .apply_rung import apply_rung
 from .capabilities import can_restore
 from .episode import KEPT_SAID, Episode, started
@@ -197,7 +197,7 @@ class Progressive:
             before = "it is back"
         return WeighedIssue(weight, rung, (before, *rung.reasons))
 
-    def _answer(self, case: WeighedIssue, episode: Episode, run: RunState, now: float) -> Answer:
+    def _answer(self, case: WeighedIssue, episode: Episode, run: RunState, now: float) -> InterventionResponse:
         attempt = Attempt(
             number=episode.answers + 1,
             again=episode.again if episode.answers else 0,
@@ -209,7 +209,7 @@ class Progressive:
         answer = apply_rung(case.rung, issue, run, self._config, now, self._templates, attempt)
         return _never_twice(answer, episode)
 
-    def _skipped(self, case: WeighedIssue, answer: Answer | None) -> str:
+    def _skipped(self, case: WeighedIssue, answer: InterventionResponse | None) -> str:
         """Why this rung cannot work and the next one is due; empty if it can be applied."""
         if answer is None:
             return "; ".join(case.rung.reasons) or "the adapter cannot apply it"
@@ -218,7 +218,13 @@ class Progressive:
         return ""
 
     def _act(
-        self, state: ControllerState, case: WeighedIssue, episode: Episode, answer: Answer, run: RunState, now: float
+        self,
+        state: ControllerState,
+        case: WeighedIssue,
+        episode: Episode,
+        answer: InterventionResponse,
+        run: RunState,
+        now: float,
     ) -> tuple[ControllerState, RunState, Ruling]:
         rung, watching = case.rung, self._config.observe
         reason = f"observe: would have been applied: {answer.log}" if watching else answer.log
@@ -274,13 +280,13 @@ def replace_reasons(rung: Rung, reasons: tuple[str, ...]) -> Rung:
     return Rung(rung.level, rung.name, reasons, rung.custom, rung.pause, rung.applicable)
 
 
-def _digests(answer: Answer) -> tuple[str, ...]:
+def _digests(answer: InterventionResponse) -> tuple[str, ...]:
     """What was said, short enough to be remembered."""
     texts = (directive.message.content for directive in answer.directives if isinstance(directive, Inject))
     return tuple(sha256(text.encode("utf-8", "replace")).hexdigest()[:16] for text in texts)
 
 
-def _never_twice(answer: Answer, episode: Episode) -> Answer:
+def _never_twice(answer: InterventionResponse, episode: Episode) -> InterventionResponse:
     """An answer whose messages differ from all that the episode has heard, whatever templates say."""
     if not isinstance(answer, Continue) or set(_digests(answer)).isdisjoint(episode.said):
         return answer

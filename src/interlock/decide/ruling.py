@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Directive, Intervention, Issue, RunState, Sign, Stuck
-from ..intervene import Answer
+from ..intervene import InterventionResponse
 
 
 class Sighting(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     score: float
     combined: float
     intervention: Intervention
-    answer: Answer | None = None
+    answer: InterventionResponse | None = None
     directives: tuple[Directive, ...] = ()
     would: tuple[Directive, ...] = ()
     escalated: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from ..core import SEVERITIES, Intervention, Issue, Outcome, RunState
-from ..intervene import Answer
+from ..intervene import InterventionResponse
 from .ladder import Rung
 from .ruling import Ruling
 from .score import combined, score
@@ -62,7 +62,9 @@ class WeighedIssue:
             details={"score": self.weight.score, "combined": self.weight.combined, "why": list(self.reasons)},
         )
 
-    def ruling(self, made: Intervention, answer: Answer | None, observe: bool, *, escalated: bool = False) -> Ruling:
+    def ruling(
+        self, made: Intervention, answer: InterventionResponse | None, observe: bool, *, escalated: bool = False
+    ) -> Ruling:
         """What follows from it: nothing is carried out where the controller only observes."""
         asked = answer.directives if answer else ()
         return Ruling(

@@ -44,7 +44,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     hold_s: float = 0.3
 
 
-class Tally(Struct):
+class DemoTally(Struct):
     """What was saved, and the state of the workspace and the ladder."""
 
     rung: int | None = None
@@ -67,7 +67,7 @@ class Narrator:
     """For one performance."""
 
     def __init__(self) -> None:
-        self.tally = Tally()
+        self.tally = DemoTally()
         self._issues: dict[str, Any] = {}
         self._said: set[str] = set()
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ..config import Config, RunLimits, Runtime
-from ..contain import Kept, find_bubblewrap, guard_words, open_filter, own_places, why_not
+from ..contain import GuardedPlaces, find_bubblewrap, guard_words, open_filter, own_places, why_not
 from ..core import Context, Contract, ManualClock
 from ..journal import Store
 from ..link import runtime_dir
@@ -69,7 +69,7 @@ def _guard(workspace: Path, store: Path) -> Wall:
     """The words that put guard around one command of the agent."""
     program = find_bubblewrap()
     assert program is not None, "why_not has found it"
-    kept = Kept(hidden=(store, runtime_dir()), workspaces=(workspace,))
+    kept = GuardedPlaces(hidden=(store, runtime_dir()), workspaces=(workspace,))
 
     def enclose() -> tuple[tuple[str, ...], tuple[int, ...]]:
         store.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import re
 
 from ..core import late_pattern
 from ..redact import kind_of_name
-from .constraints import Clause
+from .constraints import Constraint
 
 REDACTED = "[redacted:"
 """Stands where a secret was: its value has come back to the agent."""
@@ -42,7 +42,7 @@ _SEGMENTS = late_pattern(r"&&|\|\||[;\n]")
 _VARIABLE = late_pattern(r"\$\{?([A-Za-z_]\w*)\}?(?![:#%/]|\w)|\$\(printenv\s+(\w+)\)")
 
 
-def broken(clause: Clause, command: str, written: tuple[str, ...]) -> str:
+def broken(clause: Constraint, command: str, written: tuple[str, ...]) -> str:
     """What in a call breaks a clause: the command that it runs, the files that it writes; empty if nothing does."""
     if clause.kind == "only":
         # Where a command in a shell writes depends on where it is; only a full path says so.
@@ -86,7 +86,7 @@ def printed_secret(command: str) -> str:
     return ""
 
 
-def _above(clause: Clause, command: str) -> str:
+def _above(clause: Constraint, command: str) -> str:
     loop = next((int(next(filter(None, found))) for found in _TIMES.findall(command)), 0)
     if loop > clause.most:
         return f"{loop} times"
@@ -100,7 +100,7 @@ def _above(clause: Clause, command: str) -> str:
     return ""
 
 
-def _lasting(clause: Clause, command: str) -> str:
+def _lasting(clause: Constraint, command: str) -> str:
     for found in _LASTS.finditer(command):
         if int(found[1]) * _UNITS.get((found[2] or "").lower(), 1) > clause.most:
             return found[0]

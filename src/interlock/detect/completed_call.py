@@ -30,24 +30,30 @@ BEGINNING = 200
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
-class PendingCall(Struct):
-    """A call that was asked for."""
+class CallContent(Struct, kw_only=True):
+    """What a call asks for, by its name and arguments alone; `bare` where they say nothing of their own."""
 
-    step: int
-    tool: str
     key: int
     words: set[bytes]
     text: bytes
     effect: Effect
     query: bool
     paths: list[str]
-    target: bool
     waits: Wait
-    call_id: str | None = None
+    bare: bool = False
     program: str = ""
     targets: tuple[str, ...] = ()
-    batch: int = 0
     garble: Garble = ""
+
+
+class PendingCall(CallContent, kw_only=True):
+    """A call that was asked for."""
+
+    step: int
+    tool: str
+    target: bool
+    call_id: str | None = None
+    batch: int = 0
 
 
 class CompletedCall(Struct):
@@ -109,22 +115,6 @@ class CompletedCall(Struct):
             return False
         long = len(self.words) > LONG or len(other.words) > LONG
         return alike(self.words, other.words) >= (ALIKE_LONG if long else ALIKE)
-
-
-class CallContent(Struct, frozen=True):
-    """What a call asks for, by its name and arguments alone; `bare` where they say nothing of their own."""
-
-    key: int
-    words: set[bytes]
-    text: bytes
-    effect: Effect
-    query: bool
-    paths: list[str]
-    bare: bool
-    program: str
-    targets: tuple[str, ...]
-    waits: Wait
-    garble: Garble
 
 
 def read_call(step: Step, tool: Tool) -> PendingCall:

@@ -113,7 +113,7 @@ _RUNS = late_pattern(
 )
 
 
-class Clause(Struct, frozen=True):
+class Constraint(Struct, frozen=True):
     """One thing that a task forbids: in which words, and what it names."""
 
     kind: Kind
@@ -123,14 +123,14 @@ class Clause(Struct, frozen=True):
 
 
 @lru_cache(maxsize=32)
-def read_constraints(task: str) -> tuple[Clause, ...]:
+def read_constraints(task: str) -> tuple[Constraint, ...]:
     """What a task forbids, as far as a call can show it."""
     task = task[:_TASK]
     whole = task.lower()
     given = [hint for hint in _HINTS if hint in whole]
     if not given:
         return ()
-    found: list[Clause] = []
+    found: list[Constraint] = []
     for sentence in _SPLIT.split(task):
         if len(sentence) > _SENTENCE:
             continue
@@ -141,31 +141,31 @@ def read_constraints(task: str) -> tuple[Clause, ...]:
     return tuple(dict.fromkeys(found))[:_CLAUSES]
 
 
-def _read(phrase: str, hints: list[str]) -> list[Clause]:
+def _read(phrase: str, hints: list[str]) -> list[Constraint]:
     """The clauses of a sentence; an expression is tried only where the sentence has what it begins with."""
-    found: list[Clause] = []
+    found: list[Constraint] = []
     said = phrase[:160]
     only = _ONLY.search(phrase) if "only" in hints else None
     if only is not None:
         named = tuple(place for place in _paths(only["what"] or "") if place[0] == "/" or place[-1] == "/")
         places = named + tuple(place for place in _paths(only["where"] or only["there"] or "") if "/" in place)
         if places:
-            found.append(Clause("only", said, places))
+            found.append(Constraint("only", said, places))
     if not found and "within" in hints and _PROJECT.search(phrase):
-        found.append(Clause("files", said, ("elsewhere",)))
+        found.append(Constraint("files", said, ("elsewhere",)))
     if not _COUNTING.isdisjoint(hints) and any(map(str.isdigit, phrase)):
         found += _counted(phrase, said)
     if "source" in hints and _SOURCE.search(phrase):
-        found.append(Clause("files", said, ("tests",)))
+        found.append(Constraint("files", said, ("tests",)))
     if "only" in hints and _STAGING.search(phrase):
-        found.append(Clause("production", said))
+        found.append(Constraint("production", said))
     denied = _NOT.search(phrase) if not _DENYING.isdisjoint(hints) else None
     if denied is not None and not phrase.lower().startswith("if "):
         found += _denied(denied["rest"] or denied["passive"] or denied["doing"], said)
     return found
 
 
-def _counted(phrase: str, said: str) -> list[Clause]:
+def _counted(phrase: str, said: str) -> list[Constraint]:
     """A number that must not be exceeded: of things, or of seconds."""
     count = _COUNT.search(phrase)
     if count is None:
@@ -174,34 +174,34 @@ def _counted(phrase: str, said: str) -> list[Clause]:
     time = _TIME.match(unit)
     if time is not None:
         seconds = most * (60 if time["m"] else 3600 if time["h"] else 1)
-        return [Clause("seconds", said, (), seconds)] if _RUNS.search(phrase) else []
+        return [Constraint("seconds", said, (), seconds)] if _RUNS.search(phrase) else []
     if _SIZE.match(unit):
         return []
-    return [Clause("count", said, tuple(word.rstrip("s") for word in unit.split() if len(word) > 2), most)]
+    return [Constraint("count", said, tuple(word.rstrip("s") for word in unit.split() if len(word) > 2), most)]
 
 
-def _denied(rest: str, said: str) -> list[Clause]:
-    found: list[Clause] = []
+def _denied(rest: str, said: str) -> list[Constraint]:
+    found: list[Constraint] = []
     words = (*_FLAG.findall(rest), *(one or other for one, other in _QUOTED.findall(rest)), *_COMMAND.findall(rest))
     write = _WRITE.match(rest)
     if write is not None:
         what = rest[write.end() :]
         files = next((name for name, nouns in _FILES if nouns.match(what)), None)
         if files is not None:
-            found.append(Clause("files", said, (files,)))
+            found.append(Constraint("files", said, (files,)))
         elif (places := _paths(what)) and " outside " not in f" {what} ":
-            found.append(Clause("not", said, places))
+            found.append(Constraint("not", said, places))
     elif (show := _SHOW.match(rest)) is not None:
         what = rest[show.end() :]
         named = (*_paths(what), *_NAME.findall(what))
         if named:
-            found.append(Clause("read", said, tuple(dict.fromkeys(named))))
+            found.append(Constraint("read", said, tuple(dict.fromkeys(named))))
         if _SECRET.search(what):
-            found.append(Clause("secret", said))
+            found.append(Constraint("secret", said))
     if words and _USE.match(rest):
-        found.append(Clause("word", said, tuple(dict.fromkeys(words))))
+        found.append(Constraint("word", said, tuple(dict.fromkeys(words))))
     if _PRODUCTION.search(rest) and not _PATH.search(rest) and not found:
-        found.append(Clause("production", said))
+        found.append(Constraint("production", said))
     return found
 
 

@@ -14,8 +14,8 @@ from .incident import Incident as Incident
 from .options import OptionName as OptionName
 from .options import RecoveryOption as RecoveryOption
 from .options import offered as offered
-from .outcome import Answer as Answer
 from .outcome import Continue as Continue
+from .outcome import InterventionResponse as InterventionResponse
 from .outcome import RecoveryNeeded as RecoveryNeeded
 from .outcome import Stopped as Stopped
 from .pause import pause_for_person as pause_for_person

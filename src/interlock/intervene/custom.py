@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, InterventionType, Issue, RunState
-from .outcome import Answer
+from .outcome import InterventionResponse
 
-Apply = Callable[[Issue, RunState, Interventions, float], Answer]
+Apply = Callable[[Issue, RunState, Interventions, float], InterventionResponse]
 """Takes the issue, the run, the configuration and the time; returns Continue, RecoveryNeeded or Stopped."""
 
 

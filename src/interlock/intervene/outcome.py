@@ -42,4 +42,4 @@ class Stopped(Struct, frozen=True, tag_field="gives", tag="stop", kw_only=True, 
     clean_up: bool = False
 
 
-Answer = Continue | RecoveryNeeded | Stopped
+InterventionResponse = Continue | RecoveryNeeded | Stopped

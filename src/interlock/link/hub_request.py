@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,7 +13,6 @@ from msgspec.structs import replace
 
 from ..control import (
     Ack,
-    ClockReading,
     LookUp,
     Request,
     RequestClient,
@@ -29,6 +27,7 @@ from ..control import (
 from ..core import BadInput, InterlockError, json_decoder
 from .hub import REPLY_HEADER, HubSession, SessionLost, control_subject, current_subject, message_of, reason_of, telling
 from .hub_signing import NotSigned
+from .live_clock import now
 from .owner_client import Notice
 from .stream_reading import is_signed, read_all, read_newest
 
@@ -121,7 +120,7 @@ class HubRequest:
         self._watching: set[asyncio.Task[None]] = set()
 
     async def run(self) -> RequestOutcome:
-        actions = self._controller.start(_now())
+        actions = self._controller.start(now())
         pause = RETRY_S[0]
         while self._controller.answer is None:
             try:
@@ -132,7 +131,7 @@ class HubRequest:
                 self._notice(f"the hub is gone ({error}); trying again")
                 await asyncio.sleep(pause)
                 pause = min(RETRY_S[1], pause * 1.5)
-                actions = self._controller.tick(_now()) or self._controller.retry(_now())
+                actions = self._controller.tick(now()) or self._controller.retry(now())
                 if actions == [LookUp()]:
                     self._controller.found(RequestRecord())
         answer = self._controller.answer
@@ -147,16 +146,16 @@ class HubRequest:
     async def _talk(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
         """Send and listen until there is an answer, or the session ends."""
         heard = await line.listen(self._request_id, self._run_id)
-        doubt_at: float | None = _now().steady + DOUBT_S
+        doubt_at: float | None = now().steady + DOUBT_S
         try:
             await self._do(line, actions, heard)
             while self._controller.answer is None:
                 wake = min(self._controller.wake_at() or 0.0, doubt_at or float("inf"))
-                await self._hear(heard, max(0.0, wake - _now().steady))
-                if self._controller.answer is None and doubt_at is not None and _now().steady >= doubt_at:
+                await self._hear(heard, max(0.0, wake - now().steady))
+                if self._controller.answer is None and doubt_at is not None and now().steady >= doubt_at:
                     doubt_at = None
                     await self._check_ended(line.session)
-                await self._do(line, self._controller.tick(_now()), heard)
+                await self._do(line, self._controller.tick(now()), heard)
         finally:
             self._refused = heard.refused or self._refused
             line.forget(self._request_id, heard)
@@ -225,7 +224,3 @@ class _Id(Struct):
 
 
 _id_decoder = json_decoder(_Id)
-
-
-def _now() -> ClockReading:
-    return ClockReading(time.time(), time.monotonic())

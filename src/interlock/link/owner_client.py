@@ -11,7 +11,6 @@ import msgspec
 
 from ..control import (
     CONTROL_KINDS,
-    ClockReading,
     LookUp,
     Request,
     RequestClient,
@@ -23,6 +22,7 @@ from ..control import (
 from ..core import InterlockError, from_json, read_small
 from ..journal import TREE, JournalReader, OwnerInfo, RunFolder
 from .inbox import leave_request
+from .live_clock import now
 from .socket_paths import noted_socket, socket_path
 
 DEFAULT_TIMEOUT_S = 60.0
@@ -72,13 +72,13 @@ class _OwnerRequest:
 
     def run(self) -> RequestOutcome:
         try:
-            begun = _now().steady
-            self._do(self._controller.start(_now()))
+            begun = now().steady
+            self._do(self._controller.start(now()))
             while self._controller.answer is None:
                 wake = self._controller.wake_at()
-                left = max(0.0, (wake if wake is not None else _now().steady) - _now().steady)
+                left = max(0.0, (wake if wake is not None else now().steady) - now().steady)
                 if self._patience is not None and not self._controller.accepted:
-                    until = begun + self._patience - _now().steady
+                    until = begun + self._patience - now().steady
                     if until <= 0:
                         return RequestOutcome(outcome="unknown", message="its owner does not respond")
                     left = min(left, until)
@@ -86,7 +86,7 @@ class _OwnerRequest:
                     self._listen(left)
                 else:
                     self._come_back(left)
-                self._do(self._controller.tick(_now()))
+                self._do(self._controller.tick(now()))
             return self._controller.answer
         finally:
             self._hang_up()
@@ -189,7 +189,7 @@ class _OwnerRequest:
         time.sleep(min(seconds, self._pause))
         self._pause = min(RECONNECT_S[1], self._pause * 1.5)
         if self._connect() or not self._noticed:
-            self._do(self._controller.retry(_now()))
+            self._do(self._controller.retry(now()))
 
     def _tell_dead(self) -> None:
         if self._noticed or self._folder.owner() is not None:
@@ -204,10 +204,6 @@ class _OwnerRequest:
         if self._sock is not None:
             self._sock.close()
             self._sock = None
-
-
-def _now() -> ClockReading:
-    return ClockReading(time.time(), time.monotonic())
 
 
 def _last_owner(folder: RunFolder) -> OwnerInfo:

@@ -30,14 +30,16 @@ class LineClient:
             self._desk.sock.send(b"\n", socket.MSG_DONTWAIT)
 
 
-Answer = Callable[[bytes, LineClient], bytes | None]
+LineHandler = Callable[[bytes, LineClient], bytes | None]
 """The answer to a line, when it is due; None if no one is waiting for it any more."""
 
 
 class ThreadedLineServer:
     """Lines of one connection are answered in order; connections do not delay each other."""
 
-    def __init__(self, listener: socket.socket, answer: Answer, name: str, *, max_line: int, too_long: bytes) -> None:
+    def __init__(
+        self, listener: socket.socket, answer: LineHandler, name: str, *, max_line: int, too_long: bytes
+    ) -> None:
         self._answer, self._max_line, self._too_long = answer, max_line, too_long
         self._desks = AcceptThreads(listener, self._serve, name)
 

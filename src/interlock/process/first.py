@@ -18,6 +18,10 @@ import os
 import signal
 import sys
 
+sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
+
+from become import become, give_up, handed_over  # type: ignore[import-not-found]
+
 PR_SET_DUMPABLE = 4
 FROM_KERNEL = 0x80
 BY_KILL = 0
@@ -40,12 +44,11 @@ def main() -> None:
     yield_memory()
     refuse_tracing()
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
-    sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
     listeners = listen(report, ports) if ports else []
     os.write(report, b"first\n")
     root = os.fork()
     if root == 0:
-        become(report, streams, [int(word) for word in procs], command, environment, lambda: wall(writable, scoped))
+        enter(report, streams, [int(word) for word in procs], command, environment, lambda: wall(writable, scoped))
     keep(root, status, events, listeners)
 
 
@@ -75,7 +78,7 @@ def wall(writable: list[str], scoped: bool) -> None:
         landlock.restrict(writable, scoped)
 
 
-def become(report, streams, groups, command, environment, restrict) -> None:  # type: ignore[no-untyped-def]
+def enter(report, streams, groups, command, environment, restrict) -> None:  # type: ignore[no-untyped-def]
     """Join the cgroups, wait until we are known outside, then run the command as if nothing had been in between."""
     for group in groups:
         try:
@@ -90,13 +93,7 @@ def become(report, streams, groups, command, environment, restrict) -> None:  # 
     if not os.read(report, 1):
         os._exit(127)
     restrict()
-    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored_by_python, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    try:
-        os.execvpe(command[0], command, environment)
-    except (OSError, ValueError) as error:
-        give_up(report, "exec", error)
+    become(report, command, environment)
 
 
 def yield_memory() -> None:
@@ -115,9 +112,7 @@ def yield_memory() -> None:
 
 def first_environment(directory: str, marker: str) -> dict[bytes, bytes]:
     """The environment as it was handed over, with the tree's marker; bubblewrap has set PWD."""
-    with open("/proc/self/environ", "rb") as file:
-        entries = file.read().split(b"\0")
-    environment = dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
+    environment: dict[bytes, bytes] = handed_over()
     environment.pop(b"PWD", None)
     if directory:
         environment[b"PWD"] = os.fsencode(directory)
@@ -191,13 +186,6 @@ def tell(descriptor: int, words: bytes) -> None:
     except OSError:
         # The listener is gone.
         return
-
-
-def give_up(report: int, what: str, error: Exception) -> None:
-    """Say what failed and with which errno, and end."""
-    number = error.errno if isinstance(error, OSError) else 22
-    os.write(report, b"%s %d\n" % (what.encode(), number or 0))
-    os._exit(127)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,10 @@ import os
 import signal
 import sys
 
+sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
+
+from become import become, give_up, handed_over  # type: ignore[import-not-found]
+
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -24,40 +28,28 @@ def main() -> None:
             give_up(report, "join", error)
     if status < 0:
         os.write(report, b"root %d\n" % os.getpid())
-        become(report, command)
+        start(report, command)
     os.set_inheritable(status, False)
     adopt_orphans()
     # Blocked until the command runs and forever in the keeper: what is meant for the command must not end its keeper.
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
     root = os.fork()
     if root == 0:
-        become(report, command)
+        start(report, command)
     os.write(report, b"root %d\n" % root)
     keep(root, status)
 
 
-def become(report: int, command: list[str]) -> None:
+def start(report: int, command: list[str]) -> None:
     """Wait until we are known, then run the command here, with signals and environment as if we had not been there."""
     if not os.read(report, 1):
         # Its supervisor is gone.
         os._exit(127)
-    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored_by_python, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
     try:
-        os.execvpe(command[0], command, first_environment())
-    except (OSError, ValueError) as error:
-        give_up(report, "exec", error)
-
-
-def first_environment() -> dict[bytes, bytes]:
-    """The environment as it was handed over: the interpreter may have added LC_CTYPE to it."""
-    try:
-        with open("/proc/self/environ", "rb") as file:
-            entries = file.read().split(b"\0")
+        environment = handed_over()
     except OSError:
-        return dict(os.environb)
-    return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
+        environment = dict(os.environb)
+    become(report, command, environment)
 
 
 def adopt_orphans() -> None:
@@ -85,13 +77,6 @@ def keep(root: int, status: int) -> None:
                 os.write(status, b"%d\n" % os.waitstatus_to_exitcode(result))
             except BrokenPipeError:
                 continue
-
-
-def give_up(report: int, what: str, error: Exception) -> None:
-    """Say what failed and with which errno, and end."""
-    number = error.errno if isinstance(error, OSError) else 22
-    os.write(report, b"%s %d\n" % (what.encode(), number or 0))
-    os._exit(127)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..core import late_pattern
 
-Place = Literal["quoted", "assigned", "setting", "code", "field"]
+ValuePlace = Literal["quoted", "assigned", "setting", "code", "field"]
 """How a value is written: in quotes; in quotes by a shell (NAME='...'); name=value of a file, a shell, a URL; in code;
 after a colon on its own line."""
 
@@ -182,7 +182,7 @@ def is_secret_in_container(kind: str, name: str, value: str) -> bool:
     return not _is_about(name) and is_secret(judged, value, "quoted")
 
 
-def is_secret(kind: str, value: str, place: Place) -> bool:
+def is_secret(kind: str, value: str, place: ValuePlace) -> bool:
     """Whether a value under a secret's name is the secret itself, and not a type, a placeholder or code."""
     if not value or _is_placeholder(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .secret_names import Place, is_likely, is_secret
+from .secret_names import ValuePlace, is_likely, is_secret
 
 LOOK = 128
 """Characters of a value that are judged, and of a line that are looked back: no text may cost more than its length."""
@@ -12,7 +12,7 @@ LOOK = 128
 LONGEST = 8192
 """Characters between two quotes, or of a block."""
 
-Value = tuple[int, int, Place]
+Value = tuple[int, int, ValuePlace]
 """Start and end of a value, and how it is written."""
 
 _OPENING = re.compile(r"[fFrRbBuU]{0,2}(\\*)([\"'`])")
@@ -142,7 +142,7 @@ def _header(text: str, kind: str, start: int, after_name: int, at: int) -> Value
     return (*value.span(1), "code" if kind == "password" else "field") if is_word else None
 
 
-def _place_after_equals(text: str, name: str, start: int, sign: str, alone: bool, end: int) -> Place:
+def _place_after_equals(text: str, name: str, start: int, sign: str, alone: bool, end: int) -> ValuePlace:
     """How a value without quotes is written."""
     if sign.endswith((" ", "\t")):
         return "field" if alone and _SECTION.search(text, max(0, start - 2000), start) else "code"

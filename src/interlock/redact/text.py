@@ -17,7 +17,7 @@ from .bounds import mend
 from .command_words import redact_words
 from .secret_names import (
     LONGEST_NAME,
-    Place,
+    ValuePlace,
     is_likely,
     is_secret,
     is_secret_in_container,
@@ -155,7 +155,7 @@ class Redactor:
     def _redact_words(self, words: Sequence[str]) -> list[Any]:
         """A name with its value, a command, or just texts."""
         if len(words) == 2 and (kind := kind_of_name(words[0]) or HEADERS.get(words[0].lower())):
-            place: Place = "code" if kind == "password" else "field"
+            place: ValuePlace = "code" if kind == "password" else "field"
             judged = "token" if kind in HEADERS.values() else kind
             if is_secret(judged, words[1].rpartition(" ")[2], place):
                 return [words[0], _label(kind)]

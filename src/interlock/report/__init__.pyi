@@ -2,7 +2,7 @@ from ..control import Waiting as Waiting
 from .all_runs import AllRuns as AllRuns
 from .budgets import BudgetStanding as BudgetStanding
 from .budgets import read_budgets as read_budgets
-from .changes import Changed as Changed
+from .changes import RunChanges as RunChanges
 from .changes import read_changes as read_changes
 from .contract_words import contract_lines as contract_lines
 from .controls import Acked as Acked

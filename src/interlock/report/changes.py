@@ -51,7 +51,7 @@ class Stretch(Struct, frozen=True):
     files: tuple[Diff, ...] = ()
 
 
-class Changed(Struct, frozen=True):
+class RunChanges(Struct, frozen=True):
     """All stretches in which something changed; `note` says why there are none, or not all."""
 
     stretches: tuple[Stretch, ...] = ()
@@ -60,20 +60,20 @@ class Changed(Struct, frozen=True):
 
 def read_changes(
     checkpoints: Sequence[CheckpointInfo], workspace: str | None, config: Config, store: Path | None = None
-) -> Changed:
+) -> RunChanges:
     """Compare a run's checkpoints one after the other; what is missing is said, never an error."""
     if workspace is None:
-        return Changed(note="The run had no workspace, so there are no checkpoints.")
+        return RunChanges(note="The run had no workspace, so there are no checkpoints.")
     if len(checkpoints) < 2:
-        return Changed(note="There are fewer than two checkpoints to compare.")
+        return RunChanges(note="There are fewer than two checkpoints to compare.")
     try:
         with Checkpoints.open(Path(workspace), store, config=config.checkpoints, clock=SystemClock()) as kept:
             return _compare(kept, checkpoints)
     except (InterlockError, OSError) as error:
-        return Changed(note=f"The checkpoints cannot be read: {error}")
+        return RunChanges(note=f"The checkpoints cannot be read: {error}")
 
 
-def _compare(kept: Checkpoints, checkpoints: Sequence[CheckpointInfo]) -> Changed:
+def _compare(kept: Checkpoints, checkpoints: Sequence[CheckpointInfo]) -> RunChanges:
     known = {info.id for info in kept.list()}
     there = [info for info in checkpoints if info.id in known]
     stretches: list[Stretch] = []
@@ -89,7 +89,7 @@ def _compare(kept: Checkpoints, checkpoints: Sequence[CheckpointInfo]) -> Change
             kinds = {change.path: change.kind for change in changes}
             files = split_patch(kept.patch(a.id, b.id), kinds)
             stretches.append(Stretch(a.id, b.id, max(0, b.step - 1), b.time, b.label or b.cause, files))
-    return Changed(tuple(reversed(stretches)), note)
+    return RunChanges(tuple(reversed(stretches)), note)
 
 
 def split_patch(text: str, kinds: Mapping[str, str]) -> tuple[Diff, ...]:

@@ -15,7 +15,7 @@ from ..journal import RunSummary, verify_journal
 from ..output import LastLines, read_last_lines
 from ..records import ProofRecord, VerificationResult
 from ..runtime import StoredIncident
-from .changes import Changed
+from .changes import RunChanges
 from .controls import ControlCommand
 from .episodes import Problem
 from .pictures import ReportPicture, gather_pictures
@@ -100,7 +100,7 @@ class Document(Struct, frozen=True, kw_only=True):
     timeline: tuple[TimelineMoment, ...]
     left_out: int
     controls: tuple[ControlCommand, ...]
-    changes: Changed
+    changes: RunChanges
     incidents: tuple[StoredIncident, ...]
     verifications: tuple[VerificationResult, ...]
     pictures: tuple[ReportPicture, ...]
@@ -121,7 +121,7 @@ def tell_damage(story: Story) -> tuple[str, ...]:
 
 
 def gather(
-    story: Story, changes: Changed | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
+    story: Story, changes: RunChanges | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
 ) -> Document:
     """Everything about a run, as it is now. `albums` are folders that its pictures may be in alongside its own."""
     from .narrative import tell
@@ -130,7 +130,7 @@ def gather(
     ladder, episodes, chains = make_ladder(sums), tuple(story.episodes), make_chains(story)
     timeline, left_out = choose_lines(story)
     incidents = tuple(story.incidents)
-    changed = changes or Changed()
+    changed = changes or RunChanges()
     return Document(
         made_at=time.time() if now is None else now,
         made_by=f"Interlock {__version__}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..control import Abort, Done
 from ..core import ENDED
 from ..records import EndRecord, ParkedRecord, UnwedgeRecord
-from .changes import Changed
+from .changes import RunChanges
 from .document import Chain, RungUse
 from .episodes import Problem
 from .story import Story
@@ -39,7 +39,7 @@ def tell(
     ladder: Iterable[RungUse],
     episodes: tuple[Problem, ...],
     chains: tuple[Chain, ...],
-    changed: Changed,
+    changed: RunChanges,
 ) -> tuple[str, ...]:
     """The story in sentences."""
     parts = [
@@ -193,7 +193,7 @@ def _looks(story: Story) -> str:
     return f"{said}; obstacles were handled {_times(done)}, {_times(looks['recovered'])} successfully."
 
 
-def _files(story: Story, changed: Changed) -> str:
+def _files(story: Story, changed: RunChanges) -> str:
     restored = story.counts.get("restored", 0)
     paths = {diff.path for stretch in changed.stretches for diff in stretch.files}
     said = ""

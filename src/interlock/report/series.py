@@ -66,7 +66,7 @@ def count(counter: Counter[str], name: str) -> None:
     counter[name if name in counter or len(counter) < NAMES else "…"] += 1
 
 
-class Tally:
+class SeriesTally:
     """Takes records in order; `seq` is the last one taken."""
 
     def __init__(self) -> None:

@@ -18,7 +18,7 @@ from . import controls, series
 from .controls import ControlCommand, take_controls
 from .episodes import EpisodeLog, Problem
 from .proof import read_proof, sorted_claims
-from .series import Series, Sums, Tally
+from .series import Series, SeriesTally, Sums
 from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
 
@@ -242,7 +242,7 @@ class Story:
     def _reset(self) -> None:
         self._seq = 0
         self._counts: dict[str, int] = {}
-        self._tally = Tally()
+        self._tally = SeriesTally()
         self._issues: deque[Issue] = deque(maxlen=KEPT)
         self._interventions: dict[str, Intervention] = {}
         self._episodes = EpisodeLog()

@@ -1,4 +1,4 @@
-from .command import Judge as Judge
+from .command import CommandReviewer as CommandReviewer
 from .command import review_command as review_command
 from .file_kinds import kinds_of as kinds_of
 from .judgement import read_text as read_text

@@ -13,7 +13,7 @@ from .rules import rule_set
 from .verdict import decide, strongest, with_additions
 
 
-class Judge:
+class CommandReviewer:
     """Reviews bare commands under one configuration; `rules_path` takes the place of the configuration's."""
 
     def __init__(self, config: ReviewConfig | None = None, *, rules_path: str | None = None) -> None:
@@ -35,14 +35,14 @@ def review_command(
     command: str, *, cwd: str | None = None, workspace: str | None = None, rules: str | None = None
 ) -> Review:
     """The verdict on one command, with the shipped rules and those of the file or folder `rules`."""
-    judge = Judge(rules_path=rules) if rules is not None else shipped_judge()
-    return judge.review(command, cwd=cwd, workspace=workspace)
+    reviewer = CommandReviewer(rules_path=rules) if rules is not None else shipped_reviewer()
+    return reviewer.review(command, cwd=cwd, workspace=workspace)
 
 
 @lru_cache(1)
-def shipped_judge() -> Judge:
+def shipped_reviewer() -> CommandReviewer:
     """The judge with the shipped rules and levels."""
-    return Judge()
+    return CommandReviewer()
 
 
 def is_project(cwd: str) -> bool:

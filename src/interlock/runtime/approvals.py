@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ..core import Decision, InvalidState, Review, Step
 
-Answer = Literal["approved", "rejected"]
+ApprovalAnswer = Literal["approved", "rejected"]
 
 HOUR = 3600.0
 
@@ -44,7 +44,7 @@ class Approvals:
         self.clock: Callable[[], float] = time.time
         self._digests: dict[int, str] = {}
         self._waiting: dict[int, WaitingCall] = {}
-        self._answers: dict[int, tuple[Answer, str, str]] = {}
+        self._answers: dict[int, tuple[ApprovalAnswer, str, str]] = {}
 
     @property
     def waiting(self) -> dict[int, str]:
@@ -96,7 +96,7 @@ class Approvals:
         answer = self._answers.get(step.index)
         return answer is not None and answer[0] == "approved"
 
-    def answer(self, step: int, said: Answer, reason: str = "", digest: str | None = None) -> str:
+    def answer(self, step: int, said: ApprovalAnswer, reason: str = "", digest: str | None = None) -> str:
         """Record a person's answer to a call (the one with this digest, if given); returns what the call would do."""
         call = self._waiting.get(step)
         if call is None:
@@ -114,7 +114,7 @@ class Approvals:
         """A step waits no longer; whether it did."""
         return self._waiting.pop(step, None) is not None
 
-    def _answer_to(self, step: Step) -> tuple[Answer, str] | None:
+    def _answer_to(self, step: Step) -> tuple[ApprovalAnswer, str] | None:
         """What was said of exactly this call; None if it waits."""
         digest = self._digests.get(step.index) or call_digest(step)
         answer = self._answers.get(step.index)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ..control import Execute, Executed
 from ..core import Applied, InvalidState, NotFound, Restore, Status, Stop
-from .approvals import Answer
+from .approvals import ApprovalAnswer
 from .checkpointing import PERSON
 from .supervisor import Supervisor
 
@@ -70,7 +70,7 @@ class CommandExecutor:
             paths = payload.get("paths")
             chosen = tuple(str(path) for path in paths) if isinstance(paths, list) else ()
             return self._supervisor.restore(Restore(str(payload["to"]), chosen, PERSON))
-        said: Answer = "approved" if order.command == "approve" else "rejected"
+        said: ApprovalAnswer = "approved" if order.command == "approve" else "rejected"
         step = payload.get("step")
         reason = str(payload.get("reason") or "")
         digest = payload.get("digest")

@@ -22,7 +22,7 @@ from ..core import GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP, Issue, Review, Step, 
 from ..detect import finding_key
 from ..records import Opinion
 from .judge_client import MAX_TOKENS, ask_model
-from .judge_prompt import Question, Verdict, read_verdicts, write_prompt
+from .judge_prompt import JudgeQuestion, Verdict, read_verdicts, write_prompt
 from .prices import Prices
 
 ASKED_ABOUT = frozenset((GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP))
@@ -49,7 +49,7 @@ Ask = Callable[[Settings, str, str], tuple[str, Usage]]
 class Asked(Struct, frozen=True):
     """A question on its way, with what an answer to it is recorded as; `done` is set for the waiting caller."""
 
-    question: Question
+    question: JudgeQuestion
     opinion: Opinion
     step: int
     done: threading.Event | None = None
@@ -78,7 +78,7 @@ class Judge:
         if every and self._steps % every == 0 and task:
             opinion = Opinion(issue_id=f"course:{step.index}", key=f"course:{step.index}", model=self._settings.model)
             asked = "Do the latest steps still serve the task?"
-            self._put(Asked(Question("course", opinion.key, asked, self._evidence(task)), opinion, step.index))
+            self._put(Asked(JudgeQuestion("course", opinion.key, asked, self._evidence(task)), opinion, step.index))
 
     def consult(self, issue: Issue, task: str) -> None:
         """Have a finding looked at, each once."""
@@ -88,7 +88,7 @@ class Judge:
         opinion = Opinion(issue_id=issue.id, key=key, model=self._settings.model)
         asked = f"A rule reports {issue.type}. Its words are the last line of the data. Is it right?"
         evidence = f"{self._evidence(task)}\nReport: {issue.description}"
-        if self._put(Asked(Question("finding", key, asked, evidence), opinion, issue.step)):
+        if self._put(Asked(JudgeQuestion("finding", key, asked, evidence), opinion, issue.step)):
             self._asked.add(key)
 
     def forbids(self, step: Step, review: Review, task: str) -> str:
@@ -98,7 +98,7 @@ class Judge:
         opinion = Opinion(issue_id=f"call:{step.index}", key=f"call:{step.index}", model=self._settings.model)
         asked = "The last line of the data is a call that is about to run. Would it do lasting harm that the task does"
         evidence = f"{self._evidence(task)}\nReview: {review.reason}\nCall: {shown(step)}"
-        question = Question("call", opinion.key, f"{asked} not ask for?", evidence)
+        question = JudgeQuestion("call", opinion.key, f"{asked} not ask for?", evidence)
         done = threading.Event()
         if self._put(Asked(question, opinion, step.index, done)):
             done.wait(self._settings.timeout_seconds)
@@ -163,7 +163,7 @@ class Judge:
             if asked.done is not None:
                 asked.done.set()
 
-    def _request(self, new: dict[str, Question]) -> tuple[str, float]:
+    def _request(self, new: dict[str, JudgeQuestion]) -> tuple[str, float]:
         """Fill in the verdicts; returns why there are none, and what it cost."""
         settings = self._settings
         prompt = write_prompt(list(new.values()))
@@ -217,6 +217,6 @@ def shown(step: Step) -> str:
     return f"[{step.index}] {step.role}{call}: {step.content}"[:EXCERPT]
 
 
-def _digest(question: Question) -> str:
+def _digest(question: JudgeQuestion) -> str:
     text = f"{question.about}\0{question.asked}\0{question.evidence}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

@@ -39,7 +39,7 @@ Answer with one JSON object and nothing else:
 """
 
 
-class Question(Struct, frozen=True):
+class JudgeQuestion(Struct, frozen=True):
     """One question: `key` names what it is about, `evidence` is the run's own text."""
 
     about: About
@@ -71,7 +71,7 @@ class _Answer(Struct):
     verdicts: list[Verdict]
 
 
-def write_prompt(questions: Sequence[Question]) -> Prompt:
+def write_prompt(questions: Sequence[JudgeQuestion]) -> Prompt:
     """The prompt for some questions; its marks are new each time."""
     mark, canary = secrets.token_hex(8), secrets.token_hex(8)
     parts = [

@@ -11,9 +11,6 @@ from ..core import Liveness, LivenessWord, Status, WedgedKind
 QUIET_S = 45.0
 """How long nothing may move before we say that a run hangs: it is said within a minute."""
 
-RECENT_S = 20.0
-"""What moved within this long is moving."""
-
 SPIN = 0.8
 """Of one core: a client that uses more, and does nothing else, spins."""
 

@@ -31,7 +31,7 @@ from ..journal import RunFolder, is_viewed
 from ..records import Fault, PersonRecord, SnapshotRecord, StepRecord
 from ..redact import StepRedactor, redact_text, withhold
 from ..review import rough_review
-from .approvals import Answer, Approvals
+from .approvals import ApprovalAnswer, Approvals
 from .budgets import open_budgets
 from .call_decision import degrade, refusal
 from .checkpoint_causes import AFTER_STEP, END_OF_TURN
@@ -337,7 +337,7 @@ class Supervisor(StepClient):
         """Know that the run was paused or continues. Never waits: the next step finds it."""
         self.late_results.note_status(status)
 
-    def answer(self, step: int | None, said: Answer, reason: str = "", digest: str | None = None) -> str:
+    def answer(self, step: int | None, said: ApprovalAnswer, reason: str = "", digest: str | None = None) -> str:
         """Take a person's answer to a waiting step; without a number, to the one that waits longest.
 
         With a `digest` it is an answer to that call, and refused where the step has become another one.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
-from ..core import HISTORY, Action, Growth, Spend, Step, from_json
+from ..core import HISTORY, Action, Growth, Spend, Step, Totals, from_json
 
 HEALTH_WINDOW = 20
 """The success rate looks at this many tool results."""
@@ -26,24 +26,16 @@ class UsageBucket(Struct):
     calls: int = 0
 
 
-class UsageState(Struct):
-    """Everything that the ledger remembers; plain, so that it can be stored and put back."""
+class UsageState(Totals):
+    """Everything that the tracker remembers; plain, so that it can be stored and put back."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-    unpriced_tokens: int = 0
-    steps: int = 0
-    calls: int = 0
-    file_operations: int = 0
     unnamed: int = 0
-    memory_mb: float = 0.0
     started: float | None = None
     now: float = 0.0
     last_error_time: float | None = None
-    results: list[bool] = []
-    buckets: list[UsageBucket] = []
-    actions: list[Action] = []
+    results: list[bool] = field(default_factory=list)
+    buckets: list[UsageBucket] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
 
 
 class UsageTracker:

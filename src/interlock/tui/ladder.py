@@ -14,7 +14,7 @@ WIDTH = 10
 _FULL, _EMPTY = "█", "░"
 
 
-class Rung(Struct):
+class RungCount(Struct):
     """How often a level was used, and how it went."""
 
     used: int = 0
@@ -22,10 +22,10 @@ class Rung(Struct):
     failed: int = 0
 
 
-class Ladder(Struct, frozen=True):
+class LadderCounts(Struct, frozen=True):
     """The run's interventions by level; `last` is the level of the newest one."""
 
-    rungs: tuple[Rung, ...]
+    rungs: tuple[RungCount, ...]
     last: int | None = None
 
     @property
@@ -38,16 +38,16 @@ def level_of(kind: str) -> int | None:
     return LADDER.index(kind) if kind in LADDER else len(LADDER) - 1 if kind == PAUSE else None
 
 
-def empty_ladder() -> Ladder:
-    return Ladder(tuple(Rung() for _ in LADDER))
+def empty_ladder() -> LadderCounts:
+    return LadderCounts(tuple(RungCount() for _ in LADDER))
 
 
-def draw_ladder(ladder: Ladder) -> list[Line]:
+def draw_ladder(ladder: LadderCounts) -> list[Line]:
     """Five rows, the strongest on top."""
     return [_row(ladder, level) for level in reversed(range(len(LADDER)))]
 
 
-def draw_ladder_row(ladder: Ladder) -> Line:
+def draw_ladder_row(ladder: LadderCounts) -> Line:
     """The ladder lying down, in one row."""
     pieces: list[Piece] = []
     for level, (name, rung) in enumerate(zip(NAMES, ladder.rungs, strict=True)):
@@ -61,7 +61,7 @@ def draw_ladder_row(ladder: Ladder) -> Line:
     return tuple(pieces)
 
 
-def _row(ladder: Ladder, level: int) -> Line:
+def _row(ladder: LadderCounts, level: int) -> Line:
     rung, bar = ladder.rungs[level], (level + 1) * WIDTH // len(LADDER)
     style = f"level{level}" if rung.used else "faint"
     name = (fit(f"{level + 1} {NAMES[level]}", 12), f"level{level}!" if rung.used else "dim")
@@ -71,7 +71,7 @@ def _row(ladder: Ladder, level: int) -> Line:
     return (name, drawn, told, *mark)
 
 
-def _told(rung: Rung) -> str:
+def _told(rung: RungCount) -> str:
     if not rung.used:
         return "–"
     worked = f" ✓{rung.worked}" if rung.worked else ""

@@ -25,7 +25,7 @@ from .moment_rows import moment_lines
 from .pager import Pager
 from .problem_rows import draw_problem, problem_heading, problem_lines
 from .run_head import draw_head
-from .run_reader import Counted, Failed, Looked, Read, RunDesk
+from .run_reader import Counted, Read, RunDesk, RunRead, RunUnreadable
 from .run_source import RunSource
 from .search import Search
 from .side import draw_side
@@ -189,8 +189,8 @@ class RunPage(CheckpointKeys):
         elif isinstance(item, CheckpointInfo):
             self.action_diff()
 
-    @on(Looked)
-    def _apply(self, event: Looked) -> None:
+    @on(RunRead)
+    def _apply(self, event: RunRead) -> None:
         view = self.view = event.news.view
         self._problem = view.problem
         self._note_owner(view.row.owner_pid)
@@ -208,8 +208,8 @@ class RunPage(CheckpointKeys):
         self._series = event.series
         self.query_one("#side", Drawing).redraw()
 
-    @on(Failed)
-    def _failed(self, event: Failed) -> None:
+    @on(RunUnreadable)
+    def _failed(self, event: RunUnreadable) -> None:
         self._problem = str(event.error)
         self.timeline.say(clean(f"Cannot read this run.\n\n{event.error}\n\nTrying again …"))
         self.redraw()

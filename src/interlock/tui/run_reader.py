@@ -22,7 +22,7 @@ CHART_S = 2.0
 POINTS = 120
 
 
-class Looked(Message):
+class RunRead(Message):
     """The run continued, or was looked at for the first time."""
 
     def __init__(self, news: News) -> None:
@@ -46,7 +46,7 @@ class Counted(Message):
         self.series = series
 
 
-class Failed(Message):
+class RunUnreadable(Message):
     """The run cannot be read."""
 
     def __init__(self, error: InterlockError) -> None:
@@ -97,7 +97,7 @@ class RunDesk:
         if seen == self._seen:
             return
         self._seen = seen
-        self._page.post_message(Looked(News(take_view(story, self._host, away=away), moments)))
+        self._page.post_message(RunRead(News(take_view(story, self._host, away=away), moments)))
         if not self._local:
             # One copy of what is fetched over the network is enough.
             self._count(story)
@@ -106,7 +106,7 @@ class RunDesk:
         self._page.post_message(Counted(story.series(POINTS)))
 
     def _fail(self, error: InterlockError) -> None:
-        self._page.post_message(Failed(error))
+        self._page.post_message(RunUnreadable(error))
 
 
 def _close(story: Story) -> None:

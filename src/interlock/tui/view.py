@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ..control import Waiting
 from ..core import CheckpointInfo, Intervention, Issue
 from ..report import ControlCommand, Problem, RunRow, Story, TimelineMoment, to_row
-from .ladder import Ladder, Rung, empty_ladder
+from .ladder import LadderCounts, RungCount, empty_ladder
 
 if TYPE_CHECKING:
     # Imported late: what it brings along takes longer than all the rest.
@@ -25,7 +25,7 @@ class View(Struct, frozen=True, kw_only=True):
 
     row: RunRow
     waiting: Waiting | None = None
-    ladder: Ladder
+    ladder: LadderCounts
     problems: tuple[Problem | Issue, ...] = ()
     checkpoints: tuple[CheckpointInfo, ...] = ()
     controls: tuple[ControlCommand, ...] = ()
@@ -58,19 +58,19 @@ def _open_first(episodes: list[Problem]) -> tuple[Problem, ...]:
     return tuple(sorted(episodes, key=lambda each: (each.open, each.opened_at, each.id), reverse=True))
 
 
-def count_ladder(interventions: list[Intervention]) -> Ladder:
+def count_ladder(interventions: list[Intervention]) -> LadderCounts:
     """How often each rung was used, and how it went."""
     ladder = empty_ladder()
     last = None
     for made in interventions:
         if made.outcome in ("held_back", "not_applied") or not 0 <= made.level < len(ladder.rungs):
             continue
-        rung: Rung = ladder.rungs[made.level]
+        rung: RungCount = ladder.rungs[made.level]
         rung.used += 1
         rung.worked += made.outcome == "success"
         rung.failed += made.outcome == "failure"
         last = made.level
-    return Ladder(ladder.rungs, last)
+    return LadderCounts(ladder.rungs, last)
 
 
 class News(Struct, frozen=True):

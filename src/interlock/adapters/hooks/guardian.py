@@ -32,7 +32,7 @@ REMEMBERED = 1024
 SWITCHED_OFF = "settings that switch the hooks off were written"
 
 
-Answer = Literal["warn", "pause", "stop"]
+Reaction = Literal["warn", "pause", "stop"]
 
 
 class HookGuardian:
@@ -117,7 +117,7 @@ class HookGuardian:
         """Everything that was noticed so far, in words."""
         return tuple(self._told)
 
-    def notice(self, what: str, path: str = "", answer: Answer | None = None) -> None:
+    def notice(self, what: str, path: str = "", answer: Reaction | None = None) -> None:
         """Report it once, in the journal and to people, and react: as configured, unless overridden."""
         with self._lock:
             if (key := f"{what} {path}") in self._noticed:

@@ -22,13 +22,13 @@ MAX_HEAD = 65_536
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized"}
 _CHUNK = 65_536
 
-Answer = Callable[[bytes, WaitingClient], bytes | None]
+HookHandler = Callable[[bytes, WaitingClient], bytes | None]
 
 
 class HookHttpServer:
     """Listens on loopback until it is closed; `answer` takes a hook line, as the unix socket does."""
 
-    def __init__(self, token: str, answer: Answer, port: int = 0) -> None:
+    def __init__(self, token: str, answer: HookHandler, port: int = 0) -> None:
         self._token, self._answer = token.encode(), answer
         listener = socket.create_server((HOST, port), backlog=128)
         self.url = f"http://{HOST}:{listener.getsockname()[1]}"

@@ -15,7 +15,7 @@ from ...contain import (
     API_PORT,
     EGRESS_PORT,
     Fence,
-    Kept,
+    GuardedPlaces,
     build_fence,
     find_bubblewrap,
     guard_words,
@@ -108,7 +108,7 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
     assert program is not None, "decide_containment has found it"
     state = Path(platformdirs.user_state_dir("interlock"))
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = Kept(
+    kept = GuardedPlaces(
         hidden=tuple(path for path in (state, places.store, runtime_dir()) if path.is_dir()),
         shown=(places.run, *places.sockets, *places.files),
         writable=(places.wiring,) if places.wiring.is_dir() else (),

@@ -17,7 +17,7 @@ from .upstream import Trouble
 MOST_CONNECTIONS = 256
 """Connections at one time, a thread each; an agent with many subagents has some dozens."""
 
-Answer = Callable[[ClientConnection, ClientRequest, str], None]
+ClientHandler = Callable[[ClientConnection, ClientRequest, str], None]
 """Answers a request that goes to this address."""
 
 
@@ -27,7 +27,7 @@ class ProxyServer:
     The APIs are behind /TOKEN/NAME: without the token nothing is reachable.
     """
 
-    def __init__(self, listener: socket.socket, proxied: Proxied, answer: Answer) -> None:
+    def __init__(self, listener: socket.socket, proxied: Proxied, answer: ClientHandler) -> None:
         self._token, self._answer = proxied.token, answer
         self._upstreams, self._keys = dict(proxied.upstreams), proxied.keys
         self._wires: set[ClientConnection] = set()

@@ -24,7 +24,7 @@ from ...core import (
 from ..agent_history import push
 from ..breaches import REDACTED, broken
 from ..completed_call import CompletedCall
-from ..constraints import Clause, read_constraints
+from ..constraints import Constraint, read_constraints
 from ..detector import Setting, StatefulDetector
 from ..effect import command_of, is_shell
 from ..goal import goal_text, named_places
@@ -146,7 +146,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             return ()
         return self._told(step, turn.tool, clause, "its output shows a secret", "high")
 
-    def _told(self, step: Step, tool: str, clause: Clause, what: str, severity: Severity) -> tuple[Issue, ...]:
+    def _told(self, step: Step, tool: str, clause: Constraint, what: str, severity: Severity) -> tuple[Issue, ...]:
         began = self.state.broken.setdefault(clause.phrase, step.index)
         return (
             self.issue(

@@ -34,7 +34,7 @@ REGISTRY = ("org.a11y.atspi.Registry", "/org/a11y/atspi/accessible/root")
 
 Reference = tuple[str, str]
 
-Call = tuple[str, str, str, str, str | None, tuple[object, ...]]
+BusCall = tuple[str, str, str, str, str | None, tuple[object, ...]]
 """Bus name, path, interface, method, signature, arguments."""
 
 
@@ -144,10 +144,10 @@ class Accessibility:
             found.append(Node(reference, _role_name(role), str(name[0][1]), _place_of(place)))
         return found
 
-    def _call(self, call: Call) -> Any:
+    def _call(self, call: BusCall) -> Any:
         return self._wanted([call])[0]
 
-    def _wanted(self, calls: Sequence[Call]) -> list[Any]:
+    def _wanted(self, calls: Sequence[BusCall]) -> list[Any]:
         """The answers to calls of which none may fail."""
         answers = self._ask(calls)
         for answer in answers:
@@ -155,7 +155,7 @@ class Accessibility:
                 raise answer
         return answers
 
-    def _ask(self, calls: Sequence[Call]) -> list[Any]:
+    def _ask(self, calls: Sequence[BusCall]) -> list[Any]:
         """The answers to calls that are sent all at once, in their order; a failure is an answer too."""
         from jeepney import HeaderFields
 
@@ -214,23 +214,23 @@ def enable_accessibility(session_bus: str) -> None:
         raise NoAccessibility(f"accessibility cannot be switched on ({error})") from error
 
 
-def _children(reference: Reference) -> Call:
+def _children(reference: Reference) -> BusCall:
     return (*reference, ACCESSIBLE, "GetChildren", None, ())
 
 
-def _role(reference: Reference) -> Call:
+def _role(reference: Reference) -> BusCall:
     return (*reference, ACCESSIBLE, "GetRole", None, ())
 
 
-def _name(reference: Reference) -> Call:
+def _name(reference: Reference) -> BusCall:
     return (*reference, "org.freedesktop.DBus.Properties", "Get", "ss", (ACCESSIBLE, "Name"))
 
 
-def _place(reference: Reference) -> Call:
+def _place(reference: Reference) -> BusCall:
     return (*reference, "org.a11y.atspi.Component", "GetExtents", "u", (0,))
 
 
-def _matches(reference: Reference, states: Sequence[str], roles: Sequence[str]) -> Call:
+def _matches(reference: Reference, states: Sequence[str], roles: Sequence[str]) -> BusCall:
     rule: tuple[object, ...] = (
         _bits([STATES[state] for state in states], 2), MATCH_ALL, {}, MATCH_ALL,
         _bits([ROLES[role] for role in roles], 5), MATCH_ANY if roles else MATCH_ALL, [], MATCH_ALL, False,
@@ -239,7 +239,7 @@ def _matches(reference: Reference, states: Sequence[str], roles: Sequence[str]) 
     return (*reference, "org.a11y.atspi.Collection", "GetMatches", "(aiia{ss}iaiiasib)uib", body)
 
 
-def _message(call: Call) -> Any:
+def _message(call: BusCall) -> Any:
     from jeepney import DBusAddress, new_method_call
 
     bus, path, interface, method, signature, body = call

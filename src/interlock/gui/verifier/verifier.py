@@ -9,9 +9,10 @@ from ...core import BadInput
 from ...records import FileComparison, MatchStatus, VerificationResult
 from ..session import ReplaySession, inside
 from ..text import expected_content, normalise
-from .comparison import summarise
 from .difference import count_changes, unified_diff
 from .similarity import similarity
+
+MATCH_STATUSES: tuple[MatchStatus, ...] = ("match", "partial", "mismatch", "missing")
 
 
 class FileVerifier:
@@ -91,3 +92,20 @@ class FileVerifier:
 def _unreadable(path: str, expected_lines: int, reason: str) -> FileComparison:
     """A file that is there and cannot be compared."""
     return FileComparison(path, True, 0.0, "mismatch", [f"Read error: {reason}"], expected_lines, 0, reason=reason)
+
+
+def summarise(comparisons: list[FileComparison], *, strict: bool) -> VerificationResult:
+    """Count every class, name what is missing or not exact, and decide."""
+    if not comparisons:
+        return VerificationResult(True, comparisons, "no files to verify")
+    counts = ", ".join(f"{sum(c.match_status == s for c in comparisons)} {s}" for s in MATCH_STATUSES)
+    count = len(comparisons)
+    summary = f"{count} file{'' if count == 1 else 's'}: {counts}"
+    missing = [c.path for c in comparisons if not c.exists]
+    if missing:
+        summary += f"; missing: {', '.join(missing)}"
+    inexact = [c.path for c in comparisons if c.match_status == "match" and not c.exact]
+    if inexact:
+        summary += f"; not exact: {', '.join(inexact)}"
+    success = all(c.match_status == "match" and (c.exact or not strict) for c in comparisons)
+    return VerificationResult(success, comparisons, summary)

@@ -33,7 +33,7 @@ GUARDED = {
     "after an early return": "comes after a return",
 }
 
-Changed = tuple[str, str | None, str | None]
+TestEdit = tuple[str, str | None, str | None]
 """A file that differs: its path, its text before and after; None if there was or is none."""
 
 
@@ -45,7 +45,7 @@ class Surroundings(Struct, frozen=True):
     elsewhere: dict[str, list[TestCase]]
 
 
-def compare_tests(files: Iterable[Changed]) -> tuple[TestFact, ...]:
+def compare_tests(files: Iterable[TestEdit]) -> tuple[TestFact, ...]:
     """What changed about tests and checking rules, as facts; nothing that only moved, was renamed or was added."""
     changed = [(path.replace("\\", "/"), before, after) for path, before, after in files]
     around = _surroundings(changed)
@@ -53,9 +53,9 @@ def compare_tests(files: Iterable[Changed]) -> tuple[TestFact, ...]:
     return tuple(facts[:FACTS])
 
 
-def compare_edits(edits: Sequence[Changed], changed: Iterable[str]) -> tuple[TestFact, ...]:
+def compare_edits(edits: Sequence[TestEdit], changed: Iterable[str]) -> tuple[TestFact, ...]:
     """The same for edits in the order in which they were made, pieces of files among them; `changed` are all files."""
-    merged: list[Changed] = []
+    merged: list[TestEdit] = []
     for path, before, after in edits:
         at = next((at for at, known in enumerate(merged) if known[0] == path and known[2] == before), None)
         if at is None:
@@ -117,7 +117,7 @@ def _read(text: str, language: str) -> TestFile | None:
     return read_python(text) if language == "python" else read_javascript(text, language)
 
 
-def _surroundings(changed: Sequence[Changed]) -> Surroundings:
+def _surroundings(changed: Sequence[TestEdit]) -> Surroundings:
     sources, lost = set(), set()
     elsewhere: dict[str, list[TestCase]] = {}
     for path, before, after in changed:

@@ -1,0 +1,32 @@
+"""Becoming the command: the last thing that launch.py and first.py do.
+
+Loaded by them in a bare interpreter: it needs nothing but the standard library.
+"""
+
+import os
+import signal
+
+
+def handed_over() -> dict[bytes, bytes]:
+    """The environment as it was handed over: the interpreter may have added LC_CTYPE to it."""
+    with open("/proc/self/environ", "rb") as file:
+        entries = file.read().split(b"\0")
+    return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
+
+
+def become(report: int, command: list[str], environment: dict[bytes, bytes]) -> None:
+    """Run the command here, with signals as if we had not been there."""
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    try:
+        os.execvpe(command[0], command, environment)
+    except (OSError, ValueError) as error:
+        give_up(report, "exec", error)
+
+
+def give_up(report: int, what: str, error: Exception) -> None:
+    """Say what failed and with which errno, and end."""
+    number = error.errno if isinstance(error, OSError) else 22
+    os.write(report, b"%s %d\n" % (what.encode(), number or 0))
+    os._exit(127)
