@@ -246,6 +246,12 @@ def test_no_status_is_taken_for_emptiness(broker: Broker, stranger: Stranger) ->
         stranger.run(read())
 
 
+def test_a_stream_that_was_deleted_is_a_lost_session(stranger: Stranger) -> None:
+    assert stranger.run(stranger.session.api(f"STREAM.DELETE.{STREAM}", {}))["success"]
+    with pytest.raises(SessionLost, match=r"does not have its stream \(stream not found\)"):
+        stranger.run(stranger.session.set_clock())
+
+
 def test_runs_leave_no_consumer_behind(broker: Broker, quick_root: Path, stranger: Stranger) -> None:
     for number in range(3):
         with Owned(quick_root / str(number), run_id=f"run-{number}") as owned, HubClient(broker.settings) as elsewhere:

@@ -88,9 +88,11 @@ class HubSession:
     async def set_clock(self) -> None:
         """Learn the broker's time. Our own wall clock may be wrong, or may step."""
         before = boot_time()
-        told = from_json(await self.request(f"$JS.API.STREAM.INFO.{STREAM}"), _Info).ts
+        answer = from_json(await self.request(f"$JS.API.STREAM.INFO.{STREAM}"), _Info)
+        if not answer.ts:
+            raise SessionLost(f"the hub does not have its stream ({answer.error.get('description', 'no reason')})")
         middle = (before + boot_time()) / 2
-        self._offset, self._clock_read = parse_time(told) - middle, middle
+        self._offset, self._clock_read = parse_time(answer.ts) - middle, middle
 
     async def age_of(self, stored_at: float) -> float:
         """How long ago the broker took a message; where that is odd, by its clock as it is now."""
@@ -150,7 +152,8 @@ class HubSession:
 
 
 class _Info(Struct):
-    ts: str
+    ts: str = ""
+    error: dict[str, Any] = {}
 
 
 def parse_time(text: str) -> float:
