@@ -13,7 +13,7 @@ from interlock.adapters.hooks.guardian import HookGuardian
 from interlock.adapters.process.monitor import Monitor
 from interlock.adapters.process.selfwatch import SelfWatch
 from interlock.adapters.steps.server import StepServer
-from interlock.core import RunSpec
+from interlock.core import Hold, RunSpec
 from interlock.journal import RunFolder, Store, new_run_id
 from interlock.link import listen
 from interlock.process import spawn
@@ -46,25 +46,36 @@ def test_what_is_touched_is_looked_at_before_the_next_look_is_due(supervisor: Su
         monitor.close()
 
 
+def look_on(watch: SelfWatch) -> None:
+    """What the monitor does: look as long as something is touched."""
+    for _ in range(6):
+        if watch.is_touched():
+            watch.look()
+
+
 def test_a_socket_gate_or_journal_that_is_not_what_it_was_is_touched(supervisor: Supervisor, tmp_path: Path) -> None:
     folder, held, path = RunFolder(tmp_path / "runs" / supervisor.run.spec.run_id), HeldTree(), tmp_path / "s"
     with supervisor, listen(path):
         watch = SelfWatch(supervisor, HookGuardian(supervisor, held), held, folder, contained=False)
         bound: list[socket.socket] = []
         watch.keep_socket(path, lambda: bound.append(listen(path)))
-        watch.look()
+        look_on(watch)
         assert not watch.is_touched()
         path.unlink()
         assert watch.is_touched()
-        watch.look()
+        look_on(watch)
         assert not watch.is_touched() and path.is_socket()
-        folder.gate.write_text("{}")
+        supervisor.run.hold(Hold("wait", "pause"), 0)
+        look_on(watch)
+        kept = folder.gate.read_bytes()
+        folder.gate.unlink()
         assert watch.is_touched()
-        watch.look()
+        look_on(watch)
+        assert folder.gate.read_bytes() == kept, "mended while it counts as touched"
         assert not watch.is_touched()
         folder.journal.rename(tmp_path / "journal")
         assert watch.is_touched()
-        watch.look()
+        look_on(watch)
         assert not watch.is_touched()
         (tmp_path / "journal").rename(folder.journal)
         bound[0].close()

@@ -37,6 +37,7 @@ class SelfWatch:
         self._late, self._settings = tuple(map(str, late)), tuple(map(str, settings))
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
         self._stamped: list[object] = []
+        self._seen: list[object] = []
         self._undo_lost = False
         self._journal_print = _identity(folder.journal)
         self._commands = {path: _own_identity(path) for path in command_places()} if contained else {}
@@ -78,7 +79,9 @@ class SelfWatch:
         for path, known in self._commands.items():
             if _own_identity(path) != known:
                 self._guardian.notice("what your shell runs as interlock was replaced", str(path))
-        self._stamped = self._stamps()
+        # Known once two looks have seen the same: the gate is mended by the second one.
+        seen, self._seen = self._seen, self._stamps()
+        self._stamped = self._seen if seen == self._seen else self._stamped
 
     def _look_at_checkpoints(self) -> None:
         workspace = self._supervisor.executor.workspace
