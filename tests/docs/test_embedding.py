@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "embedding.md").read_text()
 def test_the_framework_runs_calls_in_parallel_and_refuses_the_dangerous_one(tmp_path):
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
     done = subprocess.run(
-        [sys.executable, str(EXAMPLE)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=100
+        [sys.executable, str(EXAMPLE)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=400
     )
     assert done.returncode == 0, done.stderr
     said = done.stdout.splitlines()

@@ -79,7 +79,7 @@ def test_commands_in_the_documentation_run(page, texts, place):
                 env=environment,
                 capture_output=True,
                 text=True,
-                timeout=100,
+                timeout=400,
                 check=False,
             )
             assert done.returncode in FOUND_SOMETHING, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -104,7 +104,7 @@ def test_python_in_the_documentation_runs(page, text, place):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=400,
         check=False,
     )
     assert done.returncode == 0, done.stderr

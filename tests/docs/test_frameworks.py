@@ -56,7 +56,7 @@ def test_the_example_without_a_framework_runs(tmp_path: Path) -> None:
     commands = ["echo hi > a.txt; cat a.txt", *["cat missing.txt"] * 3, "rm -rf ~/"]
     done = subprocess.run(
         [sys.executable, str(ROOT / "examples" / "supervisor" / "agent.py"), *commands],
-        cwd=work, env=environment, capture_output=True, text=True, timeout=100, check=False,
+        cwd=work, env=environment, capture_output=True, text=True, timeout=400, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "hi\n" in done.stdout

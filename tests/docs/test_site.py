@@ -19,7 +19,7 @@ def site(tmp_path_factory):
     """The built site. Zensical checks every link and anchor between pages."""
     folder = tmp_path_factory.mktemp("docs") / "site"
     command = [sys.executable, "scripts/docs_site.py", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=150, check=False)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=400, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\nIs .venv up to date? Run make setup."
     return folder
 

@@ -24,7 +24,7 @@ from interlock.process import TreeHandle
 from interlock.process.proc import environment_of, look_around
 from interlock.process.process_family import MARKER, has_marker
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 
 
 class Place:

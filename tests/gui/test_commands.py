@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs
 
 from ..cli.calling import interlock, lines_of
+from ..e2e.running import until
 from .conftest import Launch, terminal
 from .drawn import Drawn
 
@@ -100,6 +102,16 @@ def test_a_model_that_does_not_exist_is_an_error_before_anything_opens(session: 
 PARTS = ("PIL", "Xlib", "cydifflib", "jeepney", "mss", "numpy", "websocket")
 
 
+def started_by(place: Path) -> list[str]:
+    """The processes whose environment names a test's folder, by command line."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.fsencode(place) in (process / "environ").read_bytes():
+                found.append((process / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+    return found
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -127,6 +139,7 @@ def test_without_the_extra_a_gui_command_is_one_line_that_names_it(
     assert "-m pip install " in done.stderr
     assert "[gui]'" in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+    until("nothing of it runs any more", lambda: not started_by(tmp_path))
 
 
 def test_off_a_terminal_a_replay_prints_its_progress_and_events_as_they_happen(

@@ -81,7 +81,7 @@ DOCS = ("index", "first-run", "agents", "configuration")
 
 def test_axe_finds_nothing_serious_in_the_documentation(browser: Browser, tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "scripts" / "docs_site.py"), str(tmp_path / "site")]
-    subprocess.run(command, check=True, capture_output=True, timeout=150)
+    subprocess.run(command, check=True, capture_output=True, timeout=400)
     wrong = {
         (name, scheme): found
         for scheme in ("light", "dark")

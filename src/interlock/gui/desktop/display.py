@@ -30,6 +30,13 @@ class VirtualDisplay:
         # Sockets of the accessibility bus are here; elsewhere they are shared by everything with the same number.
         self._runtime = tempfile.mkdtemp(prefix="interlock-")
         self.environment["XDG_RUNTIME_DIR"] = self._runtime
+        try:
+            self._start(width, height, manager, bus)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, width: int, height: int, manager: bool, bus: bool) -> None:
         self.name = ":" + self._start_printing(
             "xvfb", ["Xvfb", "-screen", "0", f"{width}x{height}x24", "-nolisten", "tcp", "-noreset"], "-displayfd"
         )
@@ -69,6 +76,5 @@ class VirtualDisplay:
         except OSError:
             line = ""
         if not line:
-            self.programs.end()
             raise DisplayGone(f"{name} does not start:  {self.programs.log(name, 300)!r}")
         return line
