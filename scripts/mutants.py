@@ -1,13 +1,13 @@
 """Mutation testing: change one thing in a function of a pure package, and see whether a test fails.
 
     make mutants                                                       600 mutants of decide, detect and control
-    python scripts/mutants.py --sample 100 detect                      fewer, of one package
+    python scripts/mutants.py detect                                   those of the 600 that are in detect, by its tests
     python scripts/mutants.py --at src/interlock/decide/score.py:40    every mutant of one line
 
 pytest collects the tests once. Each mutant gets a fork of that warm process, which replaces the code of one function
-and runs the tests that execute the mutated line, quickest first, until one fails. A CPU limit ends endless loops, and
-running into it counts as noticed. The sample depends only on the seed and the source. The exit status is 1 if the score
-of a package is below the floor.
+and runs the tests that execute the mutated line, quickest first, until one fails. A CPU limit for each test ends
+endless loops, and running into it counts as noticed. The sample depends only on the seed and the source. The exit
+status is 1 if the score of a package is below the floor.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import gc
 import json
 import os
 import random
-import resource
 import shutil
 import signal
 import sys
@@ -38,8 +37,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "interlock"
 PACKAGES = ("decide", "detect", "control")
 FLOOR = 0.85
-CPU_S = 20
-"""CPU seconds for a mutant's tests, on top of five times what they take without it."""
+CPU_S = 5
+"""CPU seconds for a test of a mutant, on top of five times what it takes without one."""
 WALL_S = 600
 """A mutant that waits for something that never comes is ended after this many seconds."""
 SWAPS: dict[type[ast.AST], type[Any]] = {
@@ -196,10 +195,9 @@ class Mutation:
             if not covering:
                 self._missed(mutant, "no test runs it")
                 continue
-            tests = [items[one] for one in sorted(covering, key=seconds.__getitem__)]
-            limit = CPU_S + 5 * sum(seconds[one] for one in covering)
+            tests = [(items[one], CPU_S + 5 * seconds[one]) for one in sorted(covering, key=seconds.__getitem__)]
             functions = live[str(mutant.path), mutant.name, mutant.start]
-            pid = self._fork(lambda: self._try(mutant, functions, tests, limit))  # noqa: B023 - runs at once
+            pid = self._fork(lambda: self._try(mutant, functions, tests))  # noqa: B023 - runs at once
             running[pid] = mutant, len(tests), time.monotonic() + WALL_S
             self._reap(running, self.workers - 1)
             if number % 50 == 0:
@@ -224,7 +222,8 @@ class Mutation:
             os._exit(1)
 
     def _measure(self, session: pytest.Session) -> bool:
-        measured = coverage.Coverage(data_file=str(self._folder / "coverage"), source=[str(SOURCE)], config_file=False)
+        mutated = sorted({str(each.path) for each in self.mutants})
+        measured = coverage.Coverage(data_file=str(self._folder / "coverage"), include=mutated, config_file=False)
         seconds = {}
         self._own_folder(session)
         measured.start()
@@ -238,12 +237,13 @@ class Mutation:
         (self._folder / "seconds").write_text(json.dumps(seconds))
         return not self._failed
 
-    def _try(self, mutant: Mutant, functions: list[FunctionType], tests: list[pytest.Item], limit: float) -> bool:
+    def _try(self, mutant: Mutant, functions: list[FunctionType], tests: list[tuple[pytest.Item, float]]) -> bool:
         """Whether all tests pass in spite of the mutant."""
-        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
-        self._own_folder(tests[0].session)
+        self._own_folder(tests[0][0].session)
         apply(mutant, functions)
-        for item, following in zip(tests, [*tests[1:], None], strict=True):
+        followers = [*(item for item, _ in tests[1:]), None]
+        for (item, limit), following in zip(tests, followers, strict=True):
+            signal.setitimer(signal.ITIMER_PROF, limit)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if self._failed:
                 return False
@@ -279,13 +279,14 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--at", default="", metavar="FILE:LINE")
     options = parser.parse_args()
-    paths = sorted(path for package in options.packages for path in (SOURCE / package).rglob("*.py"))
+    paths = sorted(path for package in PACKAGES for path in (SOURCE / package).rglob("*.py"))
     mutants = [mutant for path in paths for mutant in mutants_of(path)]
     total = len(mutants)
     if options.at:
         mutants = [each for each in mutants if f"{each.path.relative_to(ROOT)}:{each.line}" == options.at]
     elif total > options.sample:
         mutants = sorted(random.Random(options.seed).sample(mutants, options.sample))
+    mutants = [each for each in mutants if each.package in options.packages]
     say(f"{len(mutants)} of {total} mutants")
     os.environ["PYTHONHASHSEED"] = "0"
     hypothesis.settings.register_profile("mutants", derandomize=True, database=None)
