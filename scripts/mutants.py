@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import importlib
 import json
 import os
 import random
@@ -175,6 +176,11 @@ class Mutation:
 
     def _run(self, session: pytest.Session) -> None:
         items = {item.nodeid: item for item in session.items}
+        for path in {mutant.path for mutant in self.mutants}:
+            # Some are imported on first use, which would be after the fork.
+            importlib.import_module(
+                ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+            )
         live: dict[tuple[str, str, int], list[FunctionType]] = defaultdict(list)
         for each in gc.get_objects():
             if isinstance(each, FunctionType):
@@ -197,6 +203,8 @@ class Mutation:
                 continue
             tests = [(items[one], CPU_S + 5 * seconds[one]) for one in sorted(covering, key=seconds.__getitem__)]
             functions = live[str(mutant.path), mutant.name, mutant.start]
+            if not functions:
+                raise pytest.UsageError(f"{mutant.path}:{mutant.start}: {mutant.name} is not loaded")
             pid = self._fork(lambda: self._try(mutant, functions, tests))  # noqa: B023 - runs at once
             running[pid] = mutant, len(tests), time.monotonic() + WALL_S
             self._reap(running, self.workers - 1)
