@@ -954,7 +954,7 @@ export interface State {
   schema: 0 | 1;
   run_id: string;
   updated_at: string;
-  stack: Frame[];
+  stack: StackFrame[];
   status?: "paused" | "pausing" | "running";
   seq?: number | null;
   request_id?: string | null;
@@ -962,7 +962,7 @@ export interface State {
   revision?: number | null;
 }
 
-export interface Frame {
+export interface StackFrame {
   id: string;
   mode: string;
   iter: number;
@@ -988,7 +988,7 @@ export interface Waiting {
 export interface Abort {
   event: "ABORT";
   schema: 0 | 1;
-  stack: Frame[];
+  stack: StackFrame[];
   run_id?: string | null;
   updated_at?: string | null;
   seq?: number | null;
@@ -1000,7 +1000,7 @@ export interface Abort {
 export interface Done {
   event: "DONE";
   schema: 0 | 1;
-  stack: Frame[];
+  stack: StackFrame[];
   run_id?: string | null;
   updated_at?: string | null;
   seq?: number | null;
