@@ -274,3 +274,51 @@ def test_an_attempt_that_was_blocked_is_weighed_as_medium(prevented, level):
     driver = Driver(config("severity"))
     ruling = driver.ruling(issue("goal_drift", "critical", details={"prevented": prevented}))
     assert ruling.intervention.level == level
+
+
+def test_a_second_hint_does_not_wait_for_the_time_of_an_escalation():
+    delay = Strategy(escalation_delay_seconds=10_000)
+    run = Run(
+        Interventions(soft_correction=SoftCorrection(max_attempts=2), intervention_cooldown_seconds=0, strategy=delay)
+    )
+    run.alarm()
+    run.sign(*["again"] * 6)
+    assert run.rungs == [LADDER[HINT]] * 2
+
+
+def test_an_answer_says_what_was_before_it():
+    run = Run()
+    first = run.alarm()
+    second = run.sign("again", "again", "again")
+    run.sign("solved")
+    third = run.alarm()
+    why = [rulings.rulings[0].intervention.details["why"][0] for rulings in (first, second, third)]
+    assert why == ["first answer", "soft_correction did not work", "it is back"]
+
+
+def test_of_two_problems_in_one_step_the_worse_is_answered_and_the_other_waits():
+    slight = found("goal_drift", LOST, severity="low")
+    grave = found("scope_creep", Stuck(kind="pattern", key="elsewhere"), severity="critical")
+    for order in ((slight, grave), (grave, slight)):
+        run = Run()
+        rulings = run.advance(Observed(step=60, issues=order)).rulings
+        told = [(ruling.issue.type, ruling.intervention.outcome) for ruling in rulings]
+        assert told == [("scope_creep", "pending"), ("goal_drift", "held_back")]
+        assert rulings[1].intervention.reason == "postponed: another episode is answered first"
+        later = run.alarm("loop", evidence=(900,)).rulings[-1]
+        assert [one.intervention.id for one in (*rulings, later)] == ["i1", "i2", "i3"]
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome", "why"),
+    [
+        ("pausing", "held_back", "the run waits for a person"),
+        ("paused", "held_back", "the run waits for a person"),
+        ("done", "not_applied", "the run has ended"),
+    ],
+)
+def test_single_issues_get_no_answer_either_while_a_run_waits_or_when_it_has_ended(status, outcome, why):
+    driver = Driver(config("severity"))
+    driver.run = msgspec.structs.replace(driver.run, status=status)
+    made = driver.ruling(issue()).intervention
+    assert (made.outcome, made.reason) == (outcome, why)

@@ -71,6 +71,8 @@ def test_a_strategy_of_ones_own_is_found_by_name():
             register_strategy("always_remind", lambda found: 0)
     finally:
         unregister_strategy("always_remind")
+    with pytest.raises(BadInput, match="there is no strategy 'always_remind'"):
+        find_strategy("always_remind")
 
 
 def test_a_strategy_can_be_handed_in():
