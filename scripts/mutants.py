@@ -157,8 +157,8 @@ def apply(mutant: Mutant, functions: list[FunctionType]) -> None:
 class Mutation:
     """A pytest plugin that runs the collected tests once for their coverage and then for each mutant."""
 
-    def __init__(self, mutants: list[Mutant], workers: int) -> None:
-        self.mutants, self.workers = mutants, workers
+    def __init__(self, mutants: list[Mutant], workers: int, longest: float) -> None:
+        self.mutants, self.workers, self.longest = mutants, workers, longest
         self.survivors: list[Mutant] = []
         self._failed: list[str] = []
         self._folder = Path(tempfile.mkdtemp(prefix="mutants-"))
@@ -198,10 +198,11 @@ class Mutation:
         for number, mutant in enumerate(self.mutants):
             lines = data.contexts_by_lineno(str(mutant.path))
             covering = [one for one in lines.get(mutant.line) or lines.get(mutant.statement) or [] if one in items]
-            if not covering:
+            if not any(seconds[one] <= self.longest for one in covering):
                 self._missed(mutant, "no test runs it")
                 continue
-            tests = [(items[one], CPU_S + 5 * seconds[one]) for one in sorted(covering, key=seconds.__getitem__)]
+            quick = sorted((one for one in covering if seconds[one] <= self.longest), key=seconds.__getitem__)
+            tests = [(items[one], CPU_S + 5 * seconds[one]) for one in quick]
             functions = live[str(mutant.path), mutant.name, mutant.start]
             if not functions:
                 raise pytest.UsageError(f"{mutant.path}:{mutant.start}: {mutant.name} is not loaded")
@@ -285,6 +286,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--longest", type=float, default=600, help="leave out tests that take more CPU seconds")
     parser.add_argument("--at", default="", metavar="FILE:LINE")
     options = parser.parse_args()
     paths = sorted(path for package in PACKAGES for path in (SOURCE / package).rglob("*.py"))
@@ -299,7 +301,7 @@ def main() -> int:
     os.environ["PYTHONHASHSEED"] = "0"
     hypothesis.settings.register_profile("mutants", derandomize=True, database=None)
     hypothesis.settings.load_profile("mutants")
-    plugin = Mutation(mutants, options.workers)
+    plugin = Mutation(mutants, options.workers, options.longest)
     folders = [str(ROOT / "tests" / package) for package in options.packages]
     quiet = ["-q", "-s", "--no-header", "--no-summary", "-p", "no:xdist", "-p", "no:cacheprovider", "-p", "no:cov"]
     status = pytest.main([*quiet, "--rootdir", str(ROOT), *folders], plugins=[plugin])
