@@ -470,6 +470,7 @@ class Owner:
             max_cost_usd=self._begin.config.limits.max_cost_usd,
             checkpoints=journal.count("checkpoint") if journal is not None else 0,
             files_changed=tuple(change.path for change in changes),
+            files_created=tuple(change.path for change in changes if change.kind == "created"),
             files_deleted=tuple(change.path for change in changes if change.kind == "deleted"),
             limits_reached=limits or self.limits_reached(),
             incident_id=from_json(incident.body)["id"] if incident is not None else None,
