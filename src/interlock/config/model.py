@@ -340,7 +340,7 @@ class Store(Section, frozen=True, kw_only=True):
 
 
 class Control(Section, frozen=True, kw_only=True):
-    strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
+    strict_ids: Annotated[bool, Meta(description="Accept only UUID v4 as request_id.")] = False
 
 
 NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget", "unproven"]
