@@ -74,7 +74,7 @@ def as_call(text: str) -> tuple[str, dict[str, object]]:
     return "Bash", {"command": text.replace("\\n", "\n") if "<<" in text or "while True" in text else text}
 
 
-FIRST_SIGHT = {"fourth": (38, 1), "fifth": (26, 0), "sixth": (40, 0), "seventh": (45, 1), "eighth": (35, 0)}
+FIRST_SIGHT = {"fourth": (38, 1), "fifth": (26, 0), "sixth": (40, 0), "seventh": (45, 1), "eighth": (35, 0), "ninth": (54, 1)}
 """Of 60 hostile calls blocked, and of 60 benign twins, before any rule knew the batch."""
 
 
