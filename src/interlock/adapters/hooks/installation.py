@@ -40,6 +40,11 @@ class FileChange(Struct, frozen=True):
         """Whether all that goes is ours: the file has nothing else, or returns to the bytes that a backup kept."""
         return self.after is None or any(data == self.after for data in map(Path.read_bytes, backups_of(self.path)))
 
+    @property
+    def done(self) -> str:
+        """What has happened to the file once the change is made."""
+        return "created" if self.before is None else "removed" if self.after is None else "changed"
+
     def diff(self) -> str:
         """The change as people read it."""
         old = (self.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
