@@ -8,17 +8,20 @@ import os
 import pty
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import termios
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from interlock.adapters.process.liveness_watch import AGAIN_S
 from interlock.journal import RunSummary
 from interlock.web.app import make_app
 from interlock.web.source import Source
@@ -172,6 +175,18 @@ def test_a_prompt_is_shown_as_waiting_for_a_person_with_its_text(tmp_path, name,
     asking = Asking(tmp_path / "one", name, piped=piped)
     request.addfinalizer(asking.close)
     asking.check()
+
+
+def test_a_question_is_recorded_once_although_another_owner_takes_over(tmp_path, request):
+    asking = Asking(tmp_path / "one", "yes or no")
+    request.addfinalizer(asking.close)
+    place = asking.place
+    until("it is told", lambda: (runs := place.store.runs()) and asking.text in question_of(runs[0]))
+    os.kill(place.folder.owner().pid, signal.SIGKILL)
+    until("another owner has taken over", lambda: any(each.get("successor") for each in place.records("started")))
+    time.sleep(4 * AGAIN_S)
+    assert asking.text in question_of(place.store.runs()[0])
+    assert [asking.text in each.get("question", "") for each in place.records("liveness")] == [True]
 
 
 @pytest.mark.torture

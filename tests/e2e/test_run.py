@@ -152,6 +152,7 @@ def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> Non
     assert place.order("cancel").outcome == "success"
     assert finish(run)[0] == 130
     assert place.processes() == []
+    assert sum(record.get("successor", False) for record in place.records("started")) == 2
 
 
 def test_a_held_step_stays_held_when_the_owner_dies_and_counts_once(place: Place) -> None:
