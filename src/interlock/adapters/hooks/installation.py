@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ...core import BadInput, from_json
 from ...link import gates_folder, serve_socket
-from .client_build import FALLBACK, compile_client, python_command
+from .hookclient_build import FALLBACK, compile_client, python_command
 
 Settings = dict[str, object]
 BACKUP = "interlock-backup"
