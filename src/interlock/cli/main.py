@@ -88,7 +88,7 @@ ALIASES = {
     "stop": "cancel",
     "watch": "top",
 }
-LISTS = {("checkpoint", "list"): "checkpoints", ("incident", "list"): "incidents"}
+LISTS = {"checkpoint list": "checkpoints", "incident list": "incidents"}
 """Words that people try, each with the command that it means. Not listed, and not completed."""
 
 
@@ -148,7 +148,7 @@ class LazyGroup(TyperGroup):
             raise SystemExit(0)
         if args and args[0] in ALIASES:
             args = [ALIASES[args[0]], *args[1:]]
-        if meant := LISTS.get(tuple(args[:2])):
+        if meant := LISTS.get(" ".join(args[:2])):
             args = [meant, *args[2:]]
         if args and args[0] in CHANGING:
             outlive_reader()
