@@ -45,7 +45,7 @@ class Ladder:
         level, reasons = wanted, []
         if known.repeated(now) >= REPEATED:
             level += 1
-            reasons.append("repeat rule: two answers to this type failed within 5 minutes")
+            reasons.append("repeat rule: two interventions for this type failed within 5 minutes")
         if level == 0 and known.hints >= (self.config.soft_correction.max_attempts or ATTEMPTS):
             level = 1
             reasons.append(f"{known.hints} hints in a row did not work")

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ...core import BadInput, from_json
 from ...link import gates_folder, serve_socket
-from .client_build import FALLBACK, compile_client, python_command
+from .hookclient_build import FALLBACK, compile_client, python_command
 
 Settings = dict[str, object]
 BACKUP = "interlock-backup"
@@ -40,6 +40,11 @@ class FileChange(Struct, frozen=True):
         """Whether all that goes is ours: the file has nothing else, or returns to the bytes that a backup kept."""
         return self.after is None or any(data == self.after for data in map(Path.read_bytes, backups_of(self.path)))
 
+    @property
+    def done(self) -> str:
+        """What has happened to the file once the change is made."""
+        return "created" if self.before is None else "removed" if self.after is None else "changed"
+
     def diff(self) -> str:
         """The change as people read it."""
         old = (self.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
@@ -56,7 +61,7 @@ class FileChange(Struct, frozen=True):
         elif self.after is None:
             what = f"remove {self.path} ({removed} lines)"
         else:
-            what = f"change {self.path} ({added} lines more, {removed} fewer)"
+            what = f"change {self.path} ({added} lines added, {removed} removed)"
         events = _hooked(self.before) ^ _hooked(self.after)
         return f"{what}, hooks on {', '.join(sorted(events))}" if events else what
 

@@ -169,6 +169,8 @@ class Owner:
 
     def start(self) -> None:
         """Be there for the command."""
+        if self._begin.reopen and self._begin.tree is not None:
+            self._supervisor.run.append([StartedRecord(self._begin.tree.root.pid, successor=True)], durable=True)
         self._steps.start()
         if self._proxy is not None:
             self._proxy.start()
@@ -207,7 +209,8 @@ class Owner:
         self._insiders.tree = tree.handle()
         self.held.attach(tree)
         held = self.held.limit(self._supervisor.process_limits)
-        self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
+        if not self._begin.reopen or self._begin.tree != tree.handle():
+            self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
         for words in self.held.not_held:
             self._say(f"this machine cannot enforce {words}: the run continues without it")
         if self._supervisor.run.reason is not None:
@@ -467,6 +470,7 @@ class Owner:
             max_cost_usd=self._begin.config.limits.max_cost_usd,
             checkpoints=journal.count("checkpoint") if journal is not None else 0,
             files_changed=tuple(change.path for change in changes),
+            files_created=tuple(change.path for change in changes if change.kind == "created"),
             files_deleted=tuple(change.path for change in changes if change.kind == "deleted"),
             limits_reached=limits or self.limits_reached(),
             incident_id=from_json(incident.body)["id"] if incident is not None else None,
