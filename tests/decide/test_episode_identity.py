@@ -293,7 +293,7 @@ def test_an_answer_says_what_was_before_it():
     run.sign("solved")
     third = run.alarm()
     why = [rulings.rulings[0].intervention.details["why"][0] for rulings in (first, second, third)]
-    assert why == ["first answer", "soft_correction did not work", "it is back"]
+    assert why == ["first intervention", "soft_correction did not work", "it is back"]
 
 
 def test_of_two_problems_in_one_step_the_worse_is_answered_and_the_other_waits():
@@ -304,7 +304,7 @@ def test_of_two_problems_in_one_step_the_worse_is_answered_and_the_other_waits()
         rulings = run.advance(Observed(step=60, issues=order)).rulings
         told = [(ruling.issue.type, ruling.intervention.outcome) for ruling in rulings]
         assert told == [("scope_creep", "pending"), ("goal_drift", "held_back")]
-        assert rulings[1].intervention.reason == "postponed: another episode is answered first"
+        assert rulings[1].intervention.reason == "postponed: another episode is handled first"
         later = run.alarm("loop", evidence=(900,)).rulings[-1]
         assert [one.intervention.id for one in (*rulings, later)] == ["i1", "i2", "i3"]
 
