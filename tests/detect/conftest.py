@@ -14,7 +14,7 @@ import detecting
 import pytest
 
 FILE = Path(__file__).with_name("told.json")
-PINNED = ("patterns", "quiet", "shapes", "thresholds", "traces", "unseen")
+PINNED = ("patterns", "quiet", "scenarios", "shapes", "thresholds", "traces", "unseen")
 """The files `test_detect_*.py` whose runs are the same each time."""
 _told: dict[str, list[list[str]]] = json.loads(FILE.read_text()) if FILE.exists() else {}
 _writing = os.environ.get("TOLD") == "write"
