@@ -18,7 +18,10 @@ from interlock.config.model import Hub
 from interlock.control import new_request
 from interlock.core import BadInput, InterlockError
 from interlock.journal import JournalEntry
-from interlock.link.hub import (
+from interlock.link.hub_client import HubClient
+from interlock.link.hub_connect import open_session
+from interlock.link.hub_link import HubLink
+from interlock.link.hub_session import (
     RUNS_STREAM,
     STREAM,
     HubSession,
@@ -28,9 +31,6 @@ from interlock.link.hub import (
     run_subject,
     stored_subject,
 )
-from interlock.link.hub_client import HubClient
-from interlock.link.hub_connect import open_session
-from interlock.link.hub_link import HubLink
 from interlock.link.loop_thread import LoopThread
 from interlock.link.request_queue import MOST, RequestQueue
 from interlock.link.stream_reading import read_all

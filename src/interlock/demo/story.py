@@ -57,7 +57,7 @@ SCENES: tuple[Scene, ...] = (
         "Good work is left alone",
         "The agent reads the code and runs the tests. Interlock reviews each call and stays silent.",
         (
-            Act("cat src/orders.py", says="I read the parser first."),
+            Act("cat src/orders.py", says="I'll read the parser first."),
             Act("cat tests/test_orders.py"),
             Act(CHECK, says="Now the tests."),
         ),

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ..core import late_pattern
 from .program_names import PROGRAMS, SUBCOMMANDS
 from .shell import Command
-from .shell.secrets import is_secret_file
+from .shell.secret_flow import is_secret_file
 from .sql import is_bare_sql
 from .wordlist import as_text, name_set
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .claude_wiring import prompt_in
-from .client_build import hook_command
+from .claude_code_wiring import prompt_in
 from .codex import MOMENTS, CodexDialect
+from .hookclient_build import hook_command
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 NOT_A_SESSION = frozenset(

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput, from_json
-from .claude_wiring import prompt_in
-from .client_build import hook_command
+from .claude_code_wiring import prompt_in
 from .gemini import MOMENTS, GeminiDialect
+from .hookclient_build import hook_command
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 HOME = "GEMINI_CLI_HOME"

@@ -75,9 +75,9 @@ END_S = 3.0
 LOOPBACK = "127.0.0.1"
 
 VISIBLE = {
-    "auto": "steps are not visible: limits, checkpoints and control only",
-    "off": "steps are not visible: limits, checkpoints and control only",
-    "stdout": "steps are read from the command's output: they cannot be blocked",
+    "auto": "this command does not report its steps: only limits, checkpoints and control apply",
+    "off": "this command does not report its steps: only limits, checkpoints and control apply",
+    "stdout": "steps are read from the command's output, so they cannot be blocked",
 }
 """What is said at the start of a command that we know no hooks and no proxy for, by where its steps come from."""
 

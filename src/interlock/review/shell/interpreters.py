@@ -16,7 +16,7 @@ from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .scope import ShellScope, below
-from .secrets import ENVIRONMENT, EVERYTHING, secret_in
+from .secret_flow import ENVIRONMENT, EVERYTHING, secret_in
 from .sinks import LOCAL, SEND_SECRET
 from .transfers import is_fetched
 

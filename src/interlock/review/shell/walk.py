@@ -12,7 +12,7 @@ from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
 from .scope import ShellScope
-from .secrets import secret_of
+from .secret_flow import secret_of
 from .tree import breeds, flatten, goes_on, is_fork_bomb
 from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
 

@@ -10,8 +10,8 @@ import msgspec
 
 from ...core import BadInput, from_json
 from .claude_code import MOMENTS, ClaudeCodeDialect
-from .client_build import hook_command
 from .hook_switches import switches_hooks_off
+from .hookclient_build import hook_command
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 NOT_A_SESSION = frozenset(
