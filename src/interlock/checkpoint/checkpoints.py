@@ -170,7 +170,8 @@ class Checkpoints:
             made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
         if self._snapshots.is_cold:
             threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
-        self._tidy()
+        else:
+            self._tidy()
         return made
 
     def settle(self, label: str = "", cause: str = "end", *, step: int = 0, own: bool = False) -> CheckpointInfo:
@@ -349,6 +350,7 @@ class Checkpoints:
         with suppress(InvalidState), self._busy("take a checkpoint"):
             if not self._closed:
                 self._snapshots.warm_up()
+                self._tidy()
 
     def _tidy(self) -> None:
         """Now and then, remove what is due; a failure there is not the new checkpoint's."""

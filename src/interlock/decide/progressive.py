@@ -69,7 +69,7 @@ class Progressive:
             if sighting.sign == "again":
                 happened.add(sighting.episode)
         if seen.instructed:
-            state = self._end_all(state, seen.agent, "new_instructions", now)
+            state = self._instructed(state, seen.agent, now)
         for issue in seen.issues:
             state, raised = self._raise(state, issue, seen.agent, run, now)
             happened.add(raised)
@@ -125,7 +125,7 @@ class Progressive:
             return band(weigh(state, issue, now).combined) if issue.severity in ("high", "critical") else 0
         return start_rung(state, issue.type, self._config.strategy.effectiveness_threshold)
 
-    def _end_all(self, state: ControllerState, agent: str, how: str, now: float) -> ControllerState:
+    def _instructed(self, state: ControllerState, agent: str, now: float) -> ControllerState:
         for episode in state.episodes:
             if episode.open and episode.agent == agent:
                 state = state.with_episode(episode.end("new_instructions", now))
