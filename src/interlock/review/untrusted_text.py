@@ -128,7 +128,8 @@ def commands_in(text: str, raw: bytes) -> Iterator[re.Match[str]]:
 
 @cache
 def _word() -> re.Pattern[bytes]:
-    return re2.compile(rf"\b(?:{_RISKY})\b".encode())
+    made: re.Pattern[bytes] = re2.compile(rf"\b(?:{_RISKY})\b".encode())
+    return made
 
 
 def hosts_in(text: str) -> Iterator[str]:
