@@ -107,7 +107,7 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "“Done!” is not proof",
-        "The agent claims success. Interlock runs the tests itself before it believes it.",
+        "The agent claims success. Interlock runs the tests itself to find out.",
         (
             Act(says="All tests pass now. The task is done.", done=True),
             Act(

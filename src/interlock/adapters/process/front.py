@@ -75,8 +75,8 @@ END_S = 3.0
 LOOPBACK = "127.0.0.1"
 
 VISIBLE = {
-    "auto": "this command does not report its steps: only limits, checkpoints and control apply",
-    "off": "this command does not report its steps: only limits, checkpoints and control apply",
+    "auto": "steps are not reported: only limits, checkpoints and control apply",
+    "off": "steps are not reported: only limits, checkpoints and control apply",
     "stdout": "steps are read from the command's output, so they cannot be blocked",
 }
 """What is said at the start of a command that we know no hooks and no proxy for, by where its steps come from."""
