@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from detecting import Did, steps, watch
 
+from interlock.config.model import Detect
 from interlock.core import Context, Issue, Paths, Seen, Step, Tool
 from interlock.detect import Detectors
 from interlock.detect.alarms import Alarms
@@ -15,6 +16,11 @@ from interlock.detect.failure_counts import read_failing, read_failures, read_pa
 from interlock.detect.garbled import read_garble
 from interlock.detect.normalise import cut
 from interlock.detect.paths import emptied_paths, read_paths, written_paths
+from interlock.detect.run_activity import FILES, RunActivity
+from interlock.detect.statements import called_names, sentences
+from interlock.detect.stuck_tracking import got_better
+from interlock.detect.tuning import Tuning
+from interlock.detect.waiting_calls import named_seconds, read_waits
 
 
 @pytest.mark.parametrize(
@@ -419,3 +425,100 @@ def test_going_back_keeps_the_calls_that_are_under_way():
     assert list(detectors._agents) == [""]
     detectors.observe(Seen(result))
     assert [turn.program for turn in detectors._agents[""].history.turns] == ["ls", "make"]
+
+
+def test_which_names_a_program_calls():
+    assert called_names("x = search_agent(q)\nprint(read_page (1), plain(2))") == ["search_agent", "read_page"]
+    assert called_names("print(plain(1))") == []
+
+
+def test_which_sentences_are_long_enough_to_be_compared():
+    sixty = "the order of the parts is what goes wrong in this very place"
+    assert len(sixty) == 60 and sentences(sixty) == [sixty.encode()]
+    assert sentences(sixty[:-1]) == [] and sentences(f"Short. {sixty[:-1]}. End of it all.") == []
+    assert sentences(f"```\n{sixty}\n```\n{sixty} too") == [f"{sixty} too".encode()]
+    assert sentences(f"x = {sixty}") == [] and sentences(f"see [1] {sixty}") == [] and sentences(f"1 {sixty}") == []
+    assert sentences("a" * 60) == []
+
+
+def test_what_a_run_has_done():
+    done = RunActivity()
+    for call in (
+        Did("read_file", "text", {"path": "docs/a.md"}),
+        Did("read_file", "no such file", {"path": "docs/b.md"}, error=True),
+        Did("edit_file", "ok", {"path": "src/c.py/"}),
+        Did("edit_file", "ok", {"path": "src/c.py"}),
+    ):
+        done.record(turn_of(call))
+    assert (list(done.read), done.written, done.ran, done.failing) == (["a.md"], ["c.py"], False, None)
+    done.record(turn_of(Did("bash", "a.py", {"command": "ls"}, exit_code=0)))
+    assert (done.ran, done.failing) == (True, None)
+    done.record(turn_of(Did("bash", "1 failed", {"command": "pytest"}, exit_code=1)))
+    assert done.failing == 1
+    done.record(turn_of(Did("bash", "1 passed", {"command": "pytest"}, exit_code=0)))
+    assert done.failing is None
+    for number in range(FILES + 2):
+        done.record(turn_of(Did("read_file", "text", {"path": f"f{number}"})))
+        done.record(turn_of(Did("edit_file", "ok", {"path": f"g{number}"})))
+    assert (len(done.read), done.written[0], len(done.written)) == (FILES, "g2", FILES)
+
+
+def turn_of(call: Did):
+    detectors = Detectors()
+    for step in steps([call]):
+        detectors.observe(Seen(step))
+    return detectors._agents[""].history.turns[-1]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("about 20 minutes remaining", 1200),
+        ("retry-after 30s", 30),
+        ("2 hours to go", 7200),
+        ("1.5 min left", 90),
+        ("done in 3 s", 0),
+        ("nothing", 0),
+    ],
+)
+def test_which_time_a_text_says_to_wait(text, seconds):
+    assert named_seconds(text) == seconds
+
+
+def test_a_check_gets_better_by_fewer_failures_or_more_passes():
+    turn = turn_of(Did("bash", "2 failed, 5 passed", {"command": "pytest"}, exit_code=1))
+    assert (turn.failures, turn.passes) == (2, 5)
+    better = [(3, None), (3, 9), (2, 4)]
+    assert [pair for pair in (*better, (2, 5), (2, None), (1, 1), (None, 1)) if got_better(turn, *pair)] == better
+
+
+@pytest.mark.parametrize(
+    ("tool", "effect", "program", "command", "waits"),
+    [
+        ("bash", "run", "sleep", "sleep 5", "sleeps"),
+        ("bash", "run", "echo", "echo waiting", ""),
+        ("bash", "run", "ls", "ls", ""),
+        ("bash", "run", "kubectl get pods", "kubectl get pods", "asks"),
+        ("bash", "run", "aws ecs", "aws ecs describe-services", "asks"),
+        ("bash", "run", "aws s3", "aws s3 cp a b", ""),
+        ("bash", "run", "curl", "curl localhost/health", "asks"),
+        ("bash", "run", "wget", "wget -q localhost/ready", "asks"),
+        ("bash", "run", "nc", "nc -z host/ping", "asks"),
+        ("bash", "run", "curl", "curl localhost/data", ""),
+        ("bash", "run", "cat", "cat health", ""),
+        ("bash", "run", "python", "python -c 'time.sleep(3)'", "sleeps"),
+        ("wait-for", "run", "", None, "sleeps"),
+        ("get-job", "read", "", None, "asks"),
+        ("get-job", "write", "", None, ""),
+        ("get-file", "read", "", None, ""),
+        ("start-job", "read", "", None, ""),
+        ("job-status", "run", "", None, "asks"),
+        ("list-pods", "read", "", None, "asks"),
+    ],
+)
+def test_which_calls_wait_or_ask_how_far_something_is(tool, effect, program, command, waits):
+    assert read_waits(Tool(tool, {}), effect, program, command) == waits
+
+
+def test_the_minutes_of_the_configuration_are_seconds_here():
+    assert Tuning.for_config(Detect(waiting_minutes=7)).waiting_seconds == 420

@@ -272,3 +272,59 @@ def test_a_secret_in_a_result_breaks_a_task_that_forbids_it() -> None:
     assert (issue.type, issue.severity, issue.details["clause"]) == ("scope_creep", "high", "Do not print any secrets.")
     assert every(steps([shown]), Context(original_prompt="Print the file.")) == []
     assert every(steps([shown])) == []
+
+
+def checked(failed: int, passed: int, name: str = "test_sum", message: str = "assert 3 == 4") -> Did:
+    result = f"FAILED tests/test_a.py::{name} - {message}\nE   {message}\n{failed} failed, {passed} passed in 1s"
+    return Did("bash", result, {"command": "pytest tests/test_a.py"}, exit_code=1)
+
+
+GREEN = Did("bash", "9 passed in 1s", {"command": "pytest tests/test_a.py"}, exit_code=0)
+
+
+def test_a_failing_check_is_followed_to_its_end() -> None:
+    """Each sign once: again, better by fewer failures and by more passes, changed, better by other tests, solved."""
+    rounds = [
+        *[checked(3, 6)] * 4,
+        checked(2, 7),
+        checked(2, 8),
+        checked(2, 8),
+        checked(2, 8, message="KeyError: 'total'"),
+        checked(5, 4, message="TypeError: not a number"),
+        checked(2, 7, "test_other", "ValueError: no"),
+        Did("bash", "On branch main", {"command": "git status"}, exit_code=0),
+        GREEN,
+    ]
+    every(steps(rounds))
+
+
+def test_a_check_that_is_left_alone_is_not_solved_by_that() -> None:
+    others = [Did("read_file", f"chapter{n} about topic{n}", {"path": f"docs/part{n}.md"}) for n in range(25)]
+    every(steps([*[checked(3, 6)] * 3, *others, GREEN]))
+
+
+def test_a_call_that_repeats_is_followed_to_its_end() -> None:
+    same = Did("bash", "nothing new", {"command": "cat out/state.txt"}, exit_code=0)
+    others = [Did("read_file", f"chapter{n} about topic{n}", {"path": f"docs/part{n}.md"}) for n in range(12)]
+    other = Did("bash", "something new at last", {"command": "cat out/state.txt"}, exit_code=0)
+    sibling = Did("bash", "another thing", {"command": "cat out/state.txt | head -1"}, exit_code=0)
+    every(steps([*[same] * 5, sibling, other, same, *others]))
+
+
+def test_an_error_that_meets_different_calls_is_followed_too() -> None:
+    calls = [Did("fetch", "Error: connection refused", {"url": f"http://a.example/{n}"}, error=True) for n in range(5)]
+    fine = [Did("fetch", f"page{n} says thing{n}", {"url": f"http://a.example/{n}"}) for n in range(12)]
+    every(steps([*calls, *fine]))
+
+
+def test_broken_calls_are_followed() -> None:
+    colon = [Did("bash", "", {"command": f": ls part{n}"}, exit_code=0) for n in range(3)]
+    plain = [Did("bash", f"file{n}", {"command": f"ls part{n}"}, exit_code=0) for n in range(12)]
+    every(steps([*colon, *plain[:2], colon[0], *plain]))
+
+
+def test_wandering_and_drift_are_followed() -> None:
+    every(steps([*looks(14), *looks(3, "x/invoice{n}.py"), *looks(6), *looks(6, "y/totals{n}.py")]), TASK)
+    away = steps([*work(12, "invoice parser totals"), *work(30, "weather forecast mountain")])
+    back = steps(work(9, "invoice parser totals"), start=len(away))
+    every([*away, *back], TASK)
