@@ -20,16 +20,29 @@ def main() -> None:
     from .adapters.process.owner_spawn import discard_early, spawn_early
 
     spawn_early(sys.argv[1:])
-    from .cli.main import run
-
     try:
-        run()
+        _run(sys.argv[1:])
     finally:
         discard_early()
         if sys.argv[1:2] == ["scan"]:
             from .cli.fast_exit import leave_at_once
 
             leave_at_once()
+
+
+def _run(arguments: list[str]) -> None:
+    from .cli.plain_run import read_plain
+
+    options = read_plain(arguments)
+    if options is None:
+        from .cli.main import run
+
+        run()
+    else:
+        from .cli.exit_status import exit_with
+        from .cli.run_start import start_run
+
+        exit_with(lambda: start_run(options))
 
 
 if __name__ == "__main__":
