@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -73,7 +72,9 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
     keys = stand_ins(os.environ, upstreams) if fenced else {}
     if fenced and launch.wiring is not None and not keys:
         say_error("key not hidden: the client's login is in a file that the agent can read")
-    return replace(launch, spec=spec, proxied=Proxied(upstreams, secrets.token_urlsafe(12), keys))
+    from secrets import token_urlsafe
+
+    return replace(launch, spec=spec, proxied=Proxied(upstreams, token_urlsafe(12), keys))
 
 
 def _write(path: Path, finished: Finished) -> None:

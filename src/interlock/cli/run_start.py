@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..adapters.process import Launch
 from ..config import Config, load
 from ..core import BadInput, Context, Limits, MissingExtra, RunSpec, needs_linux
-from ..journal import new_run_id, open_store
+from ..journal import new_run_id, store_root
 from .contract_options import read_options, with_hosts
 from .output import check_text, say_error
 from .run_result import launch_and_exit
@@ -92,7 +92,7 @@ def start_run(options: RunOptions) -> NoReturn:
     agreed = read_options(given, options.contract, folder, settings)
     settings = with_hosts(settings, agreed)
     context = Context(original_prompt=options.task, workspace=str(folder), contract=agreed)
-    root = open_store(settings).root
+    root = store_root(settings)
     if options.steps == "stdout" and not settings.store.output_bytes:
         raise BadInput("--steps stdout reads the kept output", where="store.output_bytes: 0", todo="Set it above 0.")
     launch = Launch(

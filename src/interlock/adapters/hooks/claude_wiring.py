@@ -10,7 +10,6 @@ import msgspec
 
 from ...core import BadInput, from_json
 from .claude_code import MOMENTS, ClaudeCodeDialect
-from .client_build import hook_command
 from .hook_switches import switches_hooks_off
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
@@ -36,6 +35,8 @@ class ClaudeWiring:
 
     def wire(self, place: RunAddress) -> Wired:
         rest, given = _take_settings(self._arguments)
+        from .client_build import hook_command
+
         words = HookWords(hook_command(), place, self.client)
         settings = add_hooks(given, lambda event: exec_form(event, words))
         user, *projects = settings_files()

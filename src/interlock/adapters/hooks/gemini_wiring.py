@@ -7,7 +7,6 @@ to the user's folder when the run is over.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,6 @@ import msgspec
 
 from ...core import BadInput, from_json
 from .claude_wiring import prompt_in
-from .client_build import hook_command
 from .gemini import MOMENTS, GeminiDialect
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
@@ -46,6 +44,8 @@ class GeminiWiring:
         for entry in real.iterdir() if real.is_dir() else ():
             if entry.name != SETTINGS:
                 (ours / entry.name).symlink_to(entry)
+        from .client_build import hook_command
+
         words = HookWords(hook_command(), place, self.client)
         original = _read(real / SETTINGS)
         written = with_hooks(original, lambda event: hook(event, words))
@@ -110,6 +110,8 @@ def _read(path: Path) -> dict[str, object]:
 
 def _settle(ours: Path, real: Path, written: bytes, original: dict[str, object]) -> None:
     """Take over what the client wrote: new files, replaced ones, and settings that it changed."""
+    import shutil
+
     for entry in ours.iterdir():
         if entry.is_symlink() or entry.name == SETTINGS:
             continue
