@@ -177,6 +177,9 @@ class _Front:
     def run(self, first_line: str) -> Finished:
         restore_terminal = keep_settings()
         try:
+            if self._stored is None:
+                # It gets ready while the owner does.
+                self._output.start()
             self._begin()
             if first_line:
                 _say(first_line)
@@ -211,7 +214,6 @@ class _Front:
                 unwire(self._place, self._wired)
 
     def _start_command(self, argv: tuple[str, ...], park: int = 0) -> None:
-        self._output.start()
         self._tree = self._spawn(argv)
         self._output.started()
         if self._foreground is not None:
@@ -269,6 +271,7 @@ class _Front:
         argv = self._command
         if resume is not None and wanted.session:
             argv = resume(argv, self._launch.wiring.task if self._launch.wiring else "", wanted.session, wanted.words)
+        self._output.start()
         self._start_command(argv, wanted.park)
 
     @property
