@@ -24,6 +24,7 @@ from ..core import (
     Directive,
     InterlockError,
     RunSpec,
+    SigningKey,
     check_glob,
     compile_late_patterns,
     from_plain,
@@ -134,7 +135,8 @@ def rehearse() -> None:
     from . import workspace  # noqa: F401
 
     built_in()
-    Reviewer(Config().review, redact_context(Context())).warm()
+    Reviewer(Config().review, redact_context(Context(original_prompt="task", workspace="/"))).warm()
+    SigningKey.create()
     compile_late_patterns()
 
 
