@@ -17,7 +17,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from interlock.adapters.hooks.client_build import compile_client, python_command
+from interlock.adapters.hooks.hookclient_build import compile_client, python_command
 from table import print_table
 
 NOTES = """Medians of one hook (PreToolUse of a command that reads) of each kind in turn, answered by a real `interlock

@@ -21,10 +21,10 @@ from tests.link.owned import Owned
 from interlock.config.model import Hub
 from interlock.control import new_request
 from interlock.journal import RunSummary
-from interlock.link.hub import STREAM, run_subject
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
 from interlock.link.hub_link import HubLink
+from interlock.link.hub_session import STREAM, run_subject
 from interlock.link.outbox import RemoteRun
 
 NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.

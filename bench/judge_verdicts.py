@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import scoring
 from interlock.config.model import Judge as Settings
 from interlock.core import Step
-from interlock.runtime.judge import RECENT, shown
 from interlock.runtime.judge_client import ask_model
 from interlock.runtime.judge_prompt import JudgeQuestion as Asked
 from interlock.runtime.judge_prompt import Verdict, read_verdicts, write_prompt
+from interlock.runtime.model_judge import RECENT, shown
 from traces import DEFAULT, SOURCES, Trace, load
 
 if TYPE_CHECKING:

@@ -13,7 +13,9 @@ from rich.console import Console
 
 from interlock.cli.runs import matter, money, runs_table
 from interlock.config import Config
-from interlock.journal import RunSummary, Store
+from interlock.core import RunSpec, Step
+from interlock.journal import Journal, JournalEntry, RunSummary, Store
+from interlock.records import StepRecord
 from interlock.runtime import Supervisor
 from tests.cli.calling import interlock, lines_of
 
@@ -91,6 +93,32 @@ def test_in_a_pipe_no_line_is_cut(tmp_path):
         run.before(run.call("bash", {"command": f"echo {'word ' * 12}the end"}))
     shown = interlock("show", "wordy", home=tmp_path, COLUMNS="40").stdout
     assert "the end" in shown and "…" not in shown
+
+
+MEASURED = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024, file=sys.stderr)
+"""
+"""Runs a command, and says how many MB it took; of a process that this one starts, its own would count."""
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_long_run_is_shown_in_the_memory_of_a_short_one(tmp_path, options):
+    peaks = []
+    for steps in (100, 30_000):
+        store, name = Store(tmp_path / "interlock" / "runs"), f"of-{steps}"
+        with Journal.open(store.create(RunSpec(run_id=name, name=name))) as journal:
+            for first in range(0, steps, 1000):
+                indexes = range(first, min(first + 1000, steps))
+                said = [Step(run_id=name, index=index, role="assistant", content="words " * 200) for index in indexes]
+                journal.append([JournalEntry("step", StepRecord(step)) for step in said], durable=True)
+        words = [sys.executable, "-c", MEASURED, sys.executable, "-m", "interlock", "show", name, *options]
+        env = {**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+        shown = subprocess.run(words, env=env, capture_output=True, check=True)
+        assert shown.stdout.count(b"words words") >= steps
+        peaks.append(int(shown.stderr))
+    assert peaks[1] < peaks[0] + 20, "MB"
 
 
 def test_a_running_run_is_shown_as_running(tmp_path):

@@ -77,9 +77,9 @@ def test_a_file_named_on_the_command_line_is_a_persons_own(workspace: Path) -> N
 
 def test_trust_is_given_by_a_person_and_not_from_inside_a_run(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(workspace, "interventions: {enabled: false}\n")
-    monkeypatch.setattr("interlock.contain.insiders.in_a_run", lambda: True)
+    monkeypatch.setattr("interlock.contain.run_members.in_a_run", lambda: True)
     assert CliRunner().invoke(app, ["trust", "--yes"]).exit_code != 0
-    monkeypatch.setattr("interlock.contain.insiders.in_a_run", lambda: False)
+    monkeypatch.setattr("interlock.contain.run_members.in_a_run", lambda: False)
     assert CliRunner().invoke(app, ["trust"]).exit_code != 0, "nobody has answered"
     assert examine(env={}).ignored == ("interventions.enabled",)
     done = CliRunner().invoke(app, ["trust", "--yes"])

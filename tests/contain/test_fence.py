@@ -94,7 +94,8 @@ def test_secrets_are_not_there(fenced: Fenced, what: str) -> None:
 
 @pytest.mark.parametrize(
     "what",
-    ["a service outside", "the model outside", "an address", "an address of IPv6", "a name", "a proxy of its own",
+    ["a service outside", "the model outside", "an address", "an address of IPv6", "a neighbour of IPv6", "a name",
+     "a name server by TCP", "a name server by UDP", "every neighbour", "a proxy of its own",
      "a plain request", "a host that is not allowed", "another name behind it", "the model's host directly",
      "a server's unix socket", "a socket to the hypervisor", "the kernel's keyrings", "io_uring"],
 )  # fmt: skip

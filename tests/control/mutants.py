@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.control import Desired, Persist, RequestRecord, client, commands, machine, recovery
+from interlock.control import Desired, Persist, RequestRecord, client, commands, recovery, state_machine
 from interlock.control.state import ControlState
 from interlock.control.stored_results import StoredResults
 from interlock.control.transition import Transition, succeed
@@ -176,19 +176,19 @@ def actuator_not_told_again_after_a_crash() -> Iterator[object]:
         if not state.ended:
             commands.work(turn)
 
-    with patched(machine, "start", start) as patch:
+    with patched(state_machine, "start", start) as patch:
         yield patch
 
 
 @mutant
 def revisions_begin_anew_after_a_crash() -> Iterator[object]:
-    start = machine.start
+    start = state_machine.start
 
     def deaf(turn: Transition, event: Any) -> None:
         turn.change(revision=0)
         start(turn, replace(event, revision=0))
 
-    with patched(machine, "start", deaf) as patch:
+    with patched(state_machine, "start", deaf) as patch:
         yield patch
 
 
@@ -207,9 +207,9 @@ def result_made_anew_for_a_retry() -> Iterator[object]:
 
 @mutant
 def other_content_under_the_same_id_accepted() -> Iterator[object]:
-    take = machine.fingerprint_of
-    with patched(machine, "fingerprint_of", take):
-        judge = machine.validate
+    take = state_machine.fingerprint_of
+    with patched(state_machine, "fingerprint_of", take):
+        judge = state_machine.validate
 
         def trusting(turn: Transition, event: Any, request: Any) -> None:
             known = turn.state.answered.get(request.request_id)
@@ -218,7 +218,7 @@ def other_content_under_the_same_id_accepted() -> Iterator[object]:
                 turn.change(answered=StoredResults(kept))
             judge(turn, event, request)
 
-        with patched(machine, "validate", trusting) as patch:
+        with patched(state_machine, "validate", trusting) as patch:
             yield patch
 
 
@@ -243,7 +243,7 @@ def an_iteration_that_ends_flips_the_status_back() -> Iterator[object]:
             turn.change(status="running", gate_open=True)
             turn.persist(turn.state_entry())
 
-    with patched(machine, "end_iteration", end_iteration) as patch:
+    with patched(state_machine, "end_iteration", end_iteration) as patch:
         yield patch
 
 

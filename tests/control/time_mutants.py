@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.control import client, machine, recovery
+from interlock.control import client, recovery, state_machine
 from interlock.control.state import ControlState
 from interlock.control.stored_results import StoredResult, StoredResults
 from interlock.control.transition import Transition, fail
@@ -31,7 +31,7 @@ def changed(answers: StoredResults, request_id: str, stored: StoredResult) -> St
 @mutant
 def window_from_receipt() -> Iterator[object]:
     received: dict[tuple[int, str], float] = {}
-    judge, answer = machine.validate, Transition.answer
+    judge, answer = state_machine.validate, Transition.answer
 
     def note(turn: Transition, event: Any, request: Any) -> None:
         if turn.state.find(request.request_id) is None and request.request_id not in turn.state.answered:
@@ -46,13 +46,13 @@ def window_from_receipt() -> Iterator[object]:
         turn.change(answered=changed(turn.state.answered, request.request_id, replace(stored, at=at)))
         return entry
 
-    with patched(machine, "validate", note), patched(Transition, "answer", early) as patch:
+    with patched(state_machine, "validate", note), patched(Transition, "answer", early) as patch:
         yield patch
 
 
 @mutant
 def window_by_the_wall_clock() -> Iterator[object]:
-    answer, forget = Transition.answer, machine.forget_old
+    answer, forget = Transition.answer, state_machine.forget_old
 
     def stored(turn: Transition, request: Any, fingerprint: bytes, payload: Any) -> Any:
         entry = answer(turn, request, fingerprint, payload)
@@ -73,7 +73,7 @@ def window_by_the_wall_clock() -> Iterator[object]:
 
     with (
         patched(Transition, "answer", stored),
-        patched(machine, "forget_old", forget_old),
+        patched(state_machine, "forget_old", forget_old),
         patched(owner_side, "recover", recover_by_wall) as patch,
     ):
         yield patch
@@ -113,13 +113,13 @@ def age_by_the_senders_clock() -> Iterator[object]:
 
 @mutant
 def no_expiry() -> Iterator[object]:
-    with patched(machine, "EXPIRY_S", 1e9) as patch:
+    with patched(state_machine, "EXPIRY_S", 1e9) as patch:
         yield patch
 
 
 @mutant
 def expiry_answered_with_a_result() -> Iterator[object]:
-    judge = machine.validate
+    judge = state_machine.validate
 
     def answer(turn: Transition, event: Any, request: Any) -> None:
         before = len(turn.effects)
@@ -127,5 +127,5 @@ def expiry_answered_with_a_result() -> Iterator[object]:
         if event.age > 30 and any(getattr(e, "entries", (None,))[0] is not None for e in turn.effects[before:]):
             turn.send(turn.result(request, fail("failed", "expired")), event.via, request.request_id)
 
-    with patched(machine, "validate", answer) as patch:
+    with patched(state_machine, "validate", answer) as patch:
         yield patch

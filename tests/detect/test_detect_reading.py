@@ -149,7 +149,7 @@ def test_what_a_call_is_for_shows_in_its_name_and_arguments(tool: Tool, effect: 
 )
 def test_the_paths_of_a_call_are_found(tool: Tool, paths: list[str]) -> None:
     step = Step(run_id="r", index=0, role="assistant", kind="tool_call", tool=tool)
-    assert read_paths(step, tool, read_effect(tool, command_of(tool))) == paths
+    assert read_paths(step, tool, read_effect(tool, command_of(tool)), command_of(tool)) == paths
 
 
 def test_of_a_long_text_its_head_and_tail_are_read() -> None:

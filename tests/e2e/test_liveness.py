@@ -6,7 +6,9 @@ import fcntl
 import json
 import os
 import pty
+import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -19,11 +21,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from interlock.adapters.process.liveness_watch import AGAIN_S
 from interlock.journal import RunSummary
-from interlock.report.fleet import Fleet
-from interlock.tui.fleet_page import run_words
 from interlock.web.app import make_app
 from interlock.web.source import Source
+from tests.tui.terminal import top
 
 from .running import ON_TERMINAL, Place, until
 
@@ -145,11 +147,14 @@ class Asking:
         assert b"waiting for a person" in shown and text.encode() in shown, shown
         inbox = place.interlock("inbox")[1]
         assert b"Asks a question" in inbox
-        assert b" answer\n" not in inbox
+        assert not re.search(rb"interlock inbox \S+ answer", inbox), inbox
         assert (b"to its standard input" if self._piped else b"in the terminal of the run") in inbox
-        (row,) = Fleet(place.store).rows()
-        shown_in_top = "".join(words for words, _ in run_words(row, time.time()))
-        assert shown_in_top.startswith("? needs you: ") and text in shown_in_top
+        if shutil.which("tmux"):
+            terminal = top(place, columns=200)
+            try:
+                terminal.sees("? needs you: ", text)
+            finally:
+                terminal.close()
         with TestClient(make_app(Source(place.store), TOKEN), base_url="http://127.0.0.1:7717") as client:
             told = client.get("/api/runs", headers={"authorization": f"Bearer {TOKEN}"}).json()
         assert text in json.dumps(told, ensure_ascii=False), told
@@ -170,6 +175,18 @@ def test_a_prompt_is_shown_as_waiting_for_a_person_with_its_text(tmp_path, name,
     asking = Asking(tmp_path / "one", name, piped=piped)
     request.addfinalizer(asking.close)
     asking.check()
+
+
+def test_a_question_is_recorded_once_although_another_owner_takes_over(tmp_path, request):
+    asking = Asking(tmp_path / "one", "yes or no")
+    request.addfinalizer(asking.close)
+    place = asking.place
+    until("it is told", lambda: (runs := place.store.runs()) and asking.text in question_of(runs[0]))
+    os.kill(place.folder.owner().pid, signal.SIGKILL)
+    until("another owner has taken over", lambda: any(each.get("successor") for each in place.records("started")))
+    time.sleep(4 * AGAIN_S)
+    assert asking.text in question_of(place.store.runs()[0])
+    assert [asking.text in each.get("question", "") for each in place.records("liveness")] == [True]
 
 
 @pytest.mark.torture

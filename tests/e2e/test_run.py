@@ -76,6 +76,23 @@ def test_files_that_it_changed_are_named_and_can_be_rolled_back(place: Place) ->
     assert b"  1 file changed: go\n  undo: interlock rollback " in err
 
 
+def test_the_last_lines_name_the_run_as_it_was_named(place: Place) -> None:
+    named = ("--name", "tidy up")
+    assert (
+        b"  undo: interlock rollback 'tidy up'\n  more: interlock show 'tidy up'\n"
+        in place.run("touch", "made", options=named)[2]
+    )
+    other = place.start("sh", "-c", "touch ready; while [ ! -e go ]; do sleep 0.05; done", options=named)
+    place.wait_for("ready")
+    elsewhere = place.workspace.with_name("elsewhere")
+    elsewhere.mkdir()
+    status, _, err = place.run("touch", "made", options=(*named, "--workspace", str(elsewhere)))
+    assert status == 0, err
+    assert b"rollback 'tidy up'" not in err
+    (place.workspace / "go").touch()
+    finish(other)
+
+
 def test_pause_freezes_what_cannot_be_held_and_resume_thaws_it(place: Place) -> None:
     run = place.start("sh", "-c", BEATS)
     place.wait_for("beats")
@@ -127,6 +144,7 @@ def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> Non
     assert place.order("cancel").outcome == "success"
     assert finish(run)[0] == 130
     assert place.processes() == []
+    assert sum(record.get("successor", False) for record in place.records("started")) == 2
 
 
 def test_a_held_step_stays_held_when_the_owner_dies_and_counts_once(place: Place) -> None:

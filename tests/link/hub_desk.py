@@ -9,9 +9,9 @@ import msgspec
 
 from interlock.config.model import Hub
 from interlock.control import Event, Executed
-from interlock.link.hub import control_subject, token_of
 from interlock.link.hub_connect import open_session
 from interlock.link.hub_link import HubLink
+from interlock.link.hub_session import control_subject, token_of
 from interlock.link.loop_thread import LoopThread
 
 from ..control.owner import make, short

@@ -15,9 +15,9 @@ import pytest
 from interlock.config.model import Hub
 from interlock.control import RequestOutcome, RunEnded, new_request
 from interlock.core import BadInput, InterlockError
-from interlock.link.hub import HubSession, token_of
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_link import HubLink
+from interlock.link.hub_session import HubSession, token_of
 
 from ..control.owner import make
 from .broker import Broker, find_free_port
@@ -122,8 +122,8 @@ def test_a_request_that_waits_for_its_owner_is_executed_when_it_comes(broker: Br
 def _messages(broker: Broker) -> int:
     import asyncio
 
-    from interlock.link.hub import STREAM
     from interlock.link.hub_connect import open_session
+    from interlock.link.hub_session import STREAM
 
     async def count() -> int:
         session = await open_session(broker.settings, "count")

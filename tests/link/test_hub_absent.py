@@ -13,11 +13,11 @@ import pytest
 
 from interlock.control import RunEnded
 from interlock.link import hub_absent
-from interlock.link.hub import control_subject
 from interlock.link.hub_absent import AbsentRuns
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
 from interlock.link.hub_link import HubLink
+from interlock.link.hub_session import control_subject
 from interlock.link.loop_thread import LoopThread
 
 from ..control.owner import make

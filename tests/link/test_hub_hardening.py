@@ -18,7 +18,11 @@ from interlock.config.model import Hub
 from interlock.control import new_request
 from interlock.core import BadInput, InterlockError
 from interlock.journal import JournalEntry
-from interlock.link.hub import (
+from interlock.link.hub_client import HubClient
+from interlock.link.hub_connect import open_session
+from interlock.link.hub_link import HubLink
+from interlock.link.hub_session import (
+    RUNS_STREAM,
     STREAM,
     HubSession,
     SessionLost,
@@ -27,9 +31,6 @@ from interlock.link.hub import (
     run_subject,
     stored_subject,
 )
-from interlock.link.hub_client import HubClient
-from interlock.link.hub_connect import open_session
-from interlock.link.hub_link import HubLink
 from interlock.link.loop_thread import LoopThread
 from interlock.link.request_queue import MOST, RequestQueue
 from interlock.link.stream_reading import read_all
@@ -250,6 +251,27 @@ def test_a_stream_that_was_deleted_is_a_lost_session(stranger: Stranger) -> None
     assert stranger.run(stranger.session.api(f"STREAM.DELETE.{STREAM}", {}))["success"]
     with pytest.raises(SessionLost, match=r"does not have its stream \(stream not found\)"):
         stranger.run(stranger.session.set_clock())
+
+
+@pytest.mark.parametrize("stream", [STREAM, RUNS_STREAM])
+def test_a_run_whose_stream_somebody_deletes_is_listed_and_steered_again(
+    broker: Broker, stranger: Stranger, quick_root: Path, stream: str
+) -> None:
+    with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
+        link = HubLink(broker.settings, owned.endpoint, owned.journal)
+        link.start()
+        assert ask(elsewhere, "pause").outcome == "success"
+        until(lambda: len(elsewhere.runs()) == 1)
+        assert stranger.run(stranger.session.api(f"STREAM.DELETE.{stream}", {}))["success"]
+
+        def is_listed() -> bool:
+            with contextlib.suppress(InterlockError):
+                return len(elsewhere.runs()) == 1
+            return False
+
+        until(is_listed)
+        assert ask(elsewhere, "resume").outcome == "success"
+        link.close()
 
 
 def test_runs_leave_no_consumer_behind(broker: Broker, quick_root: Path, stranger: Stranger) -> None:

@@ -16,7 +16,10 @@ from interlock.control import Done, RequestOutcome, Result, ResultPayload, Targe
 from interlock.core import InterlockError
 from interlock.core.keys import SigningKey, TrustedKey, create_key, write_trusted
 from interlock.journal.verify import verify_journal
-from interlock.link.hub import (
+from interlock.link.hub_client import HubClient
+from interlock.link.hub_link import HubLink
+from interlock.link.hub_permissions import server_config
+from interlock.link.hub_session import (
     RUNS_STREAM,
     STREAM,
     control_subject,
@@ -25,9 +28,6 @@ from interlock.link.hub import (
     run_subject,
     stored_subject,
 )
-from interlock.link.hub_client import HubClient
-from interlock.link.hub_link import HubLink
-from interlock.link.hub_permissions import server_config
 
 from ..control.owner import make
 from .broker import Broker

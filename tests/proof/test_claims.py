@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interlock.proof.claim_patterns import PATTERNS
 from interlock.proof.claims import read_claims
-from interlock.proof.sieve import Sieve
+from interlock.proof.pattern_prefilter import Sieve
 
 from .claim_sentences import CLAIMS, OTHERS
 

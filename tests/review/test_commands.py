@@ -37,6 +37,14 @@ DESTRUCTIVE = """
     curl -X DELETE https://api.example.com/v2/projects/7
     http POST :9200/logs/_delete_by_query query:='{"match_all": {}}'
     rsync -a --delete build/ web:/srv/www/
+    scp app.conf root@web:/etc/app.conf
+    ssh web redis-cli FLUSHDB
+    redis-cli -h cache.prod flushdb
+    redis-cli FLUSHALL
+    eksctl delete cluster --name shop
+    conda remove --all
+    conda env remove -p /opt/shared/env
+    curl -X DELETE http://localhost:9200/users
     scp sshd_config root@web:/etc/ssh/
     restic forget --keep-last 1 --prune
     npm publish --access public
@@ -102,6 +110,16 @@ HARMLESS = """
     sed -i 's/rm -rf/echo/' script.sh
     tar czf backup.tgz src
     ssh web uptime
+    kind delete cluster
+    minikube delete --all
+    redis-cli -n 1 FLUSHDB
+    redis-cli -h localhost flushdb
+    scp app.tar.gz deploy@web:/srv/app/
+    rsync -a dist/ web:/srv/www/
+    conda env remove -n old
+    conda remove -n old --all
+    conda clean --all -y
+    curl -X DELETE http://localhost:9200/users_test
 """
 
 

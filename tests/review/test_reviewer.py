@@ -108,6 +108,11 @@ def test_a_rule_reaches_every_kind_of_tool(step: Step) -> None:
     assert review.risk >= 0.95
 
 
+@pytest.mark.parametrize("command", ["echo milk > notes.txt", "echo milk >> notes.txt", "touch notes.txt", "mkdir new"])
+def test_one_reason_fits_creating_overwriting_and_appending(command: str) -> None:
+    assert reviewer().review(bash(command)).reason == "It creates or writes files."
+
+
 def test_deleting_a_folder_of_the_workspace_is_ordinary() -> None:
     for command in ("rm -rf node_modules", "rm -rf ./dist", f"rm -rf {HOME}/build", "cd sub && rm -rf out"):
         assert reviewer().review(bash(command)).verdict == "warn"

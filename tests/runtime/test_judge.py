@@ -23,8 +23,8 @@ from interlock.demo.model.request import ModelRequest
 from interlock.journal import JournalReader, Store
 from interlock.records import Opinion
 from interlock.runtime import Supervisor
-from interlock.runtime.judge import Judge
 from interlock.runtime.judge_prompt import JudgeQuestion, read_verdicts, write_prompt
+from interlock.runtime.model_judge import Judge
 from interlock.runtime.prices import Prices
 
 DRIFT = Issue(

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.running import Place
 
-PATIENCE_S = 60.0
-COLUMNS, ROWS = 100, 30
+from .terminal import PATIENCE_S, top
 
 AGENT = """
 import time
@@ -33,44 +28,6 @@ with Steps() as steps:
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
 
-class Terminal:
-    """One tmux server with one window; `text` is what a person sees in it."""
-
-    def __init__(self, socket: Path, words: list[str], environment: dict[str, str]) -> None:
-        self._tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
-        command = f"exec env {' '.join(shlex.quote(f'{k}={v}') for k, v in environment.items())} {shlex.join(words)}"
-        subprocess.run(
-            [*self._tmux, "new-session", "-d", "-x", str(COLUMNS), "-y", str(ROWS), command],
-            check=True,
-            env={**os.environ, "TERM": "xterm-256color"},
-        )
-
-    @property
-    def text(self) -> str:
-        done = subprocess.run([*self._tmux, "capture-pane", "-p"], capture_output=True, text=True, check=False)
-        return done.stdout
-
-    @property
-    def alive(self) -> bool:
-        return subprocess.run([*self._tmux, "has-session"], capture_output=True, check=False).returncode == 0
-
-    def press(self, *keys: str) -> None:
-        subprocess.run([*self._tmux, "send-keys", *keys], check=True)
-
-    def sees(self, *words: str) -> str:
-        return self.until(lambda text: all(word in text for word in words), f"{words}")
-
-    def until(self, is_so: Callable[[str], bool], what: str) -> str:
-        deadline = time.monotonic() + PATIENCE_S
-        while not is_so(text := self.text):
-            assert time.monotonic() < deadline, f"never: {what}\n{text}"
-            time.sleep(0.1)
-        return text
-
-    def close(self) -> None:
-        subprocess.run([*self._tmux, "kill-server"], capture_output=True, check=False)
-
-
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     made = Place(tmp_path)
@@ -82,10 +39,7 @@ def test_see_a_run_pause_it_resume_it_and_cancel_it(place: Place, tmp_path: Path
     script = tmp_path / "agent.py"
     script.write_text(AGENT)
     run = place.start(sys.executable, str(script), options=("--name", "builder"))
-    wanted = ("PYTHONPATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "PATH", "HOME", "LANG")
-    environment = {name: place.environment[name] for name in wanted if name in place.environment}
-    environment |= {"INTERLOCK_STORE__DIR": str(place.store.root), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
-    terminal = Terminal(tmp_path / "tmux", [sys.executable, "-m", "interlock", "top"], environment)
+    terminal = top(place)
     try:
         terminal.sees("builder", "● running")
         terminal.press("Enter")

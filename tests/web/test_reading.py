@@ -99,6 +99,7 @@ def test_a_damaged_journal_is_one_bad_row_and_one_clear_error(client: TestClient
     assert row["status"] == "unreadable" and row["problem"]
     answer = client.get("/api/runs/broken")
     assert answer.status_code == 409 and "journal" in answer.json()["error"]
+    assert 'interlock_runs{status="unreadable"} 1.0' in client.get("/metrics").text
 
 
 def test_metrics_are_those_of_the_journals(client: TestClient, store: Store, run: RunFolder) -> None:

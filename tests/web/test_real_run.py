@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +12,12 @@ import pytest
 from playwright.sync_api import expect
 
 from interlock.journal import Store
+from interlock.runtime import Supervisor
 
 from ..e2e.running import Place
 from .pages import OpenPage, newest
+
+PATIENCE_MS = 90_000
 
 AGENT = """
 import pathlib, time
@@ -114,3 +118,22 @@ def test_cancel_asks_first_and_two_browsers_see_the_same(open_page: OpenPage, re
     expect(one.locator("h1 .status")).to_have_text("cancelled by you")
     expect(one.get_by_text("This run has ended")).to_be_visible()
     expect(two.locator(f"tr[data-run='{real}'] .status")).to_have_text("cancelled by you")
+
+
+def test_what_a_command_asks_a_person_is_shown_with_its_text(open_page: OpenPage, place: Place) -> None:
+    asks = "printf 'Do you want to continue? [Y/n] '; read answer"
+    place.start("sh", "-c", asks, options=("--name", "asker"), stdin=subprocess.PIPE)
+    overview = open_page("/")
+    row = overview.locator("tr[data-run]").filter(has_text="asker")
+    expect(row).to_contain_text("Needs you: Do you want to continue? [Y/n]", timeout=PATIENCE_MS)
+    page = open_page(f"/runs/{place.folder.run_id}")
+    expect(page.locator("main")).to_contain_text("Do you want to continue? [Y/n]")
+
+
+def test_processes_that_a_cancel_did_not_reach_are_named(open_page: OpenPage, live: Supervisor) -> None:
+    page = open_page(f"/runs/{live.run.spec.run_id}")
+    live.run.update(unstopped="dd (pid 4711) is still alive: it waits for a disk that does not answer")
+    banner = page.locator(".banner").filter(has_text="dd (pid 4711) is still alive")
+    expect(banner).to_contain_text("Not every process stands still")
+    live.close()
+    expect(banner).to_contain_text("Not every process has ended")

@@ -509,6 +509,7 @@ export interface StartedRecord {
   pid: number;
   mechanism?: string;
   limits?: string;
+  successor?: boolean;
 }
 
 export interface StepRecord {

@@ -50,18 +50,16 @@ def carry_out(
         if not sys.stdin.isatty():
             raise BadInput("no terminal to confirm the change", todo="Review it with --diff, then add --yes.")
         typer.confirm("Make this change?", abort=True, err=True)
-    made = [(change.path, change.make()) for change in needed]
+    made = [(change, change.make()) for change in needed]
     if removing:
         finish_uninstall(needed, where or Path.home())
     else:
         finish_install(needed)
     if as_json:
-        print_json({"changed": [{"path": str(path), "backup": str(b) if b else None} for path, b in made]})
+        print_json({"changed": [{"path": str(c.path), "backup": str(b) if b else None} for c, b in made]})
         return
-    for path, backup in made:
-        sys.stdout.write(
-            f"{'changed' if path.exists() else 'removed'} {path}" + (f" (backup: {backup})\n" if backup else "\n")
-        )
+    for change, backup in made:
+        sys.stdout.write(f"{change.done} {change.path}" + (f" (backup: {backup})\n" if backup else "\n"))
     if not made:
         sys.stdout.write(f"{nothing}\n")
     elif not removing:

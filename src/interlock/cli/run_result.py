@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +16,8 @@ from msgspec.structs import replace
 from ..adapters.hooks import recognise
 from ..adapters.process import Finished, Launch, die_of, run_command
 from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
-from ..core import BadInput, printable
+from ..core import BadInput, InterlockError, printable
+from ..journal import Store
 from ..process import UNKNOWN_STATUS
 from .contract_options import show_contract
 from .output import many, say_error, spent
@@ -116,6 +118,17 @@ def _files(what: str, paths: Sequence[str]) -> list[str]:
     return [f"{many(len(paths), 'file')} {what}: {named}"] if paths else []
 
 
+def _typed(run: Finished) -> str:
+    """What to type for this run: its name, unless that means another run or an option."""
+    if not run.name or not run.folder or run.name.startswith("-"):
+        return run.run_id
+    try:
+        meant = Store(Path(run.folder).parent).find(run.name).run_id
+    except (InterlockError, OSError):
+        return run.run_id
+    return shlex.quote(run.name) if meant == run.run_id else run.run_id
+
+
 def _lines(run: Finished) -> list[str]:
     calls = f" ({many(run.calls, 'tool call')})" if run.calls else ""
     found = f"{many(run.issues, 'issue')}, {many(run.interventions, 'intervention')}"
@@ -126,8 +139,9 @@ def _lines(run: Finished) -> list[str]:
     deleted = set(run.files_deleted)
     lines += _files("changed", [path for path in run.files_changed if path not in deleted])
     lines += _files("deleted", run.files_deleted)
+    typed = _typed(run)
     if run.files_changed:
-        lines.append(f"undo: interlock rollback {run.run_id}")
+        lines.append(f"undo: interlock rollback {typed}")
     lines += [f"limit: {words}" for words in run.limits_reached]
     if run.unpriced_tokens and run.max_cost_usd is not None:
         lines.append(f"limit: {run.unpriced_tokens:,} tokens have no known price; the cost limit could not be enforced")
@@ -138,5 +152,5 @@ def _lines(run: Finished) -> list[str]:
     if run.incident_id:
         lines.append(f"what next: interlock incident show {run.incident_id}")
     gone = bool(run.folder) and not Path(run.folder).exists()
-    lines.append("its journal was deleted" if gone else f"more: interlock show {run.run_id}")
+    lines.append("its journal was deleted" if gone else f"more: interlock show {typed}")
     return lines

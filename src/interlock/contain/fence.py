@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .places import every_home, homes, is_there
+from .protected_paths import every_home, homes, is_there
 
 API_PORT, EGRESS_PORT = 47_811, 47_812
 """Where the model's API and the way out are found in the agent's own network namespace."""

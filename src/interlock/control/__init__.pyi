@@ -38,7 +38,6 @@ from .events import RunEnded as RunEnded
 from .events import Tick as Tick
 from .events import TransportNoted as TransportNoted
 from .events import WaitingForPerson as WaitingForPerson
-from .machine import handle as handle
 from .messages import ABORT_REASONS as ABORT_REASONS
 from .messages import COMMANDS as COMMANDS
 from .messages import DONE_REASONS as DONE_REASONS
@@ -74,3 +73,4 @@ from .state import ControlRules as ControlRules
 from .state import ControlState as ControlState
 from .state import may_start as may_start
 from .state import new_state as new_state
+from .state_machine import handle as handle

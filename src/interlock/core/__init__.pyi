@@ -77,6 +77,9 @@ from .issue import SCOPE_CREEP as SCOPE_CREEP
 from .issue import SEVERITIES as SEVERITIES
 from .issue import Issue as Issue
 from .issue import Severity as Severity
+from .journal_record import RECORD_VERSION as RECORD_VERSION
+from .journal_record import LostRecord as LostRecord
+from .journal_record import Record as Record
 from .keys import STORE_KEY as STORE_KEY
 from .keys import KeyRing as KeyRing
 from .keys import KeyRole as KeyRole
@@ -133,9 +136,6 @@ from .platform import wait_for_signal as wait_for_signal
 from .platform import widen_pipe as widen_pipe
 from .printable import ESCAPED as ESCAPED
 from .printable import printable as printable
-from .record import RECORD_VERSION as RECORD_VERSION
-from .record import LostRecord as LostRecord
-from .record import Record as Record
 from .regular_expressions import compile_late_patterns as compile_late_patterns
 from .regular_expressions import late_pattern as late_pattern
 from .regular_file import open_regular as open_regular

@@ -59,6 +59,11 @@ _NUMBERED = late_pattern(r"^[ \t]*\d+(?:\t|→|: ?|\|)", re.MULTILINE)
 _HINTS = late_pattern(
     r"\.(?:md|mdx|markdown|txt|rst|adoc|org)\b|\b(?:PLAN|TODO|SPEC|TASKS?|INSTRUCTIONS|ISSUE|BRIEF|REQUIREMENTS|PROMPT)\b"
 )
+_NAMES = (
+    ".md", ".markdown", ".txt", ".rst", ".adoc", ".org",
+    "PLAN", "TODO", "SPEC", "TASK", "INSTRUCTIONS", "ISSUE", "BRIEF", "REQUIREMENTS", "PROMPT",
+)  # fmt: skip
+"""What every such name has in it; most tasks have none of it, and looking is cheaper than matching."""
 _AROUND = 200
 """Characters before and after such a name in which a task says what the file is for."""
 
@@ -67,6 +72,8 @@ _AROUND = 200
 def task_files(task: str) -> tuple[str, ...]:
     """The files whose instructions a task says to follow, as it names them; a mere mention does not count."""
     task, found, end = task[:_READ], [], 0
+    if not any(name in task for name in _NAMES):
+        return ()
     for hint in _HINTS.finditer(task):
         begin = max(0, hint.start() - _AROUND)
         for point in _POINTS.finditer(task, max(begin, end), hint.end() + _AROUND):

@@ -78,28 +78,29 @@ class AgentHistory:
 
     def record(self, step: Step) -> None:
         """Read one step; afterwards `call` and `turn` say what it began or completed."""
+        past = self.past
         self.turn = self.call = None
         self.answers = self.instructed = False
-        self.past.now = step.time if step.time is not None else self.past.now + ASSUMED_SECONDS
+        past.now = step.time if step.time is not None else past.now + ASSUMED_SECONDS
         if step.kind == "tool_call" and step.tool is not None:
-            self.call = read_call(step, step.tool)
-            self.call.target = self.past.knowledge.targets(self.call.words)
-            self.past.batch += self.past.answered
-            self.past.answered = False
-            self.call.batch = self.past.batch
-            if self.call.call_id is not None:
+            call = self.call = read_call(step, step.tool)
+            call.target = past.knowledge.targets(call.words)
+            past.batch += past.answered
+            past.answered = False
+            call.batch = past.batch
+            if call.call_id is not None and past.pending:
                 # Issued again under the same id: the result is that of the newest.
-                self.past.pending = [one for one in self.past.pending if one.call_id != self.call.call_id]
-            push(self.past.pending, self.call, PENDING)
-            self.answers = self.past.speech.record(step, self.call.effect)
+                past.pending = [one for one in past.pending if one.call_id != call.call_id]
+            push(past.pending, call, PENDING)
+            self.answers = past.speech.record(step, call.effect)
         elif step.kind == "tool_result":
-            call = self._answered(step)
-            self.past.answered = True
-            if call is not None:
-                self.turn = self._complete(call, step)
-                push(self.past.turns, self.turn, TURNS)
+            asked = self._answered(step)
+            past.answered = True
+            if asked is not None:
+                self.turn = self._complete(asked, step)
+                push(past.turns, self.turn, TURNS)
         elif step.role == "assistant" and step.kind == "message":
-            self.answers = self.past.speech.record(step, None)
+            self.answers = past.speech.record(step, None)
         elif step.role == "user" and step.kind == "message":
             self._prompted(step)
 

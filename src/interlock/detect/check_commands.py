@@ -57,9 +57,12 @@ def _read_words(words: list[str]) -> tuple[str, tuple[str, ...]]:
         program = f"{program} {verb}"
         if verb in ("run", "compose", "get", "describe", "rollout") and rest:
             program, rest = f"{program} {rest[0]}", rest[1:]
-    targets = dict.fromkeys(
-        word.strip("\"'").partition("::")[0].rstrip("/")
-        for word in rest
-        if ("/" in word or "." in word or "::" in word) and not word.startswith((">", "<", "2>"))
-    )
-    return program, tuple(name for name in targets if name and name not in (".", "./"))[:TARGETS]
+    targets: dict[str, None] = {}
+    for word in rest:
+        if ("/" in word or "." in word or "::" in word) and not word.startswith((">", "<", "2>")):
+            name = word.strip("\"'").partition("::")[0].rstrip("/")
+            if name and name != ".":
+                targets[name] = None
+                if len(targets) == TARGETS:
+                    break
+    return program, tuple(targets)

@@ -163,7 +163,7 @@ def _read_request(step: Step, tool: Tool, arguments: bytes) -> CallContent:
     name = tool.name.encode("utf-8", "replace")
     command, shell = command_of(tool), is_shell(tool.name)
     effect = read_effect(tool, command)
-    paths = read_paths(step, tool, effect)
+    paths = read_paths(step, tool, effect, command)
     runs = shell and effect in ("run", "write")
     program, targets = read_command(command) if runs else (tool.name, tuple(paths[:TARGETS]))
     return CallContent(

@@ -32,7 +32,7 @@ _DENYING = frozenset((
 ))  # fmt: skip
 _SENTENCE = 600
 """Characters of a sentence that forbids something; longer ones are no sentences."""
-_SPLIT = late_pattern(r"\n|(?<=[.;!?])\s+(?=[A-Z-])")
+_SPLIT = late_pattern(r"(?<=[.;!?])\s+(?=[A-Z-])")
 _PATH = late_pattern(
     r"(?<![\w:/.])(?:[`'\"])?((?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+*-]*|/[\w.@+-]+|[\w-]*\.[A-Za-z]\w{1,7})(?![\w(])"
 )
@@ -131,13 +131,17 @@ def read_constraints(task: str) -> tuple[Constraint, ...]:
     if not given:
         return ()
     found: list[Constraint] = []
-    for sentence in _SPLIT.split(task):
-        if len(sentence) > _SENTENCE:
+    for line in task.split("\n"):
+        lower = line.lower()
+        if not any(hint in lower for hint in given):
             continue
-        lower = sentence.lower()
-        hints = [hint for hint in given if hint in lower]
-        if hints:
-            found += _read(" ".join(sentence.strip(" \t-*•").split()), hints)
+        for sentence in _SPLIT.split(line):
+            if len(sentence) > _SENTENCE:
+                continue
+            lower = sentence.lower()
+            hints = [hint for hint in given if hint in lower]
+            if hints:
+                found += _read(" ".join(sentence.strip(" \t-*•").split()), hints)
     return tuple(dict.fromkeys(found))[:_CLAUSES]
 
 

@@ -224,7 +224,9 @@ def _ask(detectors: Sequence[Asked], seen: Seen) -> list[Issue]:
     found: list[Issue] = []
     for name, observe in detectors:
         try:
-            found += observe(seen) or ()
+            issues = observe(seen)
+            if issues:
+                found += issues
         except Exception as error:
             raise DetectorFailed(name, error) from error
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import Step, Tool, late_pattern
-from .effect import Effect, command_of, is_shell, script_of
+from .effect import Effect, command_of, is_shell
 
 PATHS = 16
 """Paths read of one call."""
@@ -22,8 +22,8 @@ _IN_WORD = late_pattern(
 )
 
 
-def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
-    """The paths that a call names, in order, each once."""
+def read_paths(step: Step, tool: Tool, effect: Effect, script: str) -> list[str]:
+    """The paths that a call with this script names, in order, each once."""
     found: dict[str, None] = {}
     if step.paths is not None:
         for group in (step.paths.written, step.paths.deleted, step.paths.read):
@@ -32,7 +32,7 @@ def read_paths(step: Step, tool: Tool, effect: Effect) -> list[str]:
         if isinstance(value, str) and key.lower() in _KEYS and 0 < len(value) <= LENGTH:
             found[value] = None
     if not found and effect in ("run", "write"):
-        for word in script_of(tool)[:1000].translate(_BETWEEN).split():
+        for word in script[:1000].translate(_BETWEEN).split():
             # Most words of a command can be no path; looking is cheaper than matching.
             if "/" in word or "." in word or "~" in word:
                 for path in _IN_WORD.findall(word):

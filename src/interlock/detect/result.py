@@ -44,5 +44,5 @@ def _read(raw: bytes) -> CallResult:
 def _is_empty(text: bytes) -> bool:
     if len(text) > _SHORT:
         return False
-    said = text.strip()
-    return not said or any(silent in said.lower() for silent in _SILENT)
+    said = text.strip().lower()
+    return not said or any(silent in said for silent in _SILENT)

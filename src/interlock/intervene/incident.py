@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from ..core import HISTORY, Action, Context, Issue, RunState, Spend, from_plain
+from .incident_redaction import scrub, without_secrets
 from .plan import stable_id
-from .secrets import scrub, without_secrets
 
 Known = TypeVar("Known")
 

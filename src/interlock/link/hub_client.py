@@ -14,9 +14,9 @@ from ..config import Hub as HubSettings
 from ..control import Request, RequestOutcome, decode_current, status_of
 from ..core import InterlockError, Record, from_json
 from ..journal import Head, RunSummary
-from .hub import RUNS_STREAM, HubSession, SessionLost, current_subject, record_subject, run_subject
 from .hub_connect import open_session
 from .hub_request import HubRequest, ReplyListener
+from .hub_session import RUNS_STREAM, HubSession, SessionLost, current_subject, record_subject, run_subject
 from .hub_signing import HubMessage, NotSigned
 from .loop_thread import LoopThread
 from .outbox import RemoteRun

@@ -12,8 +12,8 @@ from typing import Any
 
 from ..config import Hub as HubSettings
 from ..core import BadInput, InterlockError, MissingExtra
-from .hub import HubSession, SessionLost, reason_of
 from .hub_address import check_urls
+from .hub_session import HubSession, SessionLost, reason_of
 from .hub_signing import Signing
 from .hub_streams import ensure_streams
 

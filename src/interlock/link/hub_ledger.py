@@ -13,8 +13,8 @@ import msgspec
 from ..config import Hub as HubSettings
 from ..core import InterlockError, from_json
 from ..journal import Booking, BudgetLedger, Page, Standing, book
-from .hub import HubSession, SessionLost, telling
 from .hub_connect import open_session
+from .hub_session import HubSession, SessionLost, telling
 from .loop_thread import LoopThread
 
 log = logging.getLogger("interlock")

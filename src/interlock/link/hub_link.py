@@ -19,7 +19,8 @@ from ..control import EXPIRY_S, LogEntry, TransportNoted
 from ..core import InterlockError
 from ..journal import JournalWriting
 from .endpoint import Endpoint
-from .hub import (
+from .hub_connect import open_session
+from .hub_session import (
     REPLY_HEADER,
     HubSession,
     SessionLost,
@@ -28,7 +29,6 @@ from .hub import (
     stored_subject,
     telling,
 )
-from .hub_connect import open_session
 from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
 from .hub_streams import ensure_streams
 from .hub_trouble import HubTrouble

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ..core import KeyRole, TrustedKey
-from .hub import RUNS_STREAM, STREAM
+from .hub_session import RUNS_STREAM, STREAM
 
 STREAMS = (STREAM, RUNS_STREAM)
 

@@ -25,7 +25,16 @@ from ..control import (
     status_of,
 )
 from ..core import BadInput, InterlockError, json_decoder
-from .hub import REPLY_HEADER, HubSession, SessionLost, control_subject, current_subject, message_of, reason_of, telling
+from .hub_session import (
+    REPLY_HEADER,
+    HubSession,
+    SessionLost,
+    control_subject,
+    current_subject,
+    message_of,
+    reason_of,
+    telling,
+)
 from .hub_signing import NotSigned
 from .live_clock import now
 from .owner_client import Notice

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..config import Hub as HubSettings
 from ..core import InterlockError
-from .hub import RUNS_STREAM, STREAM, HubSession, NobodyAnswers, SessionLost
+from .hub_session import RUNS_STREAM, STREAM, HubSession, NobodyAnswers, SessionLost
 
 SUBJECTS = {
     STREAM: ["loop:control.*", "loop:current.*", "loop:record.*"],

@@ -13,7 +13,7 @@ import msgspec
 from ..control import stamp_seq
 from ..core import InterlockError, Record, from_json
 from ..journal import Head, JournalReader, JournalReading, RunSummary
-from .hub import RUNS_STREAM, STREAM, HubSession, control_subject, current_subject, record_subject, run_subject
+from .hub_session import RUNS_STREAM, STREAM, HubSession, control_subject, current_subject, record_subject, run_subject
 from .hub_signing import SEQ_HEADER
 from .hub_trouble import HubTrouble
 from .stream_reading import read_newest

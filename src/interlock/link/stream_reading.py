@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from ..core import KeyRole
-from .hub import ANSWER_S, STREAM, HubSession, SessionLost, message_of, telling
+from .hub_session import ANSWER_S, STREAM, HubSession, SessionLost, message_of, telling
 from .hub_signing import HubMessage, NotSigned
 
 BATCH = 1000

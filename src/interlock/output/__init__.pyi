@@ -4,10 +4,10 @@ from .chunks import STDERR as STDERR
 from .chunks import STDOUT as STDOUT
 from .chunks import TERMINAL as TERMINAL
 from .copier import flags_of as flags_of
-from .kept import Latest as Latest
-from .kept import OutputReader as OutputReader
-from .kept import OutputWriter as OutputWriter
-from .kept import Printed as Printed
+from .kept_files import Latest as Latest
+from .kept_files import OutputReader as OutputReader
+from .kept_files import OutputWriter as OutputWriter
+from .kept_files import Printed as Printed
 from .last_lines import LastLines as LastLines
 from .last_lines import read_last_lines as read_last_lines
 from .readable_text import readable as readable

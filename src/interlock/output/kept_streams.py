@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 
 from .chunks import GAP, GATHER_S, Chunk, Source, now
-from .kept import Latest, OutputWriter, Printed
+from .kept_files import Latest, OutputWriter, Printed
 from .plain_text import PlainText
 from .terminal_text import TerminalText
 

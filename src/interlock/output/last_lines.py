@@ -7,7 +7,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from .chunks import GAP
-from .kept import OutputReader
+from .kept_files import OutputReader
 from .readable_text import readable
 
 LINES = 400

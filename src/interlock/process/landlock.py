@@ -1,6 +1,6 @@
 """Landlock: the kernel's second wall around a contained command, where it has one.
 
-Loaded by first.py in a bare interpreter: it needs nothing but the standard library.
+Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
 """
 
 import ctypes

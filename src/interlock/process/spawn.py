@@ -16,14 +16,14 @@ import msgspec
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
-from .enclosed import Enclosure, JoinFailed, Start, Stream, start_enclosed
+from .contained_start import Enclosure, JoinFailed, Start, Stream, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
 from .tree import ProcessTree
 
 NOBODY = ProcessId(-1, -1)
-LAUNCH = Path(__file__).with_name("launch.py")
+LAUNCH = Path(__file__).with_name("join_cgroups.py")
 
 
 def spawn(

@@ -18,8 +18,8 @@ from ..core import Limits, open_process
 from . import cgroup_hierarchy, proc, signals
 from .cgroup import Cgroup
 from .cgroup_limits import CONTROLLER_OF, CgroupLimits
-from .first import CONTINUE, STOP
 from .handle import TreeHandle
+from .init_process import CONTINUE, STOP
 from .limit_watcher import INTERVAL_S, LimitWatcher
 from .outcome import EndOutcome, FreezeOutcome, LimitEvent, LimitHeld, LimitName, Mechanism, Use
 from .proc import Process

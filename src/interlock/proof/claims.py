@@ -14,7 +14,7 @@ import re2
 from ..core import late_pattern
 from .claim_patterns import PATTERNS
 from .model import Claim, ClaimKind
-from .sieve import Sieve
+from .pattern_prefilter import Sieve
 
 READ = 3_000
 """Characters of a text that are read, at its beginning and at its end."""

@@ -8,11 +8,15 @@ from ..core import Status, WedgedKind
 
 
 class StartedRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `started`: the command runs. `limits` says who enforces each limit on its processes."""
+    """kind `started`: the command runs. `limits` says who enforces each limit on its processes.
+
+    `successor` says that it ran already: its owner died, and the one that writes this has taken over.
+    """
 
     pid: int
     mechanism: str = ""
     limits: str = ""
+    successor: bool = False
 
 
 class StatusRecord(Struct, frozen=True):

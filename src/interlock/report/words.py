@@ -180,6 +180,8 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("note", "warning", f"{what} could not be written", body.reason)
         case core.RunSpec():
             return RecordText("state", "info", "run started", body.task)
+        case records.StartedRecord(successor=True):
+            return RecordText("state", "notice", "supervision taken over", "its owner died; another one continues")
         case records.StartedRecord():
             return RecordText("state", "quiet", f"process {body.pid} started", _join("; ", body.mechanism, body.limits))
         case records.EndRecord():

@@ -1,10 +1,10 @@
+from .bounded_review import rough_review as rough_review
 from .command import CommandReviewer as CommandReviewer
 from .command import review_command as review_command
 from .file_kinds import kinds_of as kinds_of
 from .judgement import read_text as read_text
 from .paths import resolve as resolve
 from .reviewer import Reviewer as Reviewer
-from .rough import rough_review as rough_review
 from .rules import Rule as Rule
 from .rules import RuleSet as RuleSet
 from .rules import rule_set as rule_set

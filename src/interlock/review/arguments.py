@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..core import late_pattern
 from .program_names import PROGRAMS, SUBCOMMANDS
 from .shell import Command
-from .shell.secrets import is_secret_file
+from .shell.secret_flow import is_secret_file
 from .sql import is_bare_sql
 from .wordlist import as_text, name_set
 
@@ -49,6 +49,9 @@ SPENDS = late_pattern(
     r"(?:^|_)(?:transfer|payout|pay|payment|refund|withdraw|purchase|buy|charge|checkout|wire)(?:_|\Z)"
 )
 AMOUNT = name_set("amount price total quantity value sum")
+SCALES = late_pattern(r"(?:^|_)(?:scale|resize|autoscale)(?:_|\Z)")
+COUNTS = ("replicas", "count", "instances", "desired", "desired_count", "size", "min_size", "dynos", "nodes")
+"""A tool that says how many of something run; none is an end."""
 SEARCHING = late_pattern(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
 ACTING = late_pattern(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
 MOVING = late_pattern(r"move|rename")
@@ -69,6 +72,8 @@ def read_arguments(
             commands.append(Command(program="send-secret", args=("a-secret", name), cwd=cwd))
     if SPENDS.search(name) and not AMOUNT.isdisjoint(map(str.lower, arguments)):
         commands.append(Command(program="spends", args=(name,), cwd=cwd))
+    if SCALES.search(name) and any(arguments.get(key) in (0, "0") for key in COUNTS):
+        commands.append(Command(program="destroys", args=(name,), cwd=cwd))
     if TALKING.search(name):
         return commands, scripts, code
     if "force" in name and "push" in name:

@@ -73,7 +73,12 @@ def effects_of(command: Command) -> tuple[Command, ...]:
         return (*_as(command, "writes", targets), *_as(command, "shadows", shadowing))
     said = _said(program, args)
     if program in WRITERS:
-        places = () if is_own_name(command.stdin) else _places(args)
+        places = [] if is_own_name(command.stdin) else _places(args)
+        if program == "augtool":
+            # Below /files it has the machine's own files.
+            places = (
+                [] if args[0] in ("print", "ls", "match", "get") else [each.removeprefix("/files") for each in places]
+            )
         return (*_as(command, "writes", places), *(_as(command, "fills", args[:2]) if "fills" in said else ()))
     if program in UNPACKERS:
         unpacks = "unpacks" in said or not any(PACKS.match(arg) for arg in args[:1])

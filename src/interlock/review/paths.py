@@ -38,6 +38,7 @@ ZONES: dict[str, str] = {
     "remote": "on another machine (host:path)",
     "remote_root": "the root of another machine's file system",
     "remote_system": "what the operating system of another machine owns",
+    "remote_service": "where another machine keeps what its services use: /srv, /opt, /var/www",
     "remote_home": "a home directory on another machine",
 }
 """Every zone that a rule may name. A path can be in several."""
@@ -74,6 +75,7 @@ HOME = late_pattern(
 )
 UNDER_HOME = late_pattern(r"(?:~\w*|/home/[^/]+|/Users/[^/]+|/root)/.")
 REMOTE = late_pattern(r"(?:[\w.-]+@)?[\w.-]{2,}:(?!//)(/.*|~.*|\.\..*)\Z|\[[0-9a-fA-F:]+\]:(/.*)\Z")
+SERVED = late_pattern(r"/(?:srv|opt|var/www)(?:/|\Z)")
 USUAL_WORKSPACES = late_pattern(
     r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/."
 )
@@ -98,13 +100,10 @@ def zones_of(path: str, cwd: str | None, workspace: str | None) -> frozenset[str
     """The same, remembered: a run touches the same paths again and again."""
     remote = REMOTE.match(path) if ":" in path else None
     if remote is not None and path[1:3] not in (":/", ":\\"):
-        there = remote[1] or remote[2]
-        return frozenset(
-            (
-                "remote",
-                *(f"remote_{zone}" for zone in fixed(resolve(there, None)) if zone in ("root", "system", "home")),
-            )
-        )
+        there = resolve(remote[1] or remote[2], None)
+        if SERVED.match(there):
+            return frozenset(("remote", "remote_service"))
+        return frozenset(("remote", *(f"remote_{zone}" for zone in fixed(there) if zone in ("root", "system", "home"))))
     if path[1:3] == ":\\" or path[1:3] == ":/":
         path = windows(path)
     return frozenset((*place(path, cwd, workspace), *kinds_of(path if path[:1] == "$" else resolve(path, cwd))))

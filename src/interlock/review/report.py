@@ -11,7 +11,7 @@ from .shell.ascii import from_ascii, to_ascii
 
 REASONS: dict[Action, str] = {
     "delete": "It deletes something", "network": "It uses the network", "modify": "It changes files or state",
-    "create": "It creates files", "read": "It only reads", "unknown": "Its effect is unknown",
+    "create": "It creates or writes files", "read": "It only reads", "unknown": "Its effect is unknown",
     "unparsable": "It could not be parsed completely",
 }  # fmt: skip
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from ..core import late_pattern
 from .rules.model import Rule
 from .shell import Command
-from .shell.secrets import is_secret_file
+from .shell.secret_flow import is_secret_file
 from .wordlist import name_set
 
 MAX_MARKS = 1_024

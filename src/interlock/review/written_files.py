@@ -147,7 +147,7 @@ _ACTS.Add(
     r"\brm\b|[rR]emove|unlink|delete|Delete|DELETE|system|exec|spawn|[pP]open|subprocess|drop|DROP|destroy|truncate|TRUNCATE"
     r"|UPDATE|\bdd\b|mkfs|shred|curl|wget|\bnc\b|socket|requests|urlopen|fetch|http|rmtree|rimraf|kill|git |sudo|chmod"
     r"|chown|\bmv\b|>|env|eval|base64|b64|/dev/|\bcp\b|find |ssh|scp|rsync|docker|kubectl|terraform|aws |psql|mysql"
-    r"|shutil|getattr|import|require|source|include|fork|rm_|absent|\"scripts\"|backend|Path:"
+    r"|shutil|getattr|import|require|source|include|fork|rm_|absent|\"scripts\"|backend|\bbuild\s*=|Path:"
     r"|\b(?:node|python3?|bash|sh|ruby|perl|php|make|npm) "
 )
 _ACTS.Compile()

@@ -9,7 +9,7 @@ from ..core import CheckpointInfo, Context, Hold, InterlockError, Restore, Revie
 from ..records import RestoredRecord
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
-from .guard import Guard
+from .fail_open import Guard
 from .run import Run
 
 PERSON = "a person's order"

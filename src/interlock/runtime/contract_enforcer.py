@@ -13,8 +13,8 @@ from .checkpoint_causes import AFTER_STEP
 from .checkpointing import Checkpointing
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
+from .fail_open import Guard
 from .git_watch import Breaches, GitWatch, Refs
-from .guard import Guard
 from .run import Run
 
 SHOWN = 8

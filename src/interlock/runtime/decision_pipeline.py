@@ -48,8 +48,8 @@ from ..proof import ProofTracker, read_claims
 from ..records import Fault, Opinion
 from ..review import Reviewer, rough_review
 from .checkpoint_causes import AFTER_STEP
+from .fail_open import Guard
 from .file_count import count_files
-from .guard import Guard
 from .limit_meter import LimitMeter
 from .plugins import Plugins
 from .prices import Prices

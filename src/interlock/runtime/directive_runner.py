@@ -9,7 +9,7 @@ from ..decide import Ruling
 from ..intervene import Continue, RecoveryNeeded, Stopped, offered, with_files
 from ..records import AppliedRecord, IncidentRecord
 from .directive_executor import DirectiveExecutor, with_timeout
-from .guard import Guard
+from .fail_open import Guard
 from .incidents import save_stop
 from .run import Run
 from .step_outcome import StepOutcome

@@ -12,13 +12,13 @@ from ..core import Status, Step
 from ..decide import Episode
 from ..records import EpisodeRecord, StatusRecord, StepRecord
 from .decision_pipeline import DecisionPipeline
-from .guard import PendingResult
+from .fail_open import PendingResult
 from .review_and_observe import Observation
 from .run import Run
 from .step_outcome import StepOutcome
 
 if TYPE_CHECKING:
-    from .judge import Judge
+    from .model_judge import Judge
 
 Take = Callable[[StepRecord, StepOutcome], None]
 Describe = Callable[[Sequence[Episode]], list[EpisodeRecord]]

@@ -12,7 +12,7 @@ from ..records import LimitRecord
 from .budgets import BudgetReached, RunBudgets
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
-from .guard import Guard
+from .fail_open import Guard
 from .limit_meter import LimitExceeded
 from .run import Run
 from .step_recorder import StepRecorder

@@ -10,7 +10,7 @@ from ..core import InterlockError, Step
 from ..proof import ClaimVerdict, ProofTracker, TestFact, is_checked_by
 from ..records import BreachRecord, ProofRecord, StopGateRecord, read_body
 from .checkpoint_causes import MEANWHILE
-from .guard import Guard
+from .fail_open import Guard
 from .run import Run
 from .workspace import RunWorkspace
 

@@ -34,6 +34,7 @@ from ..review import rough_review
 from .approvals import ApprovalAnswer, Approvals
 from .budgets import open_budgets
 from .call_decision import degrade, refusal
+from .call_permission import Permission
 from .checkpoint_causes import AFTER_STEP, END_OF_TURN
 from .checkpointing import UNDO_LOST, Checkpointing, may_change
 from .containers import is_contained
@@ -41,13 +42,12 @@ from .contract_enforcer import ContractEnforcer
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .directive_runner import DirectiveRunner
-from .guard import Guard, PartFailed
+from .fail_open import Guard, PartFailed
 from .late_results import LateResults
 from .limit_enforcer import LimitEnforcer
 from .metrics import Metrics
 from .missing_files import missing_files
 from .open_calls import OpenCalls
-from .permission import Permission
 from .plugins import Plugins
 from .review_and_observe import observe_result
 from .run import Run
@@ -59,7 +59,7 @@ from .stop_gate import StopGate
 
 if TYPE_CHECKING:
     from .assembly import Options
-    from .judge import Judge
+    from .model_judge import Judge
     from .prices import Prices
 
 log = logging.getLogger("interlock")
@@ -499,6 +499,6 @@ def _judge(config: Config, prices: Prices) -> Judge | None:
     settings = config.detect.judging
     if not settings.enabled:
         return None
-    from .judge import Judge
+    from .model_judge import Judge
 
     return Judge(settings, prices)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.hooks.client_build import hook_command
+from interlock.adapters.hooks.hookclient_build import hook_command
 from interlock.journal import Store
 
 AGENTS = 20

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.hooks.client_build import client_path, compile_client, hook_command, is_ours, python_command
+from interlock.adapters.hooks.hookclient_build import client_path, compile_client, hook_command, is_ours, python_command
 from tests.gates import write_gate
 
 from .fake_owner import FakeOwner, say

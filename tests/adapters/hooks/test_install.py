@@ -119,9 +119,18 @@ def test_a_change_is_told_in_a_line_a_file_and_in_full_with_diff(home: Home, cli
     assert all(line.startswith("create ") for line in short.splitlines())
     _, full, _ = home.interlock("install", client, "--diff")
     assert len(full.splitlines()) > 10 * len(short.splitlines())
-    home.interlock("install", client, "--yes")
+    _, made, _ = home.interlock("install", client, "--yes")
+    count = len(short.splitlines())
+    assert all(line.startswith("created ") for line in made.splitlines()[count : 2 * count])
     _, removed, _ = home.interlock("uninstall", client)
     assert all(line.startswith("remove ") for line in removed.splitlines())
+    _, gone, _ = home.interlock("uninstall", client, "--yes")
+    assert all(line.startswith("removed ") for line in gone.splitlines()[count:])
+
+
+def test_a_file_that_was_there_is_said_to_be_changed(home: Home) -> None:
+    path = home.write(".claude/settings.json", json.dumps(CLAUDE))
+    assert f"\nchanged {path} (backup: " in home.interlock("install", "claude-code", "--yes")[1]
 
 
 def test_broken_settings_are_named_and_left_alone(home: Home) -> None:

@@ -193,7 +193,7 @@ class Siege:
 
     def _hook_words(self) -> str:
         """How a client of this run would call its hook."""
-        ask = "from interlock.adapters.hooks.client_build import hook_command; print(*hook_command())"
+        ask = "from interlock.adapters.hooks.hookclient_build import hook_command; print(*hook_command())"
         made = subprocess.check_output([self.python, "-c", ask], env=self.environment, text=True, **self._as)
         control = steps_path(self.control)
         return f"{made.strip()} --before --deadline 2 --socket {control} --gate {self.folder.gate} claude-code"

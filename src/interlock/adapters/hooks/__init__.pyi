@@ -1,5 +1,3 @@
-from .client_build import compile_client as compile_client
-from .client_build import hook_command as hook_command
 from .clients import HookClient as HookClient
 from .clients import plan_install as plan_install
 from .clients import plan_uninstall as plan_uninstall
@@ -11,6 +9,8 @@ from .dialect import Payload as Payload
 from .event import HookEvent as HookEvent
 from .event import ToolOutcome as ToolOutcome
 from .event import TranscriptEntry as TranscriptEntry
+from .hookclient_build import compile_client as compile_client
+from .hookclient_build import hook_command as hook_command
 from .http_server import HookHttpServer as HookHttpServer
 from .installation import FileChange as FileChange
 from .installation import finish_install as finish_install

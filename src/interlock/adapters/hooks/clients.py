@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ...core import HOOK_CLIENTS, Adapter, BadInput
 from ..steps.adapter import ProcessAdapter
-from . import claude_wiring, codex_wiring, gemini_wiring, opencode_wiring
+from . import claude_code_wiring, codex_wiring, gemini_wiring, opencode_wiring
 from .adapter import HookAdapter
 from .claude_code import ClaudeCodeDialect
 from .codex import CodexDialect
@@ -67,10 +67,10 @@ BUILT_IN = (
     HookClient(
         dialect=ClaudeCodeDialect,
         program="claude",
-        wiring=claude_wiring.ClaudeWiring,
+        wiring=claude_code_wiring.ClaudeWiring,
         title="Claude Code",
         packages=("@anthropic-ai/claude-code",),
-        not_a_session=claude_wiring.NOT_A_SESSION,
+        not_a_session=claude_code_wiring.NOT_A_SESSION,
         install=_later("install_claude"),
         uninstall=_later("uninstall_claude"),
         notes="the complete feed (PostToolBatch) includes calls that failed before they ran",

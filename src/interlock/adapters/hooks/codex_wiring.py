@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from .claude_wiring import prompt_in
+from .claude_code_wiring import prompt_in
 from .codex import MOMENTS, CodexDialect
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
@@ -50,7 +50,7 @@ class CodexWiring:
         self.api = self._own.url if self._own is not None else ""
 
     def wire(self, place: RunAddress) -> Wired:
-        from .client_build import hook_command
+        from .hookclient_build import hook_command
 
         words = HookWords(hook_command(), place, self.client)
         options: list[str] = []

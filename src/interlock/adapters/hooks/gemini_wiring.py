@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from ...core import BadInput, from_json
-from .claude_wiring import prompt_in
+from .claude_code_wiring import prompt_in
 from .gemini import MOMENTS, GeminiDialect
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
@@ -38,14 +38,14 @@ class GeminiWiring:
         self.task = prompt_in(arguments, FLAGS)
 
     def wire(self, place: RunAddress) -> Wired:
+        from .hookclient_build import hook_command
+
         real = Path(os.environ.get(HOME) or Path.home()) / FOLDER
         ours = place.folder / FOLDER
         ours.mkdir(mode=0o700)
         for entry in real.iterdir() if real.is_dir() else ():
             if entry.name != SETTINGS:
                 (ours / entry.name).symlink_to(entry)
-        from .client_build import hook_command
-
         words = HookWords(hook_command(), place, self.client)
         original = _read(real / SETTINGS)
         written = with_hooks(original, lambda event: hook(event, words))

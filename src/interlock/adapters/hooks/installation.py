@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ...core import BadInput, from_json
 from ...link import gates_folder, serve_socket
-from .client_build import FALLBACK, compile_client, python_command
+from .hookclient_build import FALLBACK, compile_client, python_command
 
 Settings = dict[str, object]
 BACKUP = "interlock-backup"
@@ -39,6 +39,11 @@ class FileChange(Struct, frozen=True):
     def loses_nothing(self) -> bool:
         """Whether all that goes is ours: the file has nothing else, or returns to the bytes that a backup kept."""
         return self.after is None or any(data == self.after for data in map(Path.read_bytes, backups_of(self.path)))
+
+    @property
+    def done(self) -> str:
+        """What has happened to the file once the change is made."""
+        return "created" if self.before is None else "removed" if self.after is None else "changed"
 
     def diff(self) -> str:
         """The change as people read it."""

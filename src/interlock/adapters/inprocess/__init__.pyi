@@ -1,7 +1,7 @@
 from .adapter import InProcessAdapter as InProcessAdapter
-from .call_decision import CallDecision as CallDecision
-from .call_decision import CallOutcome as CallOutcome
-from .call_decision import read_outcome as read_outcome
+from .asked_call import CallDecision as CallDecision
+from .asked_call import CallOutcome as CallOutcome
+from .asked_call import read_outcome as read_outcome
 from .edits import HistoryEdits as HistoryEdits
 from .model_turn import ModelTurn as ModelTurn
 from .session import RunStopped as RunStopped

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ...core import ENDED, Decision, InterlockError, Message, NotFound, Role, Step, Tool, Usage
 from ...runtime import MEANWHILE, EndsWithBlock, Supervisor
 from .adapter import InProcessAdapter
-from .call_decision import CallDecision, CallOutcome, read_error, read_outcome
+from .asked_call import CallDecision, CallOutcome, read_error, read_outcome
 from .child_processes import ChildProcesses
 from .model_turn import Marks, ModelTurn
 

@@ -52,6 +52,7 @@ class LivenessWatch:
         self._rules = supervisor.config.unattended
         self._watch = Watch()
         self._reader = ProbeReader()
+        self._is_first = True
         self._next = 0.0
         self.due_s = math.inf
         self._answers = HangAnswers(supervisor, held, parking, traffic)
@@ -74,6 +75,10 @@ class LivenessWatch:
         self._watch, liveness = fuse(self._watch, seen, tool_s := self._rules.tool_minutes * 60)
         self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._watch, tool_s) + MARGIN_S
         self._next = now + min(LOOK_S, self.due_s)
+        first, self._is_first = self._is_first, False
+        if first and self._reader.unsure:
+            # A predecessor may have told the same question: the next look is sure of it.
+            return
         self._say(liveness)
         if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
             self._answer_at = now + STEP_S

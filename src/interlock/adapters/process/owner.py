@@ -172,6 +172,8 @@ class Owner:
 
     def start(self) -> None:
         """Be there for the command."""
+        if self._begin.reopen and self._begin.tree is not None:
+            self._supervisor.run.append([StartedRecord(self._begin.tree.root.pid, successor=True)], durable=True)
         self._steps.start()
         if self._proxy is not None:
             self._proxy.start()
@@ -210,7 +212,8 @@ class Owner:
         self._insiders.tree = tree.handle()
         self.held.attach(tree)
         held = self.held.limit(self._supervisor.process_limits)
-        self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
+        if not self._begin.reopen or self._begin.tree != tree.handle():
+            self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
         for words in self.held.not_held:
             self._say(f"this machine cannot enforce {words}: the run continues without it")
         if self._supervisor.run.reason is not None:

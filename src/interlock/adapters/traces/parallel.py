@@ -20,8 +20,8 @@ import msgspec
 from msgspec import Struct
 
 from ...core import BadInput, InterlockError, json_decoder
+from .common_format import LineShape, shape_of
 from .lines import LineError
-from .neutral import LineShape, shape_of
 from .scan import Scanned, TraceScanner
 from .trace_events import Feed, TraceBegin, TraceEnd, TraceEvent, name_of, read_some_lines, step_run
 

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from ...core import Step, json_decoder
+from .common_format import LineShape, LooseStep, LooseTrace, shape_of, tighten
 from .lines import LineError, read_lines
-from .neutral import LineShape, LooseStep, LooseTrace, shape_of, tighten
 from .transcript import Transcript, TranscriptLine
 
 TODO = "See docs/traces.md for the three kinds of line that scan reads"

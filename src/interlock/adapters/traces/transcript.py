@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ...core import Step, Tool, Usage
 from ..image_digest import image_placeholder
-from .neutral import epoch
+from .common_format import epoch
 
 
 class TranscriptUsage(Struct):

@@ -57,7 +57,9 @@ class DestructiveAction(StatefulDetector[NoState]):
         if call is None or call.effect != "write" or not done.read or not is_shell(tool.name):
             return ()
         command = command_of(tool)
-        lost = [path for path in emptied_paths(command) if ">" in command and self._foreign(file_name(path))]
+        if ">" not in command:
+            return ()
+        lost = [path for path in emptied_paths(command) if self._foreign(file_name(path))]
         if not lost:
             return ()
         return (

@@ -80,7 +80,8 @@ class Loop(StatefulDetector[Rounds]):
             stalls = self._stalls(turn)
             return self._rounds(turn, thread) or stalls
         if turn.effect in ("run", "write"):
-            self.state.checks.pop(_check(turn), None)
+            if self.state.checks:
+                self.state.checks.pop(_check(turn), None)
             self.state.passed[turn.key] = self.state.turns
             if len(self.state.passed) > CHECKS:
                 del self.state.passed[next(iter(self.state.passed))]

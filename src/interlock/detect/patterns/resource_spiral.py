@@ -198,9 +198,9 @@ class ResourceSpiral(StatefulDetector[Spending]):
         push(state.calls, (state.used[0], state.used[1], turn.step), tuning.spend_window)
         state.used = [0.0, 0.0]
         unit = 1 if state.calls[-1][1] else 0
-        calls = [call[unit] for call in state.calls]
-        if calls[-1] < (tuning.spend_tokens, tuning.spend_dollars)[unit]:
+        if state.calls[-1][unit] < (tuning.spend_tokens, tuning.spend_dollars)[unit]:
             return ()
+        calls = [call[unit] for call in state.calls]
         last = list(pairwise(calls[-tuning.spend_doublings - 1 :]))
         doubles = len(last) == tuning.spend_doublings and all(after >= 2 * before > 0 for before, after in last)
         usual = median(calls)

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from ...review import name_set
 from ..model import TestFact
-from .elsewhere import compare_elsewhere
 from .files import is_rule, is_snapshot, is_source, is_test, language_of
 from .javascript_tests import read_javascript
 from .mocks import compare_mock_values, compare_mocks
+from .other_languages import compare_elsewhere
 from .python_tests import read_python
 from .rules import compare_rules, compare_suppressions
 from .test_file import Assertion, TestCase, TestFile

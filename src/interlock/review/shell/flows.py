@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from .model import MAX_TEXT, Command, KnownFile, PipeContent, Redirect
 from .scope import UNKNOWN, ShellScope
-from .secrets import (
+from .secret_flow import (
     MARKS,
     MAX_PATH,
     NAMING,

@@ -16,7 +16,7 @@ from ..code import read_calls
 from .languages import CODE_OPTIONS, INTERPRETERS
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .scope import ShellScope, below
-from .secrets import ENVIRONMENT, EVERYTHING, secret_in
+from .secret_flow import ENVIRONMENT, EVERYTHING, secret_in
 from .sinks import LOCAL, SEND_SECRET
 from .transfers import is_fetched
 
@@ -114,7 +114,9 @@ _WORD = (
     r"|mv|scp|ssh|cat|env)"
 )
 PAYLOAD = late_pattern(rf"(^|[\s;&|(=:!`'\"\[,{{])({_WORD}[ \t][^\n`)]{{1,400}})", re.MULTILINE)
-PAYLOAD_LIST = late_pattern(rf"['\"]({_WORD})['\"]((?:\s{{0,4}},[\s\[]{{0,4}}['\"][^'\"\n]{{0,200}}['\"]){{1,8}})")
+PAYLOAD_LIST = late_pattern(
+    rf"['\"]({_WORD})['\"]((?:\s{{0,4}}(?:,|\)\s{{0,4}}\.args?\()[\s\[]{{0,4}}['\"][^'\"\n]{{0,200}}['\"]){{1,8}})"
+)
 DELETING = late_pattern(
     r"(?<![\w-])(?:rm(?:_rf|_r|dir|tree)?!?(?=\()|rm_rf!?|unlink|(?:del|delete|remove|rm)[-_]?(?:[Dd]ir|[Tt]ree|[Ff]older|[Ff]ile|"
     r"[Rr]ecursively|[Aa]ll)\w*)"

@@ -35,13 +35,13 @@ from .flows import fed, flow_of
 from .languages import INTERPRETERS, SHELLS
 from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script
 from .names import program_name
-from .rough import rough_commands
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
 from .sinks import SENDING, find_leak, find_sent_away
 from .transfers import follow_links, is_fetched
 from .unwrap import HANDLERS, unwrap
 from .walk import SyntaxWalk
+from .word_scan import rough_commands
 from .wrappers import PREFIXES
 
 _LANGUAGE = Language(tree_sitter_bash.language())

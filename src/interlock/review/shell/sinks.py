@@ -9,7 +9,7 @@ from ...core import late_pattern
 from ..wordlist import name_set
 from .model import Command, PipeContent
 from .scope import ShellScope
-from .secrets import EVERYTHING, MAX_PATH, SECRET, WHOLE, secret_in, secret_of, secret_word
+from .secret_flow import EVERYTHING, MAX_PATH, SECRET, WHOLE, secret_in, secret_of, secret_word
 
 if TYPE_CHECKING:
     from .reader import ScriptReader

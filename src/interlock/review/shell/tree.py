@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tree_sitter import Node
 
 
@@ -9,6 +11,18 @@ def is_fork_bomb(name: str, body: str) -> bool:
     """Whether a function pipes into itself in the background."""
     bare = "".join(body.split())
     return f"{name}|{name}&" in bare
+
+
+def breeds(condition: str, body: str) -> bool:
+    """Whether a loop without an end starts one process after the other and waits for none."""
+    if condition.strip(" ;") not in ENDLESS or WAITING.search(body) is not None:
+        return False
+    return BEHIND.search(body) is not None
+
+
+ENDLESS = (":", "true", "[ 1 ]", "[[ 1 ]]", "((1))", "(( 1 ))")
+BEHIND = re.compile(r"(?<![&<>\d])&(?![&>\d])")
+WAITING = re.compile(r"\b(?:sleep|wait|read|break|inotifywait|accept|timeout|nc|socat|exit)\b")
 
 
 def goes_on(before: Node, node: Node) -> bool:

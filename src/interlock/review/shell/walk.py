@@ -12,8 +12,8 @@ from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
 from .scope import ShellScope
-from .secrets import secret_of
-from .tree import flatten, goes_on, is_fork_bomb
+from .secret_flow import secret_of
+from .tree import breeds, flatten, goes_on, is_fork_bomb
 from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
 
 MAX_VALUES = 262_144
@@ -137,8 +137,11 @@ class SyntaxWalk(ABC):
             return NOTHING
         if kind == "for_statement":
             return self._for(node, scope, flow)
-        if kind == "while_statement" and flow.text is not None:
-            return self._while(node, scope, flow.text)
+        if kind == "while_statement":
+            condition, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
+            if condition is not None and body is not None and breeds(source(condition), source(body)):
+                self.add(Command(program="fork-bomb", args=("while",), via=scope.via))
+            return self._each(node, scope, flow) if flow.text is None else self._while(node, scope, flow.text)
         if kind == "declaration_command" or kind == "unset_command":
             return self._declaration(node, scope, flow)
         if kind == "ERROR":

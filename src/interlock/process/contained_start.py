@@ -21,7 +21,7 @@ from .process_family import MARKER, without_marker
 from .program import cannot_start
 from .tree import ProcessTree
 
-FIRST = Path(__file__).with_name("first.py")
+FIRST = Path(__file__).with_name("init_process.py")
 CREDENTIALS = struct.Struct("3i")
 SCM_CREDENTIALS, SO_PASSCRED = 2, 16
 

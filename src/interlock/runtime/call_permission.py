@@ -10,14 +10,14 @@ from ..core import PROCEED, Capability, Decision, Review, Step
 from .approvals import Approvals, WaitingCall
 from .call_decision import decide_call
 from .decision_pipeline import DecisionPipeline
-from .guard import Guard, PartFailed
+from .fail_open import Guard, PartFailed
 from .limit_enforcer import LimitEnforcer
 from .open_calls import OpenCalls
 from .review_and_observe import Observation, review_and_observe
 from .run import Run
 
 if TYPE_CHECKING:
-    from .judge import Judge
+    from .model_judge import Judge
 
 APPROVED = 0.6
 """The risk of a call that a person has approved, at most."""

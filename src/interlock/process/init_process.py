@@ -11,7 +11,7 @@ Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER SCOPED BRIDGES WRITE PROCS
 our starter, STATUS a descriptor for the exit status, EVENTS one for what the terminal does (or -1), IN, OUT and ERR the
 command's streams, PWD the variable as it was, MARKER the variable that only the command's tree has. SCOPED is the word
 "scoped" or "-", and three lists follow, each with its length before it: BRIDGES (PORT=PATH), places to WRITE (see
-bridges.py and landlock.py), and PROCS, open cgroup.procs files.
+fence_ports.py and landlock.py), and PROCS, open cgroup.procs files.
 """
 
 import os
@@ -20,7 +20,7 @@ import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
 
-from become import become, give_up, handed_over  # type: ignore[import-not-found]
+from exec_command import become, give_up, handed_over  # type: ignore[import-not-found]
 
 PR_SET_DUMPABLE = 4
 FROM_KERNEL = 0x80
@@ -62,10 +62,10 @@ def take_list(words: list[str]) -> list[str]:
 
 def listen(report: int, ports: list[str]) -> list:  # type: ignore[type-arg]
     """Listening sockets in the command's own network namespace."""
-    import bridges  # type: ignore[import-not-found]
+    import fence_ports  # type: ignore[import-not-found]
 
     try:
-        return bridges.listen(ports)  # type: ignore[no-any-return]
+        return fence_ports.listen(ports)  # type: ignore[no-any-return]
     except OSError as error:
         give_up(report, "bridge", error)
         raise
@@ -138,9 +138,9 @@ def keep(root: int, status: int, events: int, listeners: list) -> None:  # type:
         os.closerange(below + 1, above)
     os.chdir("/")
     if listeners:
-        import bridges
+        import fence_ports
 
-        bridges.serve(listeners)
+        fence_ports.serve(listeners)
     ordered = False
     while True:
         came = signal.sigwaitinfo(  # type: ignore[attr-defined, unused-ignore]  # Linux alone has it, and runs this.

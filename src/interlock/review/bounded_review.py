@@ -6,8 +6,8 @@ from ..core import Review, Step
 from .programs import Action, action_of
 from .shell import Command
 from .shell.names import program_name
-from .shell.rough import rough_commands
 from .shell.scope import ShellScope
+from .shell.word_scan import rough_commands
 from .tools import COMMAND_KEYS, MAX_NAME, kind_of, text_of
 
 MAX_TEXT = 4_096

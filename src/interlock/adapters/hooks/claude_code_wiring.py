@@ -34,9 +34,9 @@ class ClaudeWiring:
         self.task = prompt_in(arguments, FLAGS)
 
     def wire(self, place: RunAddress) -> Wired:
-        rest, given = _take_settings(self._arguments)
-        from .client_build import hook_command
+        from .hookclient_build import hook_command
 
+        rest, given = _take_settings(self._arguments)
         words = HookWords(hook_command(), place, self.client)
         settings = add_hooks(given, lambda event: exec_form(event, words))
         user, *projects = settings_files()

@@ -1,4 +1,4 @@
-"""Becoming the command: the last thing that launch.py and first.py do.
+"""Becoming the command: the last thing that join_cgroups.py and init_process.py do.
 
 Loaded by them in a bare interpreter: it needs nothing but the standard library.
 """

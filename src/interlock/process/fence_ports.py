@@ -1,6 +1,6 @@
 """Bridges: from a port in a fenced command's own network namespace to a unix socket outside.
 
-Loaded by first.py in a bare interpreter: it needs nothing but the standard library.
+Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
 """
 
 import socket

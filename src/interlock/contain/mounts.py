@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from .bubblewrap import base_words
 from .fence import SECRET_VARIABLES, TEMPORARY, Fence
-from .places import (
+from .protected_paths import (
     bound_sockets,
     cgroup_mounts,
     code_places,

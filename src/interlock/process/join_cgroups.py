@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
 
-from become import become, give_up, handed_over  # type: ignore[import-not-found]
+from exec_command import become, give_up, handed_over  # type: ignore[import-not-found]
 
 PR_SET_CHILD_SUBREAPER = 36
 
