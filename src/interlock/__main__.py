@@ -24,7 +24,7 @@ def main() -> None:
         _run(sys.argv[1:])
     finally:
         discard_early()
-        if sys.argv[1:2] == ["scan"]:
+        if sys.argv[1:2] in (["run"], ["scan"]):
             from .cli.fast_exit import leave_at_once
 
             leave_at_once()
