@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ from ..adapters.hooks import recognise
 from ..adapters.process import Finished, Launch, die_of, run_command
 from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
 from ..core import BadInput, InterlockError, printable
-from ..journal import Store
 from ..process import UNKNOWN_STATUS
 from .contract_options import show_contract
 from .output import many, say_error, spent
@@ -122,6 +120,10 @@ def _typed(run: Finished) -> str:
     """What to type for this run: its name, unless that means another run or an option."""
     if not run.name or not run.folder or run.name.startswith("-"):
         return run.run_id
+    import shlex
+
+    from ..journal import Store
+
     try:
         meant = Store(Path(run.folder).parent).find(run.name).run_id
     except (InterlockError, OSError):
