@@ -17,6 +17,7 @@ from .codex import CodexDialect
 from .dialect import Dialect
 from .gemini import GeminiDialect
 from .opencode import OpencodeDialect
+from .recognition import program_of
 from .wiring import Wiring
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ RUNNERS = ("npx", "bunx", "pnpx")
 """Commands that run a package by its name."""
 
 
-def recognise(argv: tuple[str, ...]) -> Wiring | None:
+def wiring_for(argv: tuple[str, ...]) -> Wiring | None:
     """The wiring for the agent that this command starts; None if it starts none that we know."""
     at = _program_at(argv)
     if at is None:
@@ -178,10 +179,8 @@ def recognise(argv: tuple[str, ...]) -> Wiring | None:
 
 def _program_at(argv: tuple[str, ...]) -> tuple[HookClient, int] | None:
     """The client and where in the command its program is."""
-    if not argv:
-        return None
     known = {client.program: client for client in hook_clients()}
-    first = Path(argv[0]).name.removesuffix(".exe")
+    first = program_of(argv)
     if first in known:
         return known[first], 0
     if first in RUNNERS:
