@@ -168,9 +168,10 @@ class Checkpoints:
             if self._rollback.is_unfinished():
                 self.recovered += self._rollback.recover()
             made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
-        if self._snapshots.is_cold:
-            threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
         self._tidy()
+        if self._snapshots.is_cold:
+            # Last: whatever needs the store waits for it.
+            threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
         return made
 
     def settle(self, label: str = "", cause: str = "end", *, step: int = 0, own: bool = False) -> CheckpointInfo:
