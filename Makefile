@@ -59,7 +59,7 @@ test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
 web: setup ## build the dashboard's front end (installs Node from PyPI once)
 	$(BIN)/python scripts/web_build.py
 
-check: setup ## lint, types, rooms, built files
+check: setup ## lint, types, layers, built files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -95,7 +95,7 @@ def write_run(store: Store, name: str, steps: int) -> RunFolder:
             entries = [each for at in range(first, min(first + 2000, steps)) for each in _entries(name, at)]
             journal.append(entries, durable=True)
         summary = RunSummary(run_id=name, name=name, status="done", iter=steps // 2, steps=steps, started=time.time())
-        journal.set_summary(summary)
+        journal.append((), summary=summary)
     return folder
 
 

@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[1]
 IMAGE = ROOT / "docs" / "images" / "first-run.svg"
 SECTION = "## Your first supervised run"
 COLUMNS, ROWS = 88, 24
-NOT_SHOWN = re.compile(r"^interlock: guard: .*$", re.MULTILINE)
-"""Depends on what is installed on the machine."""
+NOT_SHOWN = re.compile(r"^(?:interlock: (?:guard: |saving )|.*━).*\n", re.MULTILINE)
+"""What depends on the machine: how the agent is contained and how fast files are saved."""
 
 
 def commands() -> list[str]:

@@ -62,7 +62,7 @@ def test_where_a_person_can_be_reached_the_run_pauses_says_why_and_can_be_cancel
     _, page, _ = attended.interlock("show", attended.folder.run_id)
     for words in (listed.decode(), page.decode()):
         assert "paused" in words, words
-        assert "4 answers did not help" in " ".join(words.split()), words
+        assert "4 interventions did not help" in " ".join(words.split()), words
     assert len(attended.steps("tool_call")) == calls, "it is held"
     status, out, err = attended.interlock("cancel", attended.folder.run_id)
     assert status == 0, (out, err)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +64,32 @@ def test_a_run_starts_at_once_on_an_unchanged_workspace(
     assert [change.path for change in checkpoints.diff(start.id, after.id)] == ["a/file", "c/new"]
     assert checkpoints.restore(checkpoints.default_target("run-2").id).verified
     assert (workspace / "a" / "file").read_text() == "old"
+
+
+def test_a_start_does_not_wait_for_the_walk_alongside_the_command(known: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    started, returned = threading.Event(), threading.Event()
+
+    def walk(_: object) -> None:
+        started.set()
+        assert returned.wait(60)
+
+    monkeypatch.setattr("interlock.checkpoint.snapshot.Snapshots.warm_up", walk)
+    start = threading.Thread.start
+
+    def start_and_wait(thread: threading.Thread) -> None:
+        start(thread)
+        if thread.name == "checkpoint-warm-up":
+            assert started.wait(60), "it has the lock now"
+
+    monkeypatch.setattr(threading.Thread, "start", start_and_wait)
+    with known(Settings(exclude=("*.log",)), run_id="run-2", watch=True) as checkpoints:
+        making = threading.Thread(target=lambda: checkpoints.create("", 0, "start"))
+        making.start()
+        making.join(60)
+        was_made = not making.is_alive()
+        returned.set()
+        making.join()
+    assert was_made
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ new link mode 120777
 +file
 \\ No newline at end of file
 diff --interlock a/picture b/picture
-Not shown: not a text, or too large
+Not shown: not text, or too large
 """
     assert checkpoints.patch(first.id) == expected
     assert checkpoints.patch(first.id, checkpoints.create().id) == expected

@@ -96,7 +96,7 @@ def test_the_step_that_waits_is_answered_without_naming_it(home: Path) -> None:
 def test_many_runs_get_one_request_each_under_one_batch(home: Path) -> None:
     with own(home, "one") as one, own(home, "two") as two, own(home, "three") as three:
         two.endpoint.post(RunEnded("COMPLETE"))
-        two.journal.set_summary(_with_status(two, "done"))
+        two.journal.append((), summary=_with_status(two, "done"))
         done = interlock("pause", "--all", "--json", home=home)
         (answer,) = lines_of(done.stdout)
         assert done.returncode == 0 and len(answer["results"]) == 2

@@ -93,7 +93,14 @@ def test_wrong_usage_is_one_line(words, line, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"), [("status --json", "ps --json"), ("kill nosuch", "cancel nosuch"), ("help ps", "ps --help")]
+    ("words", "meant"),
+    [
+        ("status --json", "ps --json"),
+        ("kill nosuch", "cancel nosuch"),
+        ("help ps", "ps --help"),
+        ("checkpoint list --json", "checkpoints --json"),
+        ("incident list --all", "incidents --all"),
+    ],
 )
 def test_words_that_people_try_mean_a_command(words, meant, tmp_path):
     tried, known = (interlock(*each.split(), home=tmp_path) for each in (words, meant))

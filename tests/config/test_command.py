@@ -52,8 +52,8 @@ def test_init_into_a_folder_that_is_not_there_says_so(interlock: Command) -> Non
 
 def test_check_says_that_a_file_is_right(interlock: Command) -> None:
     interlock("config", "init")
-    assert interlock("config", "check") == (0, "interlock.yaml is right.\n", "")
-    assert interlock("config", "check", "interlock.yaml") == (0, "interlock.yaml is right.\n", "")
+    assert interlock("config", "check") == (0, "interlock.yaml is valid.\n", "")
+    assert interlock("config", "check", "interlock.yaml") == (0, "interlock.yaml is valid.\n", "")
 
 
 def test_check_says_everything_that_is_wrong_and_exits_with_2(interlock: Command) -> None:
@@ -74,7 +74,7 @@ def test_check_says_everything_that_is_wrong_and_exits_with_2(interlock: Command
 def test_a_warning_is_said_and_the_file_is_right(interlock: Command) -> None:
     Path("a.yaml").write_text("interventions: {strategy: {type: mine}}\n")
     status, out, err = interlock("config", "check", "a.yaml")
-    assert (status, out) == (0, "a.yaml is right.\n")
+    assert (status, out) == (0, "a.yaml is valid.\n")
     assert err.startswith(
         "interlock: warning: a.yaml:1: interventions.strategy.type: 'mine' is not a built-in strategy"
     )
@@ -88,7 +88,7 @@ def test_what_is_not_there_is_one_line_and_status_2(interlock: Command, words: t
 
 
 def test_check_without_a_file_looks_at_what_is_in_force(interlock: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert interlock("config", "check") == (0, "No file: the defaults hold.\n", "")
+    assert interlock("config", "check") == (0, "No configuration file: the defaults apply.\n", "")
     monkeypatch.setenv("INTERLOCK_LIMITS__MAX_STEP", "3")
     status, _, err = interlock("config", "check")
     assert status == 2

@@ -15,13 +15,13 @@ from interlock.control import (
     Effect,
     Event,
     Execute,
-    Frame,
     LogEntry,
     OwnerStarted,
     Persist,
     Received,
     Request,
     Send,
+    StackFrame,
     handle,
     new_request,
     new_state,
@@ -41,7 +41,7 @@ class Owner:
         self,
         model: str | None = "claude-haiku-4-5",
         rules: ControlRules | None = None,
-        stack: tuple[Frame, ...] = (),
+        stack: tuple[StackFrame, ...] = (),
     ) -> None:
         self.fresh = new_state(RUN, model=model, max_iterations=10, rules=rules or ControlRules(), stack=stack)
         self.state: ControlState = self.fresh

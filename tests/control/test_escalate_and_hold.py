@@ -10,11 +10,11 @@ from interlock.config.models import Models
 from interlock.control import (
     Actuated,
     ControlRules,
-    Frame,
     Held,
     IterationEnded,
     IterationStarted,
     Released,
+    StackFrame,
     Waiting,
 )
 
@@ -76,8 +76,8 @@ def test_models_of_the_configuration_are_known_too() -> None:
 
 def test_a_frame_id_names_the_run_and_escalate_goes_to_the_current_frame() -> None:
     frames = (
-        Frame(id=RUN, mode="loop", iter=2, max=None, model="claude-haiku-4-5"),
-        Frame(id="f2", mode="issue", iter=1, max=None, model="claude-haiku-4-5", issue_id="7"),
+        StackFrame(id=RUN, mode="loop", iter=2, max=None, model="claude-haiku-4-5"),
+        StackFrame(id="f2", mode="issue", iter=1, max=None, model="claude-haiku-4-5", issue_id="7"),
     )
     owner = Owner(stack=frames)
     owner.ask("escalate", {"model": "claude-opus-4-1", "reason": "hard"}, run="f2", id="e")

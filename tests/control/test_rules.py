@@ -9,12 +9,12 @@ from interlock.control import (
     Actuated,
     ClientRefused,
     Executed,
-    Frame,
     IterationEnded,
     IterationStarted,
     PersonAnswered,
     Received,
     RunEnded,
+    StackFrame,
     Tick,
     Waiting,
     WaitingForPerson,
@@ -186,7 +186,7 @@ def test_a_refusal_that_depends_on_the_run_is_remembered() -> None:
     owner = Owner()
     owner.ask("pause", id="p", issue_id="7")
     refused = owner.raw[0]
-    frame = Frame(id="f", mode="issue", iter=1, max=None, model=None, issue_id="7")
+    frame = StackFrame(id="f", mode="issue", iter=1, max=None, model=None, issue_id="7")
     owner.state = replace(owner.state, stack=(frame,))
     owner.ask("pause", id="p", issue_id="7")
     assert owner.raw == [refused] and owner.state.status == "running"

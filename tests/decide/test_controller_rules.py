@@ -164,7 +164,7 @@ class TestTogether:
         rulings = Driver().meet(issue("goal_drift", "low"), issue("scope_creep", "high"), issue("loop", "medium"))
         assert [ruling.issue.type for ruling in rulings.rulings] == ["scope_creep", "loop", "goal_drift"]
         assert [ruling.intervention.outcome for ruling in rulings.rulings] == ["pending", "held_back", "held_back"]
-        assert all("stronger issue" in ruling.intervention.reason for ruling in rulings.rulings[1:])
+        assert all("more severe issue" in ruling.intervention.reason for ruling in rulings.rulings[1:])
         assert rulings.directives == rulings.rulings[0].directives
 
     def test_further_critical_ones_act_too(self):

@@ -67,10 +67,12 @@ def test_a_strategy_of_ones_own_is_found_by_name():
         assert Driver(config("always_remind")).type(issue()) == "context_reinforcement"
         assert Driver(config("custom")).type(issue()) == "context_reinforcement", "it is the only one"
         register_strategy("always_remind", always_remind)
-        with pytest.raises(BadInput, match="registered"):
+        with pytest.raises(BadInput, match=r"is already registered as 'always_remind'[.] Choose another name"):
             register_strategy("always_remind", lambda found: 0)
     finally:
         unregister_strategy("always_remind")
+    with pytest.raises(BadInput, match="there is no strategy 'always_remind'"):
+        find_strategy("always_remind")
 
 
 def test_a_strategy_can_be_handed_in():
@@ -93,7 +95,7 @@ def test_an_unknown_strategy_is_an_error_that_names_the_known_ones(name, own, sa
 
 @pytest.mark.parametrize("name", ["", "severity"])
 def test_a_built_in_name_cannot_be_taken(name):
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=f"{name!r} cannot be the name of a strategy of your own. Choose another name."):
         register_strategy(name, severity)
 
 

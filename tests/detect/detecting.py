@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
 from interlock.config.model import Detect
-from interlock.core import Context, Issue, Seen, Step, Tool
+from interlock.core import Context, Issue, Seen, Step, Stuck, Tool
 from interlock.detect import Detectors
 
 
@@ -48,10 +54,46 @@ def steps(calls: Iterable[Did], agent: str | None = None, start: int = 0) -> lis
     return made
 
 
+IN_FULL = 6
+"""Issues of one run that are pinned with all that they say."""
+UNSAID = ("", 0, None, [], ())
+TOLD: list[list[str]] = []
+"""What every `watch` of the current test told, in full; `conftest` compares it with `told.json`."""
+
+
 def watch(taken: Iterable[Step], detectors: Detectors | None = None, context: Context | None = None) -> list[Issue]:
-    """Every alarm that rises over the steps."""
+    """Every alarm that rises over the steps; each is followed to the end, as the runtime does."""
     watching = detectors or Detectors(Detect(), context)
-    return [issue for step in taken for issue in watching.observe(Seen(step)) if issue.severity != "low"]
+    followed: dict[tuple[str, str], Stuck] = {}
+    signs: dict[tuple[str, str], str] = {}
+    found: list[Issue] = []
+    for step in taken:
+        rising = watching.observe(Seen(step))
+        for key, stuck in followed.items() if step.origin != "interlock" else ():
+            followed[key], sign = watching.follow(key[0], stuck, step)
+            signs[key] += f" {step.index} {sign}" if sign is not None else ""
+        for issue in rising:
+            if issue.stuck is not None:
+                followed.setdefault((issue.type, issue.stuck.key), issue.stuck)
+                signs.setdefault((issue.type, issue.stuck.key), "")
+        found += rising
+    told = [f"{len(found)} issues", *(in_full(issue) for issue in found[:IN_FULL])]
+    told += [f"{key[0]}:{signs[key]}; {_fields(stuck)}" for key, stuck in followed.items()]
+    told.append(f"progress {watching.progress()}, agent {watching.seen!r}, instructed {watching.instructed}")
+    TOLD.append(told)
+    return [issue for issue in found if issue.severity != "low"]
+
+
+def in_full(issue: Issue) -> str:
+    """All that an issue says; of its description the names and numbers, as its wording may change."""
+    named = re.findall(r"`[^`]+`|\b\d[\d.,]*\b|\w+[/_.]\w[\w/.]*", issue.description)
+    return _fields(replace(issue, description=" ".join(named)))
+
+
+def _fields(value: Struct) -> str:
+    """All fields; fingerprints are masked."""
+    text = json.dumps({key: each for key, each in msgspec.to_builtins(value).items() if each not in UNSAID})
+    return re.sub(r"\b\d{7,}\b|(?<=:)[0-9a-f]{6,12}\b", "#", text.replace('"', "'"))
 
 
 def first_alarm(calls: list[Did], *types: str) -> int | None:

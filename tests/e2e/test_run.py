@@ -73,7 +73,15 @@ def test_files_that_it_changed_are_named_and_can_be_rolled_back(place: Place) ->
     status, _, err = finish(run)
     assert status == 0
     assert place.told()["files_changed"] == ["go"]
-    assert b"  1 file changed: go\n  undo: interlock rollback " in err
+    assert b"  1 file created: go\n  undo: interlock rollback " in err
+
+
+def test_the_last_lines_tell_new_files_from_changed_and_deleted_ones(place: Place) -> None:
+    (place.workspace / "kept").write_text("before\n")
+    (place.workspace / "old").write_text("gone soon\n")
+    err = place.run("sh", "-c", "echo new > made; echo after > kept; rm old")[2]
+    assert b"  1 file created: made\n  1 file changed: kept\n  1 file deleted: old\n" in err
+    assert place.told()["files_changed"] == ["kept", "made", "old"]
 
 
 def test_the_last_lines_name_the_run_as_it_was_named(place: Place) -> None:

@@ -165,7 +165,7 @@ def test_a_missing_last_line_end_is_a_difference_that_shows(tmp_path: Path) -> N
     (tmp_path / "a").write_text("one")
     comparison = FileVerifier(tmp_path).compare_file("a", "one\n")
     assert not comparison.exact
-    assert comparison.diff_lines == ["only the last line's end differs"]
+    assert comparison.diff_lines == ["only the line break at the end of the file differs"]
 
 
 def test_thresholds_that_make_no_sense_are_refused(tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_the_report_says_what_happened_how_bad_why_and_what_to_do():
 
 def test_a_spiral_of_calls_that_bring_nothing_is_not_called_one_of_resources():
     counted = stop(issue("resource_spiral", details={"count": 17, "tool": "bash"})).report
-    assert counted.root_cause == "resource_spiral: Call after call changed nothing and brought nothing new."
+    assert counted.root_cause == "resource_spiral: Call after call changed nothing and returned nothing new."
     measured = stop(issue("resource_spiral", details={"growth": 2.0})).report
     assert "Resource use kept growing" in measured.root_cause
 

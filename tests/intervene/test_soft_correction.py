@@ -132,7 +132,7 @@ def test_an_empty_file_changes_nothing():
         ("loop: 3", "p.yaml: loop", "text"),
         ("loop: ''", "p.yaml: loop", "non-empty"),
         ("- loop", "p.yaml", "list"),
-        ("3: x", "p.yaml", "not the name"),
+        ("3: x", "p.yaml", "not an issue type"),
         ("loop: [", "p.yaml:1", "not YAML"),
     ],
 )

@@ -46,9 +46,6 @@ class MemoryJournal(JournalWriting):
             kept.changed.notify_all()
             return seq
 
-    def set_summary(self, summary: RunSummary) -> None:
-        self.append((), summary=summary)
-
     def flush(self) -> None:
         """Nothing waits here."""
 

@@ -94,12 +94,12 @@ def test_many_threads_append_whole_batches_in_the_order_of_their_numbers(run: Ru
 
 def test_the_summary_is_stored_with_the_entries_and_the_newest_counts(run: RunFolder) -> None:
     with Journal.open(run) as journal:
-        journal.set_summary(RunSummary(run_id=run.run_id, steps=1))
+        journal.append((), summary=RunSummary(run_id=run.run_id, steps=1))
         journal.append([JournalEntry("step", 2)], summary=RunSummary(run_id=run.run_id, steps=2), durable=True)
         with journal.reader() as reader:
             summary = reader.summary()
             assert summary is not None and (summary.steps, reader.count()) == (2, 1)
-        journal.set_summary(RunSummary(run_id=run.run_id, steps=3))
+        journal.append((), summary=RunSummary(run_id=run.run_id, steps=3))
     with JournalReader.open(run) as reader:
         summary = reader.summary()
     assert summary is not None and summary.steps == 3

@@ -54,7 +54,7 @@ def test_a_full_disk_refuses_durable_entries_and_keeps_the_others_for_later(
         journal.append([JournalEntry("before", 0)], durable=True)
         ballast = fill(small_disk)
         assert journal.append([JournalEntry("kept", n) for n in range(200)]) == 201
-        journal.set_summary(RunSummary(run_id="full", steps=7))
+        journal.append((), summary=RunSummary(run_id="full", steps=7))
         with pytest.raises(InterlockError, match="disk is full"):
             journal.append([JournalEntry("refused", os.urandom(400_000).hex())] * 2, durable=True)
         with pytest.raises(InterlockError, match="disk is full"):
@@ -201,7 +201,7 @@ def test_summaries_do_not_pile_up_while_the_disk_refuses(run: RunFolder, monkeyp
     monkeypatch.setattr(journal._committer, "commit", failing_commit)
     for _ in range(3):
         for n in range(50):
-            journal.set_summary(RunSummary(run_id=run.run_id, steps=n))
+            journal.append((), summary=RunSummary(run_id=run.run_id, steps=n))
         with pytest.raises(InterlockError, match="full"):
             journal.flush()
     assert max(groups) <= 52

@@ -19,7 +19,7 @@ def change(folder: RunFolder, clock: ManualClock, **fields: object) -> None:
         with journal.reader() as reader:
             summary = reader.summary()
         assert summary is not None
-        journal.set_summary(msgspec.structs.replace(summary, **fields))  # type: ignore[arg-type]
+        journal.append((), summary=msgspec.structs.replace(summary, **fields))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_run_that_somebody_takes_up_again_is_shown_with_its_owner(
         with journal.reader() as reader:
             summary = reader.summary()
         assert summary is not None
-        journal.set_summary(msgspec.structs.replace(summary, status="running", ended=None))
+        journal.append((), summary=msgspec.structs.replace(summary, status="running", ended=None))
         journal.flush()
         assert next(run for run in store.runs() if run.name == "one").status == "running"
 

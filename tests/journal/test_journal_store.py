@@ -40,7 +40,7 @@ def end(folder: RunFolder, clock: ManualClock, status: str = "done", fill: int =
             summary = reader.summary()
         assert summary is not None
         journal.append([JournalEntry("fill", "x" * fill)])
-        journal.set_summary(msgspec.structs.replace(summary, status=status, updated=clock.time()))
+        journal.append((), summary=msgspec.structs.replace(summary, status=status, updated=clock.time()))
 
 
 @given(st.floats(0, 4e9), st.floats(0, 4e9))

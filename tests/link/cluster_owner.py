@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from interlock.config.model import Hub
-from interlock.control import Frame, LogEntry, new_state
+from interlock.control import LogEntry, StackFrame, new_state
 from interlock.core import RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import Endpoint, JournalLog
@@ -25,7 +25,7 @@ def main(root: str, run_id: str, url: str) -> None:
     except Exception:
         folder = RunFolder(Path(root) / run_id)
     journal = Journal.open(folder)
-    frame = Frame(id=run_id, mode="loop", iter=1, max=None, model="claude-haiku-4-5")
+    frame = StackFrame(id=run_id, mode="loop", iter=1, max=None, model="claude-haiku-4-5")
     endpoint = Endpoint(new_state(run_id, stack=(frame,)), JournalLog(journal), TestActuator(folder))
     notes = (Path(root) / f"{run_id}.ticks").open("a", buffering=1)
     endpoint.follow(lambda _, entry: _note_result(notes, entry))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.control import CONTROL_KINDS, ControlRules, Desired, Event, Execute, Executed, Frame, new_state
+from interlock.control import CONTROL_KINDS, ControlRules, Desired, Event, Execute, Executed, StackFrame, new_state
 from interlock.core import Applied, Record, RunSpec
 from interlock.journal import Journal, JournalReader, RunFolder, Store
 from interlock.link import ControlServer, Endpoint, FileGate, JournalLog
@@ -64,7 +64,7 @@ class Owned:
     def start(self, listener: socket.socket | None = None) -> None:
         self.journal = Journal.open(self.folder)
         self.actuator = TestActuator(self.folder)
-        frame = Frame(id=self.frame_id, mode="loop", iter=1, max=10, model="claude-haiku-4-5")
+        frame = StackFrame(id=self.frame_id, mode="loop", iter=1, max=10, model="claude-haiku-4-5")
         fresh = new_state(self.folder.run_id, stack=(frame,), rules=self.rules)
         self.endpoint = Endpoint(fresh, JournalLog(self.journal), self.actuator)
         self.endpoint.start()

@@ -111,7 +111,7 @@ def test_a_look_takes_no_more_reads_however_many_runs_have_ended(tmp_path, monke
     for number in range(12):
         folder = store.create(RunSpec(run_id=f"run-{number:02}"))
         with Journal.open(folder) as journal:
-            journal.set_summary(RunSummary(run_id=folder.run_id, status="done", started=1.0, ended=2.0))
+            journal.append((), summary=RunSummary(run_id=folder.run_id, status="done", started=1.0, ended=2.0))
         os.utime(folder.journal, ns=(10**18, 10**18))
         folders.append(folder)
     monkeypatch.setattr(fleet, "TURNS", 2)

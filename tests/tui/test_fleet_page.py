@@ -144,7 +144,9 @@ def test_many_runs_are_shown_and_walked_through(stage: Stage) -> None:
     for number in range(40):
         folder = stage.store.create(stage.spec(f"run-{number:03}"))
         with Journal.open(folder) as journal:
-            journal.set_summary(RunSummary(run_id=folder.run_id, name=folder.run_id, status="done", started=number))
+            journal.append(
+                (), summary=RunSummary(run_id=folder.run_id, name=folder.run_id, status="done", started=number)
+            )
 
     async def act(seat: Seat) -> None:
         await seat.sees("40 runs", "run-039")

@@ -134,6 +134,6 @@ def test_processes_that_a_cancel_did_not_reach_are_named(open_page: OpenPage, li
     page = open_page(f"/runs/{live.run.spec.run_id}")
     live.run.update(unstopped="dd (pid 4711) is still alive: it waits for a disk that does not answer")
     banner = page.locator(".banner").filter(has_text="dd (pid 4711) is still alive")
-    expect(banner).to_contain_text("Not every process stands still")
+    expect(banner).to_contain_text("Not every process is frozen")
     live.close()
     expect(banner).to_contain_text("Not every process has ended")

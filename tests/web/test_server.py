@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import os
+import pty
 import re
 import signal
 import subprocess
@@ -142,3 +144,16 @@ def test_a_port_that_is_taken_or_a_host_that_is_none_is_one_line(place: Place, s
 def _more(supervisor: Supervisor) -> None:
     work(supervisor, 2)
     work(supervisor, 3)
+
+
+def test_on_a_terminal_it_says_how_to_stop_it(place: Place) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "interlock", "web", "--no-open", "--port", "0"]
+    environment = {**place.environment, "INTERLOCK_STORE__DIR": str(place.store.root)}
+    process = subprocess.Popen(words, env=environment, cwd=place.workspace, stdin=theirs, stdout=theirs)
+    os.close(theirs)
+    with os.fdopen(ours) as terminal:
+        assert FIRST_LINE.fullmatch(terminal.readline())
+        assert terminal.readline() == "Ctrl-C stops the dashboard; runs continue.\n"
+    process.kill()
+    process.wait(60)

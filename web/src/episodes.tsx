@@ -18,7 +18,7 @@ function NewestEpisodes({ episodes, issues, total }: { episodes: Problem[]; issu
   const rows = episodes.length ? sorted.slice(0, SHOWN).map(drawEpisode) : issues.slice(-SHOWN).reverse().map(drawIssue);
   return (
     <Card title="Stuck on" aside={<span class="dim">{episodes.length ? `${many(all, "problem")}, ${open} open` : many(all, "issue")}</span>}>
-      {rows.length ? <ol class="issues">{rows}</ol> : <Empty title="No problem was found" />}
+      {rows.length ? <ol class="issues">{rows}</ol> : <Empty title="No problems found" />}
       {all > rows.length && <p class="dim ladder-note">and {count(all - rows.length)} more in the timeline</p>}
     </Card>
   );

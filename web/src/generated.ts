@@ -955,7 +955,7 @@ export interface State {
   schema: 0 | 1;
   run_id: string;
   updated_at: string;
-  stack: Frame[];
+  stack: StackFrame[];
   status?: "paused" | "pausing" | "running";
   seq?: number | null;
   request_id?: string | null;
@@ -963,7 +963,7 @@ export interface State {
   revision?: number | null;
 }
 
-export interface Frame {
+export interface StackFrame {
   id: string;
   mode: string;
   iter: number;
@@ -989,7 +989,7 @@ export interface Waiting {
 export interface Abort {
   event: "ABORT";
   schema: 0 | 1;
-  stack: Frame[];
+  stack: StackFrame[];
   run_id?: string | null;
   updated_at?: string | null;
   seq?: number | null;
@@ -1001,7 +1001,7 @@ export interface Abort {
 export interface Done {
   event: "DONE";
   schema: 0 | 1;
-  stack: Frame[];
+  stack: StackFrame[];
   run_id?: string | null;
   updated_at?: string | null;
   seq?: number | null;

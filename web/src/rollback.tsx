@@ -47,7 +47,7 @@ export function Rollback({ runId, checkpoint, head, onClose }: Props) {
           <p class="prose">
             The files go back to how they were at {dateTime(checkpoint.time)}, before step {checkpoint.step}. What is there now is
             saved first: <code>interlock undo</code> takes this back. Only what the run itself changed is touched.
-            {live && " The agent is paused meanwhile."}
+            {live && " The agent is paused in the meantime."}
           </p>
           {error ? (
             <Failed error={error} again={again} />

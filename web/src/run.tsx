@@ -53,7 +53,7 @@ export function RunPage({ runId, tab, tell }: { runId: string; tab: string; tell
         </Banner>
       )}
       {head.summary.unstopped && (
-        <Banner level="critical" icon="issue" title={head.summary.ended ? "Not every process has ended" : "Not every process stands still"}>
+        <Banner level="critical" icon="issue" title={head.summary.ended ? "Not every process has ended" : "Not every process is frozen"}>
           <p>{head.summary.unstopped}</p>
         </Banner>
       )}

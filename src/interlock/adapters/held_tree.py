@@ -35,7 +35,6 @@ class HeldTree:
         self._frozen = False
         self._limits: Limits | None = None
         self.not_held: tuple[str, ...] = ()
-        self.speaks: Callable[[], bool] = lambda: False
         self.on_frozen: Callable[[], None] = lambda: None
 
     @property

@@ -168,10 +168,10 @@ class Checkpoints:
             if self._rollback.is_unfinished():
                 self.recovered += self._rollback.recover()
             made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
-        self._tidy()
         if self._snapshots.is_cold:
-            # Last: whatever needs the store waits for it.
             threading.Thread(target=self._warm_up, name="checkpoint-warm-up", daemon=True).start()
+        else:
+            self._tidy()
         return made
 
     def settle(self, label: str = "", cause: str = "end", *, step: int = 0, own: bool = False) -> CheckpointInfo:
@@ -350,6 +350,7 @@ class Checkpoints:
         with suppress(InvalidState), self._busy("take a checkpoint"):
             if not self._closed:
                 self._snapshots.warm_up()
+                self._tidy()
 
     def _tidy(self) -> None:
         """Now and then, remove what is due; a failure there is not the new checkpoint's."""

@@ -104,7 +104,7 @@ def _one(difference: Difference, read_a: Read, read_b: Read) -> Iterator[str]:
     if (a is None or not a.is_folder) and (b is None or not b.is_folder) and difference.kind not in ("mode", "touched"):
         old, new = _text(path, a, read_a), _text(path, b, read_b)
         if old is None or new is None:
-            yield "Not shown: not a text, or too large\n"
+            yield "Not shown: not text, or too large\n"
             return
         from difflib import unified_diff
 

@@ -355,7 +355,7 @@ def why_unreadable(error: OSError) -> str:
     """Why a checkpoint does not cover something that could not be read."""
     if isinstance(error, PermissionError):
         return DENIED
-    return "the disk cannot read it" if error.errno == errno.EIO else CHANGED
+    return "the disk reports a read error" if error.errno == errno.EIO else CHANGED
 
 
 def over_budget(what: str, folder: str) -> InvalidState:

@@ -236,7 +236,7 @@ class CheckpointStore:
             raise InvalidState(
                 f"the store has version {version}, this version supports {VERSION}",
                 where=str(self.path),
-                todo="Use a newer interlock",
+                todo="Use a newer version of Interlock",
             )
         if version < VERSION:
             with self.transaction():

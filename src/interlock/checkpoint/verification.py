@@ -117,13 +117,13 @@ class RestoreVerification:
         elif found.st_mode != wanted.mode:
             self._wrong[path] = f"has mode {found.st_mode:o}, should have {wanted.mode:o}"
         elif path in self._written and (found.st_uid << 32 | found.st_gid) != wanted.owner:
-            self._wrong[path] = "has another owner"
+            self._wrong[path] = "has a different owner"
         elif wanted.is_folder:
             return
         elif found.st_size != wanted.size:
             self._wrong[path] = f"has {found.st_size} bytes, should have {wanted.size}"
         elif self._keep_times and path in self._written and found.st_mtime_ns != wanted.mtime_ns:
-            self._wrong[path] = "has another time"
+            self._wrong[path] = "has a different time"
         elif path in self._written or not wanted.ctime_ns or not wanted.matches(found):
             try:
                 self._check_content(path, wanted, name, fd, found)
@@ -143,8 +143,8 @@ class RestoreVerification:
                 with open(fd, "rb", closefd=False) as file:
                     content = hashlib.file_digest(file, "sha256").digest()
             if content != wanted.data:
-                self._wrong[path] = "has other content"
+                self._wrong[path] = "has different content"
             elif read_attributes(fd) != wanted.attrs:
-                self._wrong[path] = "has other attributes"
+                self._wrong[path] = "has different attributes"
         finally:
             os.close(fd)

@@ -59,7 +59,7 @@ def show(wanted: Wanted, json: AsJson = False) -> None:
 @app.command()
 def diff(
     a: Annotated[str, typer.Argument(help="A checkpoint.")],
-    b: Annotated[str | None, typer.Argument(help="Another; default: the current workspace.")] = None,
+    b: Annotated[str | None, typer.Argument(help="The other checkpoint; default: the current workspace.")] = None,
     patch: Annotated[bool, typer.Option("--patch", help="Show a unified diff.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"a", "b", "changes": [{"path", "kind", ...}]}')] = False,
 ) -> None:

@@ -17,7 +17,7 @@ app = new_app()
 def checkpoints(
     run: Annotated[
         str | None,
-        typer.Argument(help="Only of this run; default: of the current workspace.", autocompletion=offer_runs),
+        typer.Argument(help="Only this run's; default: all of the current workspace.", autocompletion=offer_runs),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help='{"workspace": ..., "checkpoints": [{"id", ...}]}')] = False,
 ) -> None:

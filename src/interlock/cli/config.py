@@ -16,6 +16,8 @@ app = new_app("Write, show, check and trust the configuration.\n\nExample: inter
 
 FILE = "interlock.yaml"
 
+NO_FILE = "No configuration file: the defaults apply."
+
 
 @app.command()
 def init(
@@ -60,7 +62,7 @@ def show(
         return
     if examined.ignored:
         say_error(examined.ignored_line)
-    sys.stdout.write(f"# {examined.file or 'No file: the defaults hold.'}\n{printable(render(examined))}")
+    sys.stdout.write(f"# {examined.file or NO_FILE}\n{printable(render(examined))}")
 
 
 @app.command()
@@ -112,8 +114,6 @@ def check(
         for problem in examined.problems:
             say_error(f"warning: {problem}" if problem.level == "warning" else str(problem))
         if not examined.errors:
-            sys.stdout.write(
-                f"{examined.file or 'No file: the defaults hold.'}{' is right.' if examined.file else ''}\n"
-            )
+            sys.stdout.write(f"{examined.file} is valid.\n" if examined.file else f"{NO_FILE}\n")
     if examined.errors:
         raise SystemExit(2)

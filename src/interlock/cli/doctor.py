@@ -57,7 +57,7 @@ EXTRAS = (
     ("apprise", "notify", "notifications"),
     ("anthropic", "model", "a model as second opinion"),
     ("mss", "gui", "GUI sessions"),
-    ("opentelemetry.sdk", "otel", "OpenTelemetry metrics"),
+    ("opentelemetry.sdk", "otel", "OpenTelemetry"),
 )
 
 

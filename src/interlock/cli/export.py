@@ -35,4 +35,4 @@ def export(
         size = path.stat().st_size if path.is_file() else 0
         print_json({"run_id": folder.run_id, "path": str(path), "bytes": size})
     else:
-        say(f"{folder.run_id} is in {path}")
+        say(f"wrote {path}")

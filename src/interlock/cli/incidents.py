@@ -14,7 +14,7 @@ app = new_app()
 
 @app.command()
 def incidents(
-    every: Annotated[bool, typer.Option("--all", help="Settled ones too.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Include settled ones.")] = False,
     json: Annotated[bool, typer.Option("--json", help='{"incidents": [...]}')] = False,
 ) -> None:
     """List the incidents that need a decision.

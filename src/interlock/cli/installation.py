@@ -63,4 +63,4 @@ def carry_out(
     if not made:
         sys.stdout.write(f"{nothing}\n")
     elif not removing:
-        sys.stdout.write("next: interlock serve supervises these sessions; --install-service keeps it running\n")
+        sys.stdout.write("next: interlock serve supervises these sessions (--install-service keeps it running)\n")

@@ -48,7 +48,7 @@ def logs(
     begins, ends = parse_since(since) if since is not None else 0.0, float("inf")
     if step is not None:
         if follow:
-            raise BadInput("--step and --follow exclude each other")
+            raise BadInput("--step and --follow cannot be combined")
         with JournalReader.open(folder) as journal:
             first, ends = step_window(journal, step)
             begins = max(begins, first)
@@ -63,7 +63,7 @@ def logs(
     if not folder.output.exists():
         from .output import say_error
 
-        say_error(f"no output of {folder.run_id} was kept: it printed nothing, or Interlock did not start it")
+        say_error(f"no output of {run} was kept: it printed nothing, or Interlock did not start it")
 
 
 def _pieces(reader: OutputReader, folder: RunFolder, since: float, follow: bool) -> Iterator[Printed]:

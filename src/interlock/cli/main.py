@@ -87,6 +87,7 @@ ALIASES = {
     "stop": "cancel",
     "watch": "top",
 }
+LISTS = {"checkpoint list": "checkpoints", "incident list": "incidents"}
 """Words that people try, each with the command that it means. Not listed, and not completed."""
 
 
@@ -146,6 +147,8 @@ class LazyGroup(TyperGroup):
             raise SystemExit(0)
         if args and args[0] in ALIASES:
             args = [ALIASES[args[0]], *args[1:]]
+        if meant := LISTS.get(" ".join(args[:2])):
+            args = [meant, *args[2:]]
         if args and args[0] in CHANGING:
             outlive_reader()
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):

@@ -23,7 +23,7 @@ ISSUE_ID = re.compile(r"[^:]+:\d+:[0-9a-f]{8}")
 @app.command()
 def mute(
     finding: Annotated[
-        str | None, typer.Argument(help="An issue's id, its `key` in the details, or a type of issue.")
+        str | None, typer.Argument(help="An issue's id, its `key` in the details, or an issue type.")
     ] = None,
     run: Annotated[str | None, typer.Option("--run", help="The run that the issue's id is from; default: any.")] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Unmute it.")] = False,
@@ -67,7 +67,7 @@ def _key_of(finding: str, run: str | None) -> str:
         # A recorded trace that was scanned has left no run behind.
         say_error(f"no run has shown {finding} so far; it will be muted if it occurs.")
         return finding
-    raise BadInput(f"{finding!r} is neither a finding nor a type of issue", todo=_nearest(finding, keys | types, types))
+    raise BadInput(f"{finding!r} is neither a finding nor an issue type", todo=_nearest(finding, keys | types, types))
 
 
 def _muted_key(finding: str, run: str | None, muted: frozenset[str]) -> str:

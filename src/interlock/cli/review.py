@@ -48,7 +48,7 @@ class ReviewOutput(msgspec.Struct, frozen=True):
 def review(
     command: Annotated[
         list[str],
-        typer.Argument(help="A command, best in quotes or after --; - reads JSON lines from standard input."),
+        typer.Argument(help="A command, preferably in quotes or after --; - reads JSON lines from standard input."),
     ],
     json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
     cwd: Annotated[
@@ -61,7 +61,7 @@ def review(
     """Show the verdict on a shell command, and why.
 
     The options below belong to interlock wherever they appear; everything after -- belongs to the command.
-    Lines on standard input are {"command": "...", "cwd": "..."}, cwd may be missing; each is answered with one line.
+    Lines on standard input are {"command": "...", "cwd": "..."}, cwd is optional; each line gets one line in reply.
     Exit status: 0 nothing blocked, 1 something blocked, 2 bad input.
 
     Example: interlock review 'git push --force'

@@ -91,7 +91,7 @@ def run(
     ] = False,
     may_change: Annotated[
         list[str] | None,
-        typer.Option("--may-change", metavar="GLOB", help="The only files of the workspace that may change."),
+        typer.Option("--may-change", metavar="GLOB", help="The only files in the workspace that may change."),
     ] = None,
     protect: Annotated[
         list[str] | None, typer.Option("--protect", metavar="GLOB", help="Files that must not change.")

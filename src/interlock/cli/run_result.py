@@ -138,8 +138,9 @@ def _lines(run: Finished) -> list[str]:
     used = f", {many(run.tokens, 'token')}, {cost}" if run.tokens or run.cost_usd else ""
     took = f"{run.seconds:.1f} s" if run.seconds < 120 else f"{run.seconds / 60:,.0f} min"
     lines = [f"{many(run.steps, 'step')}{calls}, {found}{used}, {took}"]
-    deleted = set(run.files_deleted)
-    lines += _files("changed", [path for path in run.files_changed if path not in deleted])
+    named = {*run.files_created, *run.files_deleted}
+    lines += _files("created", run.files_created)
+    lines += _files("changed", [path for path in run.files_changed if path not in named])
     lines += _files("deleted", run.files_deleted)
     typed = _typed(run)
     if run.files_changed:

@@ -58,6 +58,8 @@ def web(
     once = secrets.token_urlsafe(24)
     app = make_app(Source(store, open_hub(hub) if hub else None), token, hosts=(*LOOPBACK, host), once={once})
     sys.stdout.write(f"{address(listener, token, host)}\n")
+    if sys.stdout.isatty():
+        sys.stdout.write("Ctrl-C stops the dashboard; runs continue.\n")
     sys.stdout.flush()
     # Other users can see a browser's command line: its address is good for one visit.
     serve_dashboard(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))

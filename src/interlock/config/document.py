@@ -19,7 +19,7 @@ MAX_DEPTH = 40
 STANDARD = "tag:yaml.org,2002:"
 TAGS = frozenset(("null", "bool", "int", "float", "str", "timestamp", "merge", "value", "map", "seq"))
 
-NO_YAML = "A configuration is a YAML text of keys and values. Create one with interlock config init."
+NO_YAML = "A configuration is a YAML file of keys and values. Create one with interlock config init."
 
 
 class UnreadableDocument(Exception):

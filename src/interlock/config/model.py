@@ -188,7 +188,7 @@ class Judge(Section, frozen=True, kw_only=True):
         int, Meta(ge=0, description="Steps between two checks of the run's direction; 0 switches them off.")
     ] = 40
     sure: Annotated[Share, Meta(description="Ask about findings below this confidence.")] = 0.9
-    threshold: Annotated[Share, Meta(description="A verdict counts from this confidence on.")] = 0.7
+    threshold: Annotated[Share, Meta(description="The lowest confidence at which a verdict counts.")] = 0.7
     block: Annotated[
         bool,
         Meta(description="A call that needs approval waits for the judge, which may only block it."),
@@ -276,7 +276,7 @@ class Contract(Section, frozen=True, kw_only=True):
     may_change: Annotated[
         tuple[str, ...],
         Meta(
-            description="Globs. Changes to other files of the workspace are blocked, or need approval with --attended."
+            description="Globs. Changes to other files in the workspace are blocked, or need approval with --attended."
         ),
     ] = ()
     protect: Annotated[tuple[str, ...], Meta(description="Globs of files that must not change.")] = ()
@@ -340,7 +340,7 @@ class Store(Section, frozen=True, kw_only=True):
 
 
 class Control(Section, frozen=True, kw_only=True):
-    strict_ids: Annotated[bool, Meta(description="Accept UUID v4 as request_id only.")] = False
+    strict_ids: Annotated[bool, Meta(description="Accept only UUID v4 as request_id.")] = False
 
 
 NotifyEvent = Literal["emergency_stop", "critical_issue", "waiting", "budget", "unproven"]
@@ -412,7 +412,7 @@ class ModelInfo(Section, frozen=True, kw_only=True):
 class Resume(Section, frozen=True, kw_only=True):
     until: Annotated[
         Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")] | None,
-        Meta(description="No run resumes by itself after the first such time of day since its start, e.g. 08:00."),
+        Meta(description="A time of day such as 08:00: once it has come, a run no longer resumes by itself."),
     ] = None
     max_parks: Annotated[Count, Meta(description="Usage limits per run after which it resumes; 0: it never parks.")] = 6
     max_cost_usd: Annotated[Dollars | None, Meta(description="A run that has spent this much waits for a person.")] = (

@@ -85,7 +85,7 @@ def _describe(path: str) -> str:
 def _table(keys: dict[str, Key]) -> str:
     rows = ["| key | takes | default | meaning |", "|---|---|---|---|"]
     for key in keys.values():
-        default = "must be given" if key.required else "" if key.section else f"`{show(key.default)}`"
+        default = "required" if key.required else "" if key.section else f"`{show(key.default)}`"
         rows.append(f"| `{key.name}` | {_takes(key)} | {default} | {key.description} |")
     return "\n".join(rows).replace("`null`", "") + "\n"
 

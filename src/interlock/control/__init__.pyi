@@ -50,11 +50,11 @@ from .messages import ControlMessage as ControlMessage
 from .messages import CurrentMessage as CurrentMessage
 from .messages import Done as Done
 from .messages import EscalatePayload as EscalatePayload
-from .messages import Frame as Frame
 from .messages import Request as Request
 from .messages import Result as Result
 from .messages import ResultPayload as ResultPayload
 from .messages import RollbackPayload as RollbackPayload
+from .messages import StackFrame as StackFrame
 from .messages import State as State
 from .messages import Target as Target
 from .messages import Waiting as Waiting

@@ -151,7 +151,7 @@ class Result(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="t
 ControlMessage = Request | Ack | Result
 
 
-class Frame(Struct, frozen=True, omit_defaults=True, kw_only=True):
+class StackFrame(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One level of what the run is doing; the last one is current."""
 
     id: str
@@ -187,7 +187,7 @@ class State(Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="ev
     schema: Literal[0, 1]
     run_id: str
     updated_at: str
-    stack: tuple[Frame, ...]
+    stack: tuple[StackFrame, ...]
     status: LiveStatus | UnsetType = UNSET
     seq: int | None = None
     request_id: str | None = None
@@ -199,7 +199,7 @@ class Ended(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What each end says of its run. Older writers leave run_id and updated_at out."""
 
     schema: Literal[0, 1]
-    stack: tuple[Frame, ...]
+    stack: tuple[StackFrame, ...]
     run_id: str | None = None
     updated_at: str | None = None
     seq: int | None = None

@@ -10,7 +10,7 @@ from ..config import Models, Order, ship
 from ..core import ENDED, Status
 from .effects import Desired
 from .events import Held, Released
-from .messages import Frame, Request, Waiting
+from .messages import Request, StackFrame, Waiting
 from .stored_results import NOTHING, StoredResults
 
 WINDOW_S = 300.0
@@ -80,7 +80,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
     rules: ControlRules = DEFAULT_RULES
     status: Status = "running"
     revision: int = 0
-    stack: tuple[Frame, ...] = ()
+    stack: tuple[StackFrame, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     held: Waiting | None = None
     later: tuple[Held | Released, ...] = ()
@@ -102,7 +102,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
         return self.status in ENDED
 
     @property
-    def frame(self) -> Frame | None:
+    def frame(self) -> StackFrame | None:
         """The current frame."""
         return self.stack[-1] if self.stack else None
 
@@ -130,10 +130,10 @@ def new_state(
     mode: str = "loop",
     max_iterations: int | None = None,
     issue_id: str | None = None,
-    stack: tuple[Frame, ...] = (),
+    stack: tuple[StackFrame, ...] = (),
 ) -> ControlState:
     """A run that begins, with one frame unless more are given. Its gate opens with Started."""
-    first = Frame(id=run_id, mode=mode, iter=1, max=max_iterations, model=model, issue_id=issue_id)
+    first = StackFrame(id=run_id, mode=mode, iter=1, max=max_iterations, model=model, issue_id=issue_id)
     frames = stack or (first,)
     return ControlState(run_id=run_id, rules=rules, stack=frames, ordered=frames[-1].model)
 

@@ -45,7 +45,7 @@ class Ladder:
         level, reasons = wanted, []
         if known.repeated(now) >= REPEATED:
             level += 1
-            reasons.append("repeat rule: two answers to this type failed within 5 minutes")
+            reasons.append("repeat rule: two interventions for this type failed within 5 minutes")
         if level == 0 and known.hints >= (self.config.soft_correction.max_attempts or ATTEMPTS):
             level = 1
             reasons.append(f"{known.hints} hints in a row did not work")
@@ -97,13 +97,13 @@ class Ladder:
     def top(self, issue: Issue, *, reachable: bool) -> Rung:
         """The end of the ladder: a person where one can be reached, else a stop; a pause where that is not possible."""
         custom = self._custom(TOP, issue.type)
-        if custom is not None and not self._missing(TOP, custom, restorable=False):
+        if custom is not None and not self._missing(TOP, custom):
             return Rung(TOP, custom.name, (), custom)
         if reachable:
             return Rung(TOP, PAUSE, ("a person is available",), pause=True)
         if not self._is_on(TOP, issue.type):
             return Rung(TOP, PAUSE, ("emergency_stop is switched off: a person decides",), pause=True)
-        if missing := self._missing(TOP, None, restorable=False):
+        if missing := self._missing(TOP, None):
             return Rung(TOP, PAUSE, (f"{LADDER[TOP]} needs {missing}: a person decides",), pause=True)
         return Rung(TOP, LADDER[TOP], ())
 
@@ -113,7 +113,7 @@ class Ladder:
     def _custom(self, level: int, issue_type: str) -> Custom | None:
         return next((own for own in self.custom if own.answers(issue_type, level)), None)
 
-    def _missing(self, level: int, custom: Custom | None, *, restorable: bool) -> str:
+    def _missing(self, level: int, custom: Custom | None, *, restorable: bool = False) -> str:
         """What the adapter lacks for a rung, in words; empty if it can be applied."""
         needs = custom.needs if custom else NEEDS[LADDER[level]]
         lacking = sorted(needs - self.capabilities)

@@ -25,9 +25,9 @@ def before_limit(
     if run.status in ENDED:
         return "not_applied", "the run has ended"
     if any(_is_final(ruling) for ruling in acted):
-        return "held_back", "a stronger issue was answered with a rollback, a pause or a stop"
+        return "held_back", "a more severe issue was handled with a rollback, a pause or a stop"
     if acted and (not case.critical or any(ruling.issue.type == case.issue.type for ruling in acted)):
-        return "held_back", "a stronger issue is answered first"
+        return "held_back", "a more severe issue is handled first"
     if run.status in ("pausing", "paused") and not case.critical:
         return "held_back", "the run waits for a person"
     return None

@@ -69,7 +69,7 @@ class Progressive:
             if sighting.sign == "again":
                 happened.add(sighting.episode)
         if seen.instructed:
-            state = self._end_all(state, seen.agent, "new_instructions", now)
+            state = self._instructed(state, seen.agent, now)
         for issue in seen.issues:
             state, raised = self._raise(state, issue, seen.agent, run, now)
             happened.add(raised)
@@ -125,7 +125,7 @@ class Progressive:
             return band(weigh(state, issue, now).combined) if issue.severity in ("high", "critical") else 0
         return start_rung(state, issue.type, self._config.strategy.effectiveness_threshold)
 
-    def _end_all(self, state: ControllerState, agent: str, how: str, now: float) -> ControllerState:
+    def _instructed(self, state: ControllerState, agent: str, now: float) -> ControllerState:
         for episode in state.episodes:
             if episode.open and episode.agent == agent:
                 state = state.with_episode(episode.end("new_instructions", now))
@@ -177,7 +177,7 @@ class Progressive:
         if run.status in ("pausing", "paused"):
             return "the run waits for a person"
         if acted:
-            return "postponed: another episode is answered first"
+            return "postponed: another episode is handled first"
         if episode.issue.type == DESTRUCTIVE_ACTION and not episode.issue.details.get("prevented"):
             return ""
         cooldown = state.pace.cooldown(self._config)
@@ -186,13 +186,13 @@ class Progressive:
         delay = state.pace.escalation_delay(self._config)
         climbs = episode.level is not None and (episode.due or 0) > episode.level
         if climbs and episode.answered_at is not None and now - episode.answered_at < delay:
-            return f"postponed: less than {delay:.3g} s since the last answer to this episode"
+            return f"postponed: less than {delay:.3g} s since the last intervention in this episode"
         return ""
 
     def _case(self, episode: Episode, weight: IssueWeight, run: RunState) -> WeighedIssue:
         restorable = can_restore(run) if self._restorable is None else self._restorable
         rung = self._ladder.at(episode.due or 0, episode.issue, restorable=restorable, reachable=run.reachable)
-        before = "first answer" if episode.level is None else f"{LADDER[min(episode.level, TOP)]} did not work"
+        before = "first intervention" if episode.level is None else f"{LADDER[min(episode.level, TOP)]} did not work"
         if episode.relapses and episode.level is None:
             before = "it is back"
         return WeighedIssue(weight, rung, (before, *rung.reasons))

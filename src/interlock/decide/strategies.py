@@ -62,5 +62,5 @@ def level_from(answer: int | str, name: str) -> int:
     if isinstance(answer, str):
         if answer in LADDER:
             return [*LADDER].index(answer)
-        raise BadInput(f"the strategy {name!r} gave {answer!r}", todo=f"Known levels: {', '.join(LADDER)}")
+        raise BadInput(f"the strategy {name!r} returned {answer!r}", todo=f"Known levels: {', '.join(LADDER)}")
     return max(0, min(len(LADDER) - 1, int(answer)))

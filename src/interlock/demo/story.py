@@ -57,7 +57,7 @@ SCENES: tuple[Scene, ...] = (
         "Good work is left alone",
         "The agent reads the code and runs the tests. Interlock reviews each call and stays silent.",
         (
-            Act("cat src/orders.py", says="I read the parser first."),
+            Act("cat src/orders.py", says="I'll read the parser first."),
             Act("cat tests/test_orders.py"),
             Act(CHECK, says="Now the tests."),
         ),
@@ -107,7 +107,7 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene(
         "“Done!” is not proof",
-        "The agent claims success. Interlock runs the tests itself before it believes it.",
+        "The agent claims success. Interlock runs the tests itself to find out.",
         (
             Act(says="All tests pass now. The task is done.", done=True),
             Act(

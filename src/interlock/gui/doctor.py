@@ -86,7 +86,7 @@ def _editor_installed() -> GuiCheck:
 
 def _model() -> GuiCheck:
     if os.environ.get("ANTHROPIC_API_KEY", "").strip():
-        return GuiCheck("model", "ok", "ANTHROPIC_API_KEY is set; asked where this machine cannot decide")
+        return GuiCheck("model", "ok", "ANTHROPIC_API_KEY is set; the model is asked where this machine cannot decide")
     return GuiCheck("model", "missing", "no ANTHROPIC_API_KEY; the local analyzer decides alone")
 
 

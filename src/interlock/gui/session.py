@@ -90,7 +90,7 @@ def read_session(source: str | Path | Mapping[str, object] | ReplaySession) -> R
 def clean_path(path: str) -> str:
     """The one spelling of a path inside the workspace; ValueError says what is wrong with it."""
     if not path or path.strip() != path or "\0" in path or "\n" in path:
-        raise ValueError("must be a file name without surrounding blanks or line breaks")
+        raise ValueError("must be a file name without leading or trailing spaces, or line breaks")
     if path.startswith(("/", "~")) or "\\" in path or (len(path) > 1 and path[1] == ":"):
         raise ValueError("must be relative to the workspace, with forward slashes")
     parts = PurePosixPath(path).parts

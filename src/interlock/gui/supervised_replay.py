@@ -70,7 +70,7 @@ def replay_session(
     if not workspace.is_dir():
         raise BadInput("the workspace is not a folder", where=str(workspace))
     if wishes.url is not None and wishes.start_editor:
-        raise BadInput("--editor and --start-editor exclude each other", todo="Use one of them.")
+        raise BadInput("--editor and --start-editor cannot be combined", todo="Use one of them.")
     film = Filmstrip(wishes.record) if wishes.record is not None else None
     store = SessionStore(workspace, session.session_id)
     run = open_run(

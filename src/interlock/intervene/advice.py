@@ -56,7 +56,7 @@ REFUSED = "No harm done: the call was blocked. Find out why the agent wanted it,
 
 FOR_NOTHING = Advice(
     attempt="Stop asking for what you have already seen; say what is missing, and try another way.",
-    cause="Call after call changed nothing and brought nothing new.",
+    cause="Call after call changed nothing and returned nothing new.",
     immediate=("Read the last calls: they repeat, or fail in the same way. Give the agent what it needs.",),
     preventive=("Tell the agent what to do when it is stuck: stop, and say why.",),
     configuration=("limits.max_steps: a bound on calls",),

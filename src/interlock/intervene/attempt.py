@@ -35,7 +35,7 @@ class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
         """What was tried, for a person; empty if nothing was."""
         if self.number <= 1:
             return ""
-        return f"{self.number - 1} answer{'s' if self.number > 2 else ''} did not help"
+        return f"{self.number - 1} intervention{'s' if self.number > 2 else ''} did not help"
 
 
 FIRST = Attempt()

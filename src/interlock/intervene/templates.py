@@ -83,7 +83,7 @@ def _placeholders(text: str) -> tuple[str, ...]:
 
 def _checked(name: object, value: object, where: str, known: set[str]) -> str:
     if not isinstance(name, str):
-        raise BadInput(f"{name!r} is not the name of a type of issue", where=where, todo=f"Known: {_list(known)}")
+        raise BadInput(f"{name!r} is not an issue type", where=where, todo=f"Known: {_list(known)}")
     if name not in known and (near := _nearest(name, known, 80)):
         raise BadInput(f"there is no issue type {name!r}", where=where, todo=f"Did you mean {near!r}?")
     if not isinstance(value, str) or not value.strip():

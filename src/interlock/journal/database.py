@@ -103,7 +103,7 @@ def open_for_writing(path: Path) -> apsw.Connection:
         if version == 0:
             raise UnreadableJournal("this is not a journal", where=str(path))
         if newer := describe_newer(version):
-            raise InvalidState(newer, where=str(path), todo="Use a newer interlock for this run.")
+            raise InvalidState(newer, where=str(path), todo="Use a newer version of Interlock for this run.")
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("journal_size_limit", KEPT_WAL_BYTES)

@@ -79,10 +79,6 @@ class JournalWriting(Protocol):
         """
         ...
 
-    def set_summary(self, summary: RunSummary) -> None:
-        """Replace the run's row."""
-        ...
-
     def flush(self) -> None:
         """Return when everything appended so far is on the disk; raise InterlockError if it cannot be."""
         ...

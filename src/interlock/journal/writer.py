@@ -73,9 +73,6 @@ class Journal(JournalWriting):
             self._losses.drop(len(rows))
         return seq if rows or not entries else 0
 
-    def set_summary(self, summary: RunSummary) -> None:
-        self.append((), summary=summary)
-
     def flush(self) -> None:
         self.append((), durable=True)
 

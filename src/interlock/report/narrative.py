@@ -167,7 +167,7 @@ def _answers(ladder: tuple[RungUse, ...]) -> str:
     made = sum(rung.made for rung in ladder)
     held = sum(rung.held_back for rung in ladder)
     if not made:
-        return f"It was not answered; {many(held, 'answer')} would have been due." if held else ""
+        return f"Interlock did not intervene; {many(held, 'intervention')} would have been due." if held else ""
     used = [rung for rung in ladder if rung.made]
     strongest = max(used, key=lambda rung: rung.level)
     judged = sum(rung.worked + rung.failed for rung in ladder)
@@ -178,7 +178,7 @@ def _answers(ladder: tuple[RungUse, ...]) -> str:
     else:
         said += f", from {plain(min(used, key=lambda rung: rung.level).type)} up to {plain(strongest.type)}"
     if judged:
-        said += f"; of {many(judged, 'answer')} whose effect is known, {worked:,} worked"
+        said += f"; {worked:,} of {many(judged, 'intervention')} with a known effect worked"
     return f"{said}."
 
 

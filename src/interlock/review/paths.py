@@ -32,7 +32,7 @@ ZONES: dict[str, str] = {
     "log": "system logs and mailboxes",
     "startup": "what runs at log-in or start: shell profiles, crontabs, units, authorized keys",
     "autostart": "what exists only to run something or let somebody in: crontabs, units, log-in items, sudoers",
-    "trust": "whom the machine believes: host names, certificates, keys of packages and hosts",
+    "trust": "what the machine trusts: host names, certificates, keys of packages and hosts",
     "agent": "the settings of an agent: what it may do, and what it starts",
     "repository": "a repository's own folder: .git, .hg, .svn",
     "remote": "on another machine (host:path)",

@@ -64,7 +64,7 @@ class Alerts:
     def waiting(self, step: int, what: str) -> None:
         """Tell that a person is needed."""
         run_id = self._run.spec.run_id
-        text = f"{what.rstrip('.')}. See: interlock show {run_id}; what you can answer: interlock inbox"
+        text = f"{what.rstrip('.')}. See: interlock show {run_id}. To answer: interlock inbox"
         self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"), about=what)
 
     def unproven(self, why: str) -> None:

@@ -288,7 +288,7 @@ def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(
-            f"the file of hints cannot be read: {error.strerror if isinstance(error, OSError) else error}",
+            f"the hint file cannot be read: {error.strerror if isinstance(error, OSError) else error}",
             where=str(file),
             todo="See interventions.soft_correction.custom_prompts_path.",
         ) from None

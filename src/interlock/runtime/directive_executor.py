@@ -41,7 +41,7 @@ CONVERSATION_STAYS = "Your conversation was not rolled back: what it says about 
 
 
 class ProcessControl(Protocol):
-    """The run's process tree, as the process room gives it; missing where the agent lives in this process."""
+    """The run's process tree, as the process package gives it; missing where the agent lives in this process."""
 
     def frozen(self) -> AbstractContextManager[None]: ...
 

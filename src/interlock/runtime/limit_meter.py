@@ -27,7 +27,7 @@ ROOM = 1.5
 """A throttled process may still use this much of the most that it has used: less would end it, not slow it down."""
 
 NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
-"""Memory is held by the process room; steps and dollars are budgets only."""
+"""Memory is enforced by the process package; steps and dollars are budgets only."""
 
 
 class LimitExceeded(Struct, frozen=True):

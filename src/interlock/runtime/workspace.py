@@ -12,7 +12,7 @@ from .checkpoint_causes import MEANWHILE, OWN
 
 
 class RunWorkspace:
-    """The checkpoint room as one run uses it."""
+    """The checkpoint package as one run uses it."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self.checkpoints = checkpoints

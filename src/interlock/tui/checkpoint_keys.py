@@ -38,7 +38,7 @@ class CheckpointKeys(Steered):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "diff", "Diff"),
-        Binding("D", "diff_before", "Diff to previous", show=False),
+        Binding("D", "diff_before", "Diff with previous", show=False),
         Binding("b", "go_back", "Roll back"),
     ]
 

@@ -68,6 +68,6 @@ def plan_words(plan: RestorePlan, *, live: bool) -> Content:
     if plan.locks:
         parts.append(Content.styled(f"A git command seems to be running: {clean(', '.join(plan.locks))}", "$error"))
     parts.append(Content(""))
-    who = "The run does this itself: its agent is held meanwhile and is informed." if live else ""
+    who = "The run does this itself: its agent is held in the meantime, then informed." if live else ""
     parts.append(Content(f"{who} The current state is saved first: interlock undo reverts this.".strip()))
     return Content("\n").join(parts)

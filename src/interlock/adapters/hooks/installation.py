@@ -61,7 +61,7 @@ class FileChange(Struct, frozen=True):
         elif self.after is None:
             what = f"remove {self.path} ({removed} lines)"
         else:
-            what = f"change {self.path} ({added} lines more, {removed} fewer)"
+            what = f"change {self.path} ({added} lines added, {removed} removed)"
         events = _hooked(self.before) ^ _hooked(self.after)
         return f"{what}, hooks on {', '.join(sorted(events))}" if events else what
 

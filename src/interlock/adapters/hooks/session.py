@@ -74,7 +74,6 @@ class HookSession:
         if folder is not None:
             self.numbering.recall(self.supervisor.run.journal.reader())
             self.exchange.recall(self.supervisor.run.journal.reader())
-        self.held.speaks = lambda: self.numbering.spoken
         self._insiders = Insiders()
         keep_authority(self.supervisor, self._insiders, self.guardian)
         self._closing = threading.Lock()

@@ -75,9 +75,9 @@ LATE_S = 1.0
 LOOPBACK = "127.0.0.1"
 
 VISIBLE = {
-    "auto": "steps are not visible: limits, checkpoints and control only",
-    "off": "steps are not visible: limits, checkpoints and control only",
-    "stdout": "steps are read from the command's output: they cannot be blocked",
+    "auto": "steps are not reported: only limits, checkpoints and control apply",
+    "off": "steps are not reported: only limits, checkpoints and control apply",
+    "stdout": "steps are read from the command's output, so they cannot be blocked",
 }
 """What is said at the start of a command that we know no hooks and no proxy for, by where its steps come from."""
 

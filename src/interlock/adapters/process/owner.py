@@ -24,7 +24,7 @@ from ...config import Models, parse_hosts
 from ...contain import Insiders, late_places, missing_settings
 from ...core import Adapter, Hold, InterlockError, NotFound, from_json
 from ...intervene import context_text
-from ...journal import HELD, JournalReader, JournalReading, RunFolder, Store
+from ...journal import HELD, JournalReading, RunFolder, Store
 from ...link import socket_path
 from ...output import OutputReader
 from ...process import UNKNOWN_STATUS, ProcessTree, attach
@@ -106,8 +106,6 @@ class Owner:
             # Known before anybody can ask for a pause: one that is reported to hold must hold.
             self._insiders.tree = begin.tree
             self.held.know(attach(begin.tree))
-            spoken = _has_spoken(self._folder)
-            self.held.speaks = lambda: spoken
         self._supervisor = self._open(control)
         if begin.contained:
             self._supervisor.stop_gate.runner.enclose = self._wall
@@ -149,7 +147,6 @@ class Owner:
         self._liveness.visible = lambda: self._steps.spoken
         self._liveness.is_client = lambda: self._steps.spoken or begin.expects_hooks or begin.proxied is not None
         self._liveness.attended = lambda: begin.attended
-        self.held.speaks = lambda: self._steps.spoken
         run = self._supervisor.run
         if begin.reopen:
             self._steps.recall(run.journal.reader())
@@ -473,6 +470,7 @@ class Owner:
             max_cost_usd=self._begin.config.limits.max_cost_usd,
             checkpoints=journal.count("checkpoint") if journal is not None else 0,
             files_changed=tuple(change.path for change in changes),
+            files_created=tuple(change.path for change in changes if change.kind == "created"),
             files_deleted=tuple(change.path for change in changes if change.kind == "deleted"),
             limits_reached=limits or self.limits_reached(),
             incident_id=from_json(incident.body)["id"] if incident is not None else None,
@@ -592,15 +590,6 @@ def _quota(begin: BeginRun) -> str:
     if begin.proxied is not None:
         return " ".join(sorted(begin.proxied.upstreams.values()))
     return begin.spec.adapter
-
-
-def _has_spoken(folder: RunFolder) -> bool:
-    """Whether the run's processes reported steps to a predecessor."""
-    if not folder.journal.exists():
-        return False
-    with JournalReader.open(folder) as reader:
-        summary = reader.summary()
-    return summary is not None and summary.steps > 0
 
 
 def _words(status: int | None) -> str:

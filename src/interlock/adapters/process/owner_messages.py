@@ -154,6 +154,7 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
     max_cost_usd: float | None = None
     checkpoints: int = 0
     files_changed: tuple[str, ...] = ()
+    files_created: tuple[str, ...] = ()
     files_deleted: tuple[str, ...] = ()
     limits_reached: tuple[str, ...] = ()
     incident_id: str | None = None

@@ -118,7 +118,7 @@ class CallReview:
         if denied and len(denied) == len(calls):
             return ReplyVerdict(answers={call.id: why for call, why in denied.values()}, again=True)
         for call, why in denied.values():
-            self._memory.keep((Message(f"Your call of {call.name} was blocked. {why}"),))
+            self._memory.keep((Message(f"Your call to {call.name} was blocked. {why}"),))
         if not denied and not changed:
             return ReplyVerdict()
         parts = [changed.get(at, part) for at, part in enumerate(reader.parts) if at not in denied]

@@ -193,7 +193,7 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     head, _, rest = data.partition(b"\r\n\r\n")
     if NOT_PLAIN.search(head):
         # Whoever is behind us might read it as another request, or one to another host.
-        raise ValueError("a head that can be read in two ways")
+        raise ValueError("an ambiguous request header")
     return head, rest
 
 

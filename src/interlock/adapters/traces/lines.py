@@ -41,7 +41,7 @@ def read_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
         return
     path = Path(name)
     if path.is_dir():
-        raise BadInput("this is a directory", where=name, todo="Specify the trace files in it, e.g. with a wildcard")
+        raise BadInput("this is a directory", where=name, todo=f"Specify its files, for example {path}/*.jsonl")
     try:
         with path.open("rb") as file:
             yield from _lines(file)

@@ -26,7 +26,7 @@ VOCABULARY = {
     "focus_vscode": "bring the editor's window to the front",
     "click X,Y": "click at a place in the picture",
     "wait SECONDS": f"wait, at most {MAX_WAIT_S:.0f} seconds",
-    "open_file PATH": "open a file of the workspace",
+    "open_file PATH": "open a file in the workspace",
     "close_dialog": "answer the open dialog with its harmless button",
     "click_button NAME": "click the button with this name",
     "clear_notifications": "dismiss all notifications",

@@ -29,7 +29,7 @@ def unified_diff(path: str, expected: str, actual: str) -> list[str]:
     """Unified diff from expected to actual, without line ends."""
     return list(
         _unified_diff(expected.splitlines(), actual.splitlines(), f"expected/{path}", f"actual/{path}", lineterm="")
-    ) or ["only the last line's end differs"]
+    ) or ["only the line break at the end of the file differs"]
 
 
 def count_changes(expected: str, actual: str) -> Changes:

@@ -128,7 +128,7 @@ def _episode(problem: Problem) -> Html:
         el("p", {"class": "facts-line"}, ", ".join(filter(None, facts))),
         el("p", None, problem.description, el("code", None, problem.place) if problem.place else None),
         el("ol", {"class": "chips"}, *chips) if chips else el("p", {"class": "empty"}, "Nothing was tried."),
-        el("p", {"class": "cost"}, "It cost ", problem.cost, "." if not problem.open else " up to its newest answer."),
+        el("p", {"class": "cost"}, "It cost ", problem.cost, " up to its last intervention." if problem.open else "."),
     )
 
 

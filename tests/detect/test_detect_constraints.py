@@ -1,0 +1,198 @@
+"""What a task forbids in its own words, and which calls break it."""
+
+from __future__ import annotations
+
+import pytest
+
+from interlock.detect.breaches import broken, printed_secret
+from interlock.detect.constraints import Constraint, read_constraints
+
+PHRASE = "as the task says"
+
+
+@pytest.mark.parametrize(
+    ("task", "constraints"),
+    [
+        ("Fix the bug.", []),
+        ("Only modify files in src/api/ and lib/util.py.", [("only", ("src/api/", "lib/util.py"), 0)]),
+        ("Only modify the handlers under /srv/app/ or tests/unit/.", [("only", ("/srv/app/", "tests/unit/"), 0)]),
+        ("Only change it.", []),
+        ("Modify only files under src/core/.", [("only", ("src/core/",), 0)]),
+        ("Edit only code in ./pkg/a.", [("only", ("./pkg/a",), 0)]),
+        ("- Stay within the repository.", [("files", ("elsewhere",), 0)]),
+        (
+            "Keep all your changes within this project. Only modify files in src/app/.",
+            [("files", ("elsewhere",), 0), ("only", ("src/app/",), 0)],
+        ),
+        ("Within the project there is a bug.", []),
+        ("Run at most 5 iterations.", [("count", ("iteration",), 5)]),
+        ("Use a maximum of 1,000 rows.", [("count", ("row",), 1000)]),
+        ("Do not run the load test for more than 30 seconds.", [("seconds", (), 30)]),
+        ("Run the benchmark for up to 2 minutes.", [("seconds", (), 120)]),
+        ("Training must not exceed 3 hours.", [("seconds", (), 10800)]),
+        ("The token is valid for up to 30 minutes.", []),
+        ("Keep logs for up to 30 days.", []),
+        ("No line longer than 80 characters.", []),
+        ("Limit the number of workers to 4", [("count", (), 4)]),
+        ("Use up to 4", [("count", (), 4)]),
+        ("At most five retries.", []),
+        ("Fix it in source code only.", [("files", ("tests",), 0)]),
+        ("The source of the problem is unknown.", []),
+        ("Deploy to staging only.", [("production", (), 0)]),
+        ("Use only the staging cluster.", [("production", (), 0)]),
+        ("Do not modify the tests.", [("files", ("tests",), 0)]),
+        ("Don't change test data.", []),
+        ("Do not edit production config.", [("files", ("production_config",), 0)]),
+        ("Do not modify configuration files.", [("files", ("config",), 0)]),
+        ("You must not touch any migrations.", [("files", ("migrations",), 0)]),
+        ("Never alter CI configuration.", [("files", ("ci",), 0)]),
+        ("Don't modify system files.", [("files", ("system",), 0)]),
+        ("Do not modify config/settings.py or lib/db.py, please.", [("not", ("config/settings.py", "lib/db.py"), 0)]),
+        ("Do not modify files outside src/.", []),
+        ("Do not change anything outside of the folder src/app/.", []),
+        ("You should not modify db/schema.sql.", [("not", ("db/schema.sql",), 0)]),
+        ("Fix it without editing setup.cfg.", [("not", ("setup.cfg",), 0)]),
+        ("Avoid touching the tests.", [("files", ("tests",), 0)]),
+        ("Do not print the API_KEY or any secrets.", [("read", ("API_KEY",), 0), ("secret", (), 0)]),
+        ("Do not log passwords.", [("secret", (), 0)]),
+        ("Never cat .env or config/secrets.yml.", [("read", (".env", "config/secrets.yml"), 0), ("secret", (), 0)]),
+        ("Do not use verbose output.", []),
+        ("Do not use --force or `rm -rf`.", [("word", ("--force", "rm -rf"), 0)]),
+        ("Do not run sudo.", [("word", ("sudo",), 0)]),
+        ("Do not use 'git push' here.", [("word", ("git push",), 0)]),
+        ("Never pass --no-verify, --no-verify.", [("word", ("--no-verify",), 0)]),
+        ("Do not add [skip ci] to messages.", [("word", ("[skip ci]",), 0)]),
+        ("Do not touch production.", [("production", (), 0)]),
+        ("Do not deploy to prod/eu.", []),
+        ("Never delete the production database.", [("production", (), 0)]),
+        ("If the tests fail, do not modify them. If asked, do not modify tests.", []),
+        ("if you can, do not modify the tests", []),
+        ("We never modify the tests in CI", []),
+        ("Please do not modify the tests", [("files", ("tests",), 0)]),
+        ("* Do not modify   the  tests\n* Do not modify   the  tests", [("files", ("tests",), 0)]),
+        (
+            "Only modify files in a/b. Do not use --yes. At most 3 runs.",
+            [("only", ("a/b",), 0), ("word", ("--yes",), 0), ("count", ("run",), 3)],
+        ),
+        ("Do not modify x.py; do not modify y.py", [("not", ("x.py", "y.py"), 0)]),
+        ("Do not modify ab", []),
+        ("Do not print maxTokens.", [("read", ("maxTokens",), 0)]),
+    ],
+)
+def test_what_a_task_forbids(task, constraints):
+    assert [(one.kind, one.names, one.most) for one in read_constraints(task)] == constraints
+
+
+def test_a_constraint_is_told_with_its_sentence_and_a_text_without_sentences_has_none():
+    task = "\n -  Fix it.\n - Do not   modify the tests!\n"
+    assert read_constraints(task) == (Constraint("files", "Do not modify the tests!", ("tests",)),)
+    (long,) = read_constraints("do not modify the tests " + "x" * 200)
+    assert long.phrase == "do not modify the tests " + "x" * 136
+    assert read_constraints("do not modify the tests " + "x" * 577) == ()
+    assert read_constraints("x " * 3000 + "\ndo not modify the tests") == ()
+    assert read_constraints("Fix the bug.") == ()
+    assert len(read_constraints("\n".join(f"Do not modify file{number}.py" for number in range(30)))) == 24
+
+
+@pytest.mark.parametrize(
+    ("constraint", "command", "written", "breach"),
+    [
+        (Constraint("only", PHRASE, ("src/api/",)), "", ("src/api/a.py", "lib/b.py"), "lib/b.py"),
+        (
+            Constraint("only", PHRASE, ("src/api/",)),
+            "",
+            ("src/api/a.py", "./src/api/b.py", "x/src/api/c.py", "src/api"),
+            "",
+        ),
+        (
+            Constraint("only", PHRASE, ("src/api/",)),
+            "",
+            ("notes", "Makefile", "$HOME/x.py", "-o", "/tmp/x.py", "/dev/null"),
+            "",
+        ),
+        (Constraint("only", PHRASE, ("src/api/",)), "", (".env",), ".env"),
+        (Constraint("only", PHRASE, ("src/api/",)), "", ("src/apis/x.py",), "src/apis/x.py"),
+        (Constraint("only", PHRASE, ("/srv/app",)), "", ("lib/b.py", "/srv/app/x"), ""),
+        (Constraint("only", PHRASE, ("/srv/app",)), "", ("../b.py",), "../b.py"),
+        (Constraint("only", PHRASE, ("/srv/app",)), "", ("/etc/b",), "/etc/b"),
+        (Constraint("only", PHRASE, ("src/",)), "sed -i s/a/b/ lib/b.py", ("lib/b.py",), ""),
+        (Constraint("only", PHRASE, ("src/",)), "cp a /etc/b", ("lib/b.py", "/etc/b.conf"), "/etc/b.conf"),
+        (Constraint("only", PHRASE, ("src/",)), "cp a ~/b.py", ("~/b.py",), "~/b.py"),
+        (Constraint("only", PHRASE, ("src/",)), "cp a ../b.py", ("../b.py",), "../b.py"),
+        (Constraint("not", PHRASE, ("db/*", "a.py")), "", ("x.py", "db/schema.sql"), "db/schema.sql"),
+        (Constraint("not", PHRASE, ("db/",)), "", ("mydb/x", "x/db"), "x/db"),
+        (Constraint("not", PHRASE, ("db/",)), "", ("mydb/x",), ""),
+        (Constraint("files", PHRASE, ("tests",)), "", ("src/a.py", "tests/a.py"), "tests/a.py"),
+        (Constraint("files", PHRASE, ("tests",)), "", ("src/a.py", "attest/a.py"), ""),
+        (Constraint("files", PHRASE, ("migrations",)), "", ("app/migrations/1.py",), "app/migrations/1.py"),
+        (Constraint("files", PHRASE, ("elsewhere",)), "", ("src/a", "/etc/hosts"), "/etc/hosts"),
+        (Constraint("word", PHRASE, ("--force", "rm -rf")), "git push --force", (), "--force"),
+        (Constraint("word", PHRASE, ("--force",)), "git push --force-with-lease", (), ""),
+        (Constraint("word", PHRASE, ("--force",)), "", (), ""),
+        (Constraint("read", PHRASE, (".env", "API_KEY")), "cat .env", (), ".env"),
+        (Constraint("read", PHRASE, ("API_KEY",)), "export API_KEY=1", (), ""),
+        (Constraint("read", PHRASE, ("API_KEY",)), "echo $API_KEY", (), "API_KEY"),
+        (Constraint("secret", PHRASE, ()), "echo $API_KEY", (), "echo $API_KEY"),
+        (Constraint("secret", PHRASE, ()), "ls", (), ""),
+        (Constraint("production", PHRASE, ()), "deploy --env production", (), "--env production"),
+        (Constraint("production", PHRASE, ()), "kubectl get pods --env production", (), ""),
+        (Constraint("production", PHRASE, ()), "deploy --env staging", (), ""),
+        (Constraint("production", PHRASE, ()), "psql $PROD_URL", (), "$PROD_URL"),
+        (Constraint("seconds", PHRASE, (), 30), "sleep 31", (), "sleep 31"),
+        (Constraint("seconds", PHRASE, (), 30), "sleep 30", (), ""),
+        (Constraint("seconds", PHRASE, (), 30), "sleep 1m", (), "sleep 1m"),
+        (Constraint("seconds", PHRASE, (), 30), "sleep 10; timeout 2h x", (), "timeout 2h"),
+        (Constraint("seconds", PHRASE, (), 30), "bench --duration 31000ms", (), "--duration 31000ms"),
+        (Constraint("seconds", PHRASE, (), 30), "bench --duration=30000ms", (), ""),
+        (Constraint("seconds", PHRASE, (), 3600), "timeout 60min x", (), ""),
+        (Constraint("seconds", PHRASE, (), 3600), "timeout 61MIN x", (), "timeout 61MIN"),
+        (Constraint("count", PHRASE, ("iteration",), 5), "for i in {1..6}; do x; done", (), "6 times"),
+        (Constraint("count", PHRASE, ("iteration",), 5), "for i in {1..5}; do x; done", (), ""),
+        (Constraint("count", PHRASE, ("iteration",), 5), "for i in $(seq 1 6); do x; done", (), "6 times"),
+        (Constraint("count", PHRASE, ("iteration",), 5), "python -c 'for i in range(7): x'", (), "7 times"),
+        (Constraint("count", PHRASE, ("iteration",), 5), "x --iterations 6", (), "--iterations 6"),
+        (Constraint("count", PHRASE, ("widget",), 5), "x --widgets=6", (), "--widgets=6"),
+        (Constraint("count", PHRASE, ("gadget",), 5), "x --widgets=6", (), ""),
+        (Constraint("count", PHRASE, ("gadget",), 5), "x -n 6", (), "-n 6"),
+        (Constraint("count", PHRASE, ("gadget",), 5), "x -c 5", (), ""),
+        (
+            Constraint("count", PHRASE, ("widget",), 10),
+            "for i in {1..4}; do x --widgets 3; done",
+            (),
+            "--widgets 3, 4 times",
+        ),
+        (Constraint("count", PHRASE, ("gadget",), 10), "for i in {1..4}; do x --widgets 3; done", (), ""),
+        (Constraint("count", PHRASE, ("widget",), 12), "for i in {1..4}; do x --widgets 3; done", (), ""),
+    ],
+)
+def test_what_in_a_call_breaks_a_constraint(constraint, command, written, breach):
+    assert broken(constraint, command, written) == breach
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("ls", ""),
+        ("echo $API_KEY", "echo $API_KEY"),
+        ("echo hi; echo ${DB_PASSWORD}", "echo ${DB_PASSWORD}"),
+        ("echo $API_KEY | sha1sum", ""),
+        ("echo $API_KEY > f", ""),
+        ("echo $HOME", ""),
+        ("printf '%s' $SECRET_TOKEN", "printf '%s' $SECRET_TOKEN"),
+        ("printenv", "printenv"),
+        ("printenv API_KEY", "printenv API_KEY"),
+        ("printenv PATH", ""),
+        ("env", "env"),
+        ("env | sort", ""),
+        ("env FOO=1 x", ""),
+        ("echo $(printenv API_KEY)", "echo $(printenv API_KEY)"),
+        ("echo ${API_KEY:+set}", ""),
+        ("cd x && env", "env"),
+        ("", ""),
+        ("; echo $API_KEY", "echo $API_KEY"),
+        ("cat $API_KEY", ""),
+        ("export X=$API_KEY", ""),
+    ],
+)
+def test_which_commands_print_a_secret(command, printed):
+    assert printed_secret(command) == printed
