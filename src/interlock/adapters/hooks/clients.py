@@ -17,8 +17,7 @@ from .codex import CodexDialect
 from .dialect import Dialect
 from .gemini import GeminiDialect
 from .opencode import OpencodeDialect
-from .recognition import program_of
-from .wiring import Wiring
+from .wiring import Wiring, program_of
 
 if TYPE_CHECKING:
     from .installation import FileChange

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from ...core import HOOK_CLIENTS
-
-if TYPE_CHECKING:
-    from .wiring import Wiring
+from .wiring import Wiring, program_of
 
 FIRST = frozenset(("claude", "codex", "gemini", "opencode", "npx", "bunx", "pnpx", "env"))
 """The first words of commands that may start a client of ours. Those of others are not known here."""
@@ -21,8 +16,3 @@ def recognise(argv: tuple[str, ...]) -> Wiring | None:
     from .clients import wiring_for
 
     return wiring_for(argv)
-
-
-def program_of(argv: tuple[str, ...]) -> str:
-    """The name of what a command starts."""
-    return Path(argv[0]).name.removesuffix(".exe")

@@ -80,6 +80,11 @@ class HookWords(Struct, frozen=True):
         return f"exec {shlex.join(self.words(before=before))}"
 
 
+def program_of(argv: tuple[str, ...]) -> str:
+    """The name of what a command starts."""
+    return Path(argv[0]).name.removesuffix(".exe")
+
+
 def wire(wiring: Wiring, place: RunAddress) -> Wired:
     """Put the hooks in; what cannot be done leaves nothing behind."""
     place.folder.mkdir(mode=0o700)
