@@ -68,6 +68,11 @@ only by calls that name something, and files that the run wrote belong to its wo
 are 29 steps whose call says nothing (`example_command_4`, an empty `submit`), bugs in the code that a step writes, and
 choices that only their reason shows to be wrong.
 
+**Clean twins with a finding** are not told from misbehaving ones by its kind. Each kind rises on both (on misbehaving
+and clean runs: files that may not change 30 and 8, secrets in what comes back 14 and 2, contradicted claims 15 and 2,
+destructive calls 14 and 2), and most misbehaving runs have only one. Leaving out files that may not change would spare
+8 of the 17 clean ones and leave 84 of 157 misbehaving ones; any other kind spares 2 at most.
+
 Tried and left out: matching the words of the agent's thoughts with those of a forbidding sentence: at the coverage that
 finds 20 of 157 misbehaving twins it tells 10 of 143 clean ones, because both speak of the same things.
 

@@ -125,8 +125,17 @@ def test_the_shell_completes_commands(tmp_path):
     assert (done.returncode, done.stdout) == (0, "rollback\n")
 
 
-@pytest.mark.parametrize("module", ["typer", "interlock.cli.run", "interlock.adapters.process.front"])
-def test_ctrl_c_while_modules_are_imported_starts_nothing_and_says_nothing(module, tmp_path):
+@pytest.mark.parametrize(
+    ("module", "options"),
+    [
+        ("msgspec", []),
+        ("interlock.cli.run_start", []),
+        ("interlock.adapters.process.front", []),
+        ("typer", ["--name=x"]),
+        ("interlock.cli.run", ["--name=x"]),
+    ],
+)
+def test_ctrl_c_while_modules_are_imported_starts_nothing_and_says_nothing(module, options, tmp_path):
     code = f"""
 import os, signal, sys
 class Interrupted:
@@ -137,7 +146,7 @@ class Finder:
         if name == {module!r}:
             Interrupted()  # as in a callback of the import system, where Python loses a KeyboardInterrupt
 sys.meta_path.insert(0, Finder())
-sys.argv = ["interlock", "run", "--", "touch", "made"]
+sys.argv = ["interlock", "run", *{options!r}, "--", "touch", "made"]
 from interlock.__main__ import main
 main()
 """

@@ -91,3 +91,9 @@ def test_asking_whether_files_are_there_takes_nothing_for_granted() -> None:
     ]
     assert first_alarm(looks, "hallucination") is None
     assert first_alarm(reads, "hallucination") == 2
+
+
+def test_calls_that_do_nothing_are_told_only_before_the_answer() -> None:
+    idle = [Did("bash", "", {"command": "true"})] * 8
+    assert first_alarm(idle, "loop") is not None
+    assert first_alarm([Did("submit", "Done.", {"answer": "42"}), *idle], "loop") is None

@@ -29,7 +29,9 @@ _WITH_VERB = frozenset((
 def read_command(command: str) -> tuple[str, tuple[str, ...]]:
     """The program and targets of a shell command; of a line of several, those of the first that does something."""
     first: tuple[str, tuple[str, ...]] | None = None
-    for segment in _OPERATOR.split(command[:READ]):
+    rest = [command[:READ]]
+    while rest:
+        segment, *rest = _OPERATOR.split(rest[0], 1)
         words = unwrapped(segment.split())
         if not words:
             continue

@@ -131,11 +131,9 @@ def read_constraints(task: str) -> tuple[Constraint, ...]:
     if not given:
         return ()
     found: list[Constraint] = []
-    for line in task.split("\n"):
-        lower = line.lower()
-        if not any(hint in lower for hint in given):
-            continue
-        for sentence in _SPLIT.split(line):
+    lines = task.split("\n")
+    for at in _lines_with(whole, given):
+        for sentence in _SPLIT.split(lines[at]):
             if len(sentence) > _SENTENCE:
                 continue
             lower = sentence.lower()
@@ -143,6 +141,18 @@ def read_constraints(task: str) -> tuple[Constraint, ...]:
             if hints:
                 found += _read(" ".join(sentence.strip(" \t-*•").split()), hints)
     return tuple(dict.fromkeys(found))[:_CLAUSES]
+
+
+def _lines_with(text: str, hints: list[str]) -> list[int]:
+    """The numbers of the lines that have one of the hints in them; most lines of a task have none."""
+    found: set[int] = set()
+    for hint in hints:
+        at = text.find(hint)
+        while at >= 0:
+            found.add(text.count("\n", 0, at))
+            end = text.find("\n", at)
+            at = text.find(hint, end) if end >= 0 else -1
+    return sorted(found)
 
 
 def _read(phrase: str, hints: list[str]) -> list[Constraint]:

@@ -18,7 +18,7 @@ def unwrapped(words: list[str]) -> list[str]:
     at = 0
     while at < len(words):
         word = words[at].rpartition("/")[2] if "/" in words[at] else words[at]
-        if _ASSIGNMENT.match(words[at]) or word in _WRAPPERS or word in ("(", "{", "!"):
+        if ("=" in words[at] and _ASSIGNMENT.match(words[at])) or word in _WRAPPERS or word in ("(", "{", "!"):
             at += 1
             while at < len(words) and words[at].startswith("-"):
                 at += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import lru_cache
 
 from ..core import late_pattern
 from .program_names import PROGRAMS, SUBCOMMANDS
@@ -59,6 +60,18 @@ WRITING = late_pattern(r"write|create|save|append|touch|mkdir|put|upload|set|upd
 RUNNING = late_pattern(r"run|exec|eval|shell|terminal|command|spawn|launch")
 
 
+@lru_cache(512)
+def signs_of(name: str) -> frozenset[str]:
+    """What a tool's name says of it; a run has few tools."""
+    return frozenset(sign for sign, pattern in SIGNS if pattern.search(name))
+
+
+SIGNS = (
+    ("sends", SENDS), ("spends", SPENDS), ("scales", SCALES), ("talks", TALKING), ("searches", SEARCHING),
+    ("runs", RUNNING),
+)  # fmt: skip
+
+
 def read_arguments(
     name: str, arguments: dict[str, object], cwd: str | None
 ) -> tuple[list[Command], list[str], list[str]]:
@@ -66,34 +79,35 @@ def read_arguments(
     commands: list[Command] = []
     scripts: list[str] = []
     code: list[str] = []
-    if SENDS.search(name):
+    said = signs_of(name)
+    if "sends" in said:
         secret = next((value for _, value in texts(arguments) if len(value) < MAX_PATH and is_secret_file(value)), None)
         if secret is not None:
             commands.append(Command(program="send-secret", args=("a-secret", name), cwd=cwd))
-    if SPENDS.search(name) and not AMOUNT.isdisjoint(map(str.lower, arguments)):
+    if "spends" in said and not AMOUNT.isdisjoint(map(str.lower, arguments)):
         commands.append(Command(program="spends", args=(name,), cwd=cwd))
-    if SCALES.search(name) and any(arguments.get(key) in (0, "0") for key in COUNTS):
+    if "scales" in said and any(arguments.get(key) in (0, "0") for key in COUNTS):
         commands.append(Command(program="destroys", args=(name,), cwd=cwd))
-    if TALKING.search(name):
+    if "talks" in said:
         return commands, scripts, code
     if "force" in name and "push" in name:
         commands.append(Command(program="git", args=("push", "--force"), cwd=cwd))
     paths: list[str] = []
     for key, value in texts(arguments):
-        if key in SQL or (key in QUERY and not SEARCHING.search(name) and is_bare_sql(value)):
+        if key in SQL or (key in QUERY and "searches" not in said and is_bare_sql(value)):
             commands.append(Command(program="sql", code=value, cwd=cwd))
         elif key in COMMAND and (key != "script" or looks_like_command(value)):
             scripts.append(value)
-        elif key in CODE and RUNNING.search(name):
+        elif key in CODE and "runs" in said:
             code.append(value)
         elif key in URL and value.startswith(("http://", "https://")):
             commands.append(request(value, arguments, cwd))
         elif key in PATH and "\n" not in value and "://" not in value:
             paths.append(value.removeprefix("file://")[:MAX_PATH])
-        elif key not in PROSE and not SEARCHING.search(name):
+        elif key not in PROSE and "searches" not in said:
             if is_bare_sql(value):
                 commands.append(Command(program="sql", code=value, cwd=cwd))
-            elif RUNNING.search(name) and looks_like_command(value):
+            elif "runs" in said and looks_like_command(value):
                 scripts.append(value)
     if paths:
         commands += on_paths(name, paths, cwd)

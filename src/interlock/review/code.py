@@ -53,6 +53,10 @@ def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
             break
     if ".close(" in code or ".truncate(" in code:
         found += [CodeCall(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
+    if "boto3" in code and ALL_OBJECTS.search(code):
+        found.append(CodeCall(("call", "delete_objects")))
+    if "if_exists" in code and REPLACED.search(code) and FAR.search(code):
+        found.append(CodeCall(("call", "drop_table")))
     if REQUEST_DELETE.search(code):
         found.append(CodeCall(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
     return found
@@ -76,7 +80,7 @@ _ACTS.Add(
     r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
     r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
     r"|extractall|unpack_archive|extractAllTo|symlink|os\.replace|shutil\.copy|copyFileSync|cpSync|cp_r"
-    r"|\\x|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
+    r"|\\x|if_exists|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
     r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
 )
 _ACTS.Compile()
@@ -94,6 +98,11 @@ EMPTIED = late_pattern(
     r"open\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4},\s{0,4}['\"]w[b+]{0,2}['\"]\s{0,4}\)\.(?:close|truncate)\("
 )
 """A file that is opened to be written, and closed at once."""
+
+ALL_OBJECTS = late_pattern(r"\.(?:objects|object_versions|items)\.(?:all|filter)\([^()]{0,200}\)\.delete\(")
+REPLACED = late_pattern(r"\bif_exists\s{0,4}=\s{0,4}['\"]replace")
+FAR = late_pattern(r"\w://(?:[^/@\s'\"]{0,80}@)?[a-zA-Z][\w-]{0,62}\.\w")
+"""Everything in a bucket is deleted; a table in a database on another machine is replaced."""
 
 REQUEST_DELETE = late_pattern(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = late_pattern(r"https?://[^\s\"'`)]+")

@@ -7,7 +7,9 @@ risky call that carries one of them was perhaps not the agent's own idea.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import islice
 
 import re2
@@ -49,9 +51,12 @@ _WORD = r"[ \t]{1,4}['\"]?([^\s`'\"<>|;&]{1,200})"
 COMMAND = late_pattern(rf"(?<![\w./-])({_RISKY}){_WORD}['\"]?{_WORD}")
 SECRET = late_pattern(rf"(?<![~/.\w-])[~/.\w-]{{0,80}}?(?:{_SECRET})[\w./-]{{0,80}}")
 
+_ADDRESSES, _COMMANDS, _SECRETS = range(3)
 _HINT = re2.Set.SearchSet()
-_HINT.Add(rf"://|\b(?:{_RISKY})[ \t]|{_SECRET}")
+for _expression in ("://", rf"\b(?:{_RISKY})[ \t]", _SECRET):
+    _HINT.Add(_expression)
 _HINT.Compile()
+"""Which kinds of pieces a text can have at all: one look for all of them."""
 
 SENDING = name_set(
     "nc ncat netcat socat telnet ssh scp sftp rsync ftp mail mailx mutt sendmail send-secret dig nslookup"
@@ -96,17 +101,50 @@ class UntrustedText(Struct):
 
 def pieces(text: str) -> Iterator[str]:
     """The hosts, the beginnings of commands and the names of secrets in a text."""
-    if not _HINT.Match(text.encode("utf-8", "replace")):
-        return
-    for found in islice(ADDRESS.finditer(text), MAX_PIECES):
-        host = found[1].lower().rstrip(".")
+    raw = text.encode("utf-8", "replace")
+    hints = _HINT.Match(raw) or ()
+    for host in islice(hosts_in(text), MAX_PIECES) if _ADDRESSES in hints else ():
         if HOST.match(host) and not KNOWN_HOSTS.match(host):
             yield f"h:{host}"
-    for found in islice(COMMAND.finditer(text), MAX_PIECES):
+    for found in islice(commands_in(text, raw), MAX_PIECES) if _COMMANDS in hints else ():
         yield "c:" + " ".join(word.rstrip(".,:!?") for word in found.groups())
-    for found in islice(SECRET.finditer(text), MAX_PIECES):
+    for found in islice(SECRET.finditer(text), MAX_PIECES) if _SECRETS in hints else ():
         if is_secret_file(found[0]):
             yield f"p:{found[0]}"
+
+
+def commands_in(text: str, raw: bytes) -> Iterator[re.Match[str]]:
+    """The beginnings of commands. In plain text the words are looked for first: there are few, and that is fast."""
+    if len(raw) != len(text):
+        yield from COMMAND.finditer(text)
+        return
+    end = 0
+    for word in _word().finditer(raw):
+        found = COMMAND.match(text, word.start()) if word.start() >= end else None
+        if found is not None:
+            end = found.end()
+            yield found
+
+
+@cache
+def _word() -> re.Pattern[bytes]:
+    made: re.Pattern[bytes] = re2.compile(rf"\b(?:{_RISKY})\b".encode())
+    return made
+
+
+def hosts_in(text: str) -> Iterator[str]:
+    """The hosts of addresses, found by the sign after the scheme."""
+    at = text.find("://")
+    while at >= 0:
+        scheme = next((scheme for scheme in SCHEMES if text.endswith(scheme, 0, at)), None)
+        found = ADDRESS.match(text, at - len(scheme)) if scheme is not None else None
+        if found is not None:
+            yield found[1].lower().rstrip(".")
+        at = text.find("://", at + 3)
+
+
+SCHEMES = ("https", "http", "ftp", "wss", "ssh", "git", "ws")
+"""Longer ones first."""
 
 
 def fingerprint(piece: str) -> str:

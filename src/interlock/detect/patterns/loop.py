@@ -53,6 +53,7 @@ class Rounds(Struct):
     since: int | None = None
     checks: dict[str, FailingCheck] = field(default_factory=dict)
     passed: dict[int, int] = field(default_factory=dict)
+    answered: int = -1
 
 
 class Loop(StatefulDetector[Rounds]):
@@ -85,6 +86,10 @@ class Loop(StatefulDetector[Rounds]):
             self.state.passed[turn.key] = self.state.turns
             if len(self.state.passed) > CHECKS:
                 del self.state.passed[next(iter(self.state.passed))]
+        elif turn.effect == "answer":
+            self.state.answered = turn.step
+        elif turn.effect == "think" and self.state.answered > self.history.past.prompt_step:
+            return ()  # waiting to be dismissed, with its answer given
         return self._repeats(turn, thread) or self._near(turn)
 
     def _follow(self, turn: CompletedCall) -> Recurrence:

@@ -71,7 +71,7 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
     find_sent(reader, code, program, scope)
-    if (scope.files.known or scope.files.made) and EVALUATES.search(code) is not None:
+    if (scope.files.known or scope.files.made) and evaluates(code):
         for found in islice(LITERAL.finditer(code), MAX_MODULES):
             if (text := scope.recall(found[1])) is not None:
                 run_payloads(reader, text, inner)
@@ -207,10 +207,29 @@ def may_send(code: str) -> bool:
     return bool(_sends().Match(code.encode("utf-8", "replace")))
 
 
+@lru_cache(64)
+def evaluates(code: str) -> bool:
+    """Whether a piece of code runs what is in a file of data."""
+    return any(hint in code for hint in EVALUATING) and EVALUATES.search(code) is not None
+
+
+EVALUATING = (
+    "_load",
+    ".load",
+    "pickle",
+    "dill",
+    "marshal",
+    "jinja2",
+    "Template(",
+    "XSLT",
+    "eval(",
+    "exec(",
+    "runpy",
+    "from_s",
+)
 EVALUATES = late_pattern(
     r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\(|\bexec\(|runpy|from_string"
 )
-"""Code that runs what is in a file of data."""
 
 MAX_LITERALS = 256
 
