@@ -116,7 +116,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         if not task:
             return ()
         clauses = read_constraints(task)
-        if not clauses and call.effect != "write" and not (shell and may_be_unasked(call.text)):
+        if not clauses and not (may_be_unasked(call.text) if shell else any(path[:3] == "../" for path in call.paths)):
             return ()
         command = command_of(tool) if shell else ""
         written = written_paths(tool, call.effect)
