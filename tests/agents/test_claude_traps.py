@@ -152,7 +152,7 @@ class Alone:
     """The client with our hook client but an owner that a test scripts."""
 
     def __init__(self, place: AgentPlace, answers: Callable[[dict[str, Any]], Any]) -> None:
-        from interlock.adapters.hooks.clients import recognise
+        from interlock.adapters.hooks.recognition import recognise
         from interlock.adapters.hooks.wiring import RunAddress as WirePlace
 
         self._place, self._answers = place, answers

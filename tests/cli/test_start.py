@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from scripts.cli_reference import MANUAL, ROOT, commands, manual, page
 
 import interlock as package
-from interlock.cli.main import ALIASES, COMMANDS
+from interlock.cli.main import ALIASES, COMMANDS, leave_question
 from tests.cli.calling import interlock
 
 CAPITALS = re.compile(r"[A-Z:=|]+(\.\.\.)?|[a-z_]+(\|[a-z_]+)+")
@@ -108,6 +109,11 @@ def test_words_that_people_try_mean_a_command(words, meant, tmp_path):
     assert set(ALIASES.values()) <= set(COMMANDS) and not set(ALIASES) & set(COMMANDS)
 
 
+def test_a_no_to_a_question_is_confirmed(capsys):
+    assert leave_question(typer.Abort()) == 1
+    assert capsys.readouterr().err == "interlock: nothing was changed\n"
+
+
 def test_a_group_without_a_command_shows_its_help(tmp_path):
     done = interlock("checkpoint", home=tmp_path)
     assert done.returncode == 2
@@ -119,8 +125,17 @@ def test_the_shell_completes_commands(tmp_path):
     assert (done.returncode, done.stdout) == (0, "rollback\n")
 
 
-@pytest.mark.parametrize("module", ["typer", "interlock.cli.run", "interlock.adapters.process.front"])
-def test_ctrl_c_while_modules_are_imported_starts_nothing_and_says_nothing(module, tmp_path):
+@pytest.mark.parametrize(
+    ("module", "options"),
+    [
+        ("msgspec", []),
+        ("interlock.cli.run_start", []),
+        ("interlock.adapters.process.front", []),
+        ("typer", ["--name=x"]),
+        ("interlock.cli.run", ["--name=x"]),
+    ],
+)
+def test_ctrl_c_while_modules_are_imported_starts_nothing_and_says_nothing(module, options, tmp_path):
     code = f"""
 import os, signal, sys
 class Interrupted:
@@ -131,7 +146,7 @@ class Finder:
         if name == {module!r}:
             Interrupted()  # as in a callback of the import system, where Python loses a KeyboardInterrupt
 sys.meta_path.insert(0, Finder())
-sys.argv = ["interlock", "run", "--", "touch", "made"]
+sys.argv = ["interlock", "run", *{options!r}, "--", "touch", "made"]
 from interlock.__main__ import main
 main()
 """

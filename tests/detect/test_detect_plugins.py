@@ -23,10 +23,10 @@ AS_FILE = next(block for block in BLOCKS if "detector = BigOutput" in block)
 def added_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "big_output.py").write_text(AS_FILE)
     monkeypatch.setattr(patterns, "__path__", [*patterns.__path__, str(tmp_path)])
-    registry._built_in.cache_clear()
+    registry.built_in.cache_clear()
     yield
     sys.modules.pop(f"{patterns.__name__}.big_output", None)
-    registry._built_in.cache_clear()
+    registry.built_in.cache_clear()
 
 
 @pytest.mark.usefixtures("added_file")

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.process.owner_spawn import WARM, package_identity
+from interlock.adapters.process.owner_spawn import WARM, WARM_FDS, package_identity
+from interlock.link import listen
 from interlock.process.proc import look_at
 
 from .running import Place, finish, owners, until
@@ -152,6 +153,46 @@ def test_a_killed_warm_start_is_not_missed(served: Served) -> None:
     os.kill(served.host, signal.SIGKILL)
     until("it is gone", lambda: not owners(served, b"interlock.adapters.process.warm_start"))
     assert served.run("echo", "fine")[:2] == (0, b"fine\n")
+
+
+def _run_once(served: Served, run: subprocess.Popen[bytes]) -> None:
+    """The command ran, once, in one run, with an owner that its front started."""
+    assert finish(run)[:2] == (0, b"said\n")
+    assert (served.workspace / "made").read_text() == "once\n"
+    assert [each.status for each in served.store.runs()] == ["done"]
+    assert len(served.records("started")) == 1
+
+
+ONCE = ("sh", "-c", "echo once >> made; echo said")
+
+
+def test_a_warm_start_that_is_killed_while_it_is_asked(served: Served) -> None:
+    host = served.host
+    os.kill(host, signal.SIGSTOP)
+    run = served.start(*ONCE)
+    until("it has asked", lambda: [*served.warm.parent.glob("*/steps")])
+    os.kill(host, signal.SIGKILL)
+    _run_once(served, run)
+
+
+@pytest.mark.parametrize("answers", [False, True], ids=["before its answer", "after its answer"])
+def test_an_owner_from_a_warm_start_that_dies(served: Served, answers: bool) -> None:
+    served.serve.kill()
+    served.serve.wait()
+    until("the warm start is gone", lambda: not owners(served, b"interlock.adapters.process.warm_start"))
+    with listen(served.warm) as dying:
+        dying.settimeout(60)
+        run = served.start(*ONCE)
+        asking, _ = dying.accept()
+        with asking:
+            _, given, _, _ = socket.recv_fds(asking, 1, WARM_FDS)
+            if answers:
+                dead = subprocess.Popen(["true"])
+                socket.send_fds(asking, [b"y"], [os.pidfd_open(dead.pid)])
+                dead.wait()
+        for descriptor in given:
+            os.close(descriptor)
+        _run_once(served, run)
 
 
 def test_an_owner_that_is_killed_is_succeeded_by_one_that_the_front_starts(served: Served) -> None:

@@ -24,7 +24,7 @@ LET_THROUGH = frozenset(("proceed", "allow", "warn", "rewrite"))
 
 def ask_at_once(root: Path, runs: int, busy: int, fail: str) -> list[str]:
     """What each run answers to its first call, all asked in the same moment beside busy loops."""
-    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
+    spinning: list[subprocess.Popen[bytes]] = []
     started: list[subprocess.Popen[str]] = []
     try:
         for number in range(runs):
@@ -53,6 +53,13 @@ def ask_at_once(root: Path, runs: int, busy: int, fail: str) -> list[str]:
         for run in started:
             assert run.stdout is not None
             assert run.stdout.readline() == "ready\n"
+        spinning += [
+            subprocess.Popen([sys.executable, "-c", "print(flush=True)\nwhile True: pass"], stdout=subprocess.PIPE)
+            for _ in range(busy)
+        ]
+        for loop in spinning:
+            assert loop.stdout is not None
+            assert loop.stdout.readline()
         for run in started:
             assert run.stdin is not None
             run.stdin.write("go\n")

@@ -6,7 +6,6 @@ import functools
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 
 from msgspec import Struct
@@ -92,6 +91,8 @@ def _reset_in_headers(headers: Mapping[str, str], now: datetime) -> float | None
     if (told := headers.get("retry-after")) is not None:
         if (seconds := _number(told)) is not None:
             return seconds
+        from email.utils import parsedate_to_datetime
+
         try:
             return _within((parsedate_to_datetime(told) - now).total_seconds())
         except ValueError:

@@ -6,12 +6,15 @@ import errno
 import os
 import threading
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import zstandard
 
 from .store import CheckpointStore, PackFrame
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 FRAME_BYTES = 128 * 1024
 """Raw bytes gathered into one frame: neighbours compress together, and reading one file costs little."""
@@ -99,6 +102,8 @@ class PackWriter:
         if self._raw >= FRAME_BYTES:
             if self._beside is None:
                 # One thread: it keeps the order, and the caller is busy reading meanwhile.
+                from concurrent.futures import ThreadPoolExecutor
+
                 self._beside = ThreadPoolExecutor(max_workers=1)
             self._working.append(self._beside.submit(self._pack_frame, *self._close_frame()))
             while len(self._working) > WAITING:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .output import many, print_json, say
+from .output import check_text, many, print_json, say
 
 app = new_app("Create, inspect and maintain checkpoints of the current workspace.")
 
@@ -25,7 +25,6 @@ def create(
     Example: interlock checkpoint create --label "before the upgrade"
     """
     from .checkpoint_text import as_json, size
-    from .run import check_text
     from .workspace import open_checkpoints, progress_bar
 
     check_text("label", label)

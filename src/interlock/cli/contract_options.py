@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from ..config import FILE_NAME, Config, read_contract_file
 from ..contract import agree, common_hosts, given, protect_itself
 from ..core import CLAUSE_KEYS, BadInput, Clause, Context, Contract, check_glob
-from ..report import contract_lines
 from ..runtime import missing_task_files, read_task_files
 from .output import say_error
 
@@ -77,6 +76,10 @@ def show_contract(context: Context, config: Config) -> None:
     for name in missing_task_files(context):
         say_error(f"{name}: the task points to this file, and it does not exist")
     agreed = agree(read_task_files(context), config.contract).contract
+    if not agreed:
+        return
+    from ..report import contract_lines
+
     for line in contract_lines(agreed):
         say_error(line)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from typing import Any
 
@@ -11,7 +10,7 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup
 
-from ..core import InterlockError
+from .exit_status import exit_with
 from .interrupt import INTERRUPTED, listen_again
 from .metavars import unify
 from .output import say_error
@@ -200,28 +199,17 @@ def interlock(
 
 
 def run() -> None:
-    """Run the command line; an InterlockError becomes one line and its exit status."""
+    """Run the command line."""
+    exit_with(_run_app)
+
+
+def _run_app() -> object:
     try:
-        status = app(prog_name="interlock", standalone_mode=False)
+        return app(prog_name="interlock", standalone_mode=False)
     except UsageError as error:
         raise SystemExit(say_usage_error(error)) from None
     except typer.Abort as abort:
         raise SystemExit(leave_question(abort)) from None
-    except InterlockError as error:
-        say_error(str(error))
-        raise SystemExit(error.exit_status) from None
-    except BrokenPipeError:
-        # The reader of our output went away (| head); there is no one left to inform.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
-    except KeyboardInterrupt:
-        raise SystemExit(130) from None
-    except OSError as error:
-        # The disk, the current folder, or the output is gone: that is no bug of ours, and one line says it.
-        where = f"{error.filename}: " if error.filename else ""
-        say_error(f"{where}{error.strerror or error}. Check the disk, the folder and the permissions")
-        raise SystemExit(4) from None
-    raise SystemExit(status if isinstance(status, int) else 0)
 
 
 PLAINLY = {
@@ -253,6 +241,8 @@ def leave_question(abort: typer.Abort) -> int:
     if abort.__context__ is not None:
         # What comes next does not belong behind the question.
         sys.stderr.write("\n")
+    else:
+        say_error("nothing was changed")
     return INTERRUPTED if isinstance(abort.__context__, KeyboardInterrupt) else 1
 
 

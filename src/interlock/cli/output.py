@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..core import ESCAPED, printable
+from ..core import ESCAPED, BadInput, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -100,3 +100,11 @@ def say_error(line: str, who: str = "interlock") -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{who}: {printable(' '.join(line.split()))}\n")
         sys.stderr.flush()
+
+
+def check_text(what: str, words: str) -> None:
+    """Say in one line that bytes which are not text cannot be kept in a journal."""
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        raise BadInput(f"the {what} is not UTF-8", where=ascii(words), todo="Give it as UTF-8 text.") from None

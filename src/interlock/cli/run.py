@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from .app import new_app
-from .output import say_error
-
-if TYPE_CHECKING:
-    from ..config import Config
 
 app = new_app()
 
@@ -120,131 +116,34 @@ def run(
 
     Example: interlock run --name fix --max-minutes 30 -- python agent.py
     """
-    from ..adapters.process import Launch
-    from ..config import load
-    from ..core import BadInput, Context, RunSpec, needs_linux
-    from ..journal import new_run_id, open_store
-    from .contract_options import read_options, with_hosts
-    from .run_result import launch_and_exit
+    from .run_start import RunOptions, start_run
 
-    needs_linux("interlock run")
-    if summary is not None:
-        check_writable(summary)
-    folder = (workspace or Path()).resolve()
-    for what, words in (
-        ("name", name),
-        ("task", task),
-        ("command", " ".join(command)),
-        ("folder", str(folder)),
-        ("label", " ".join(label or ())),
-    ):
-        check_text(what, words)
-    if issue is not None:
-        check_text("issue", issue)
-        if not 1 <= len(issue) <= 512:
-            raise BadInput("--issue must have 1 to 512 characters")
-    if not folder.is_dir():
-        raise BadInput("the workspace is not a folder", where=str(folder))
-    settings = _with_hub(_with_options(load(config, tell=say_error), observe, max_cost, max_steps, max_minutes), hub)
-    settings = _with_runtime(settings, contain, leave_running)
-    spec = RunSpec(
-        run_id=new_run_id(),
-        name=name,
-        task=task,
-        workspace=str(folder) if checkpoints else None,
-        argv=tuple(command),
-        cwd=str(Path.cwd()),
-        adapter="process",
-        issue_id=issue,
-        labels=tuple(label or ()),
+    start_run(
+        RunOptions(
+            command=tuple(command),
+            task=task,
+            name=name,
+            issue=issue,
+            label=tuple(label or ()),
+            config=config,
+            hub=hub,
+            observe=observe,
+            max_cost=max_cost,
+            max_steps=max_steps,
+            max_minutes=max_minutes,
+            attended=attended,
+            workspace=workspace,
+            checkpoints=checkpoints,
+            proxy=proxy,
+            steps=steps.value,
+            contain=contain.value if contain is not None else None,
+            leave_running=leave_running,
+            may_change=tuple(may_change or ()),
+            protect=tuple(protect or ()),
+            done_when=tuple(done_when or ()),
+            constraint=tuple(constraint or ()),
+            goal=tuple(goal or ()),
+            contract=contract,
+            summary=summary,
+        )
     )
-    given = {
-        "may_change": may_change,
-        "protect": protect,
-        "done_when": done_when,
-        "constraints": constraint,
-        "goals": goal,
-    }
-    agreed = read_options(given, contract, folder, settings)
-    settings = with_hosts(settings, agreed)
-    context = Context(original_prompt=task, workspace=str(folder), contract=agreed)
-    root = open_store(settings).root
-    if steps is StepsFrom.stdout and not settings.store.output_bytes:
-        raise BadInput("--steps stdout reads the kept output", where="store.output_bytes: 0", todo="Set it above 0.")
-    launch = Launch(spec=spec, config=settings, context=context, store=root, needs_approval=attended, steps=steps.value)
-    launch_and_exit(launch, summary, proxy=proxy)
-
-
-def _with_runtime(config: Config, contain: ContainOption | None, leave_running: bool) -> Config:
-    from msgspec.structs import replace
-
-    runtime = config.runtime
-    if contain is not None:
-        runtime = replace(runtime, contain=contain.value)
-    if leave_running:
-        runtime = replace(runtime, left_running="leave")
-    return replace(config, runtime=runtime)
-
-
-def _with_hub(config: Config, url: str | None) -> Config:
-    from importlib.util import find_spec
-
-    from msgspec.structs import replace
-
-    from ..core import MissingExtra
-    from ..link import check_urls, look_for_hub
-
-    if url is not None:
-        config = replace(config, hub=replace(config.hub, url=url))
-    if config.hub.url and find_spec("nats") is None:
-        raise MissingExtra("the hub's client is", "hub", where=config.hub.url)
-    if config.hub.url and (why := look_for_hub(check_urls(config.hub.url))) is not None:
-        say_error(f"the hub cannot be reached ({why}). The run continues and appears there once the hub can be reached")
-    return config
-
-
-def check_text(what: str, words: str) -> None:
-    """Say in one line that bytes which are not text cannot be kept in a journal."""
-    from ..core import BadInput
-
-    try:
-        words.encode()
-    except UnicodeEncodeError:
-        raise BadInput(f"the {what} is not UTF-8", where=ascii(words), todo="Give it as UTF-8 text.") from None
-
-
-def check_writable(summary: Path) -> None:
-    """Say now, and not after hours of work, that the summary cannot be written."""
-    import os
-
-    from ..core import BadInput
-
-    folder = summary.absolute().parent
-    if not folder.is_dir():
-        raise BadInput("the folder of the summary does not exist", where=str(summary))
-    if summary.is_dir() or not os.access(summary if summary.exists() else folder, os.W_OK):
-        raise BadInput("the summary cannot be written", where=str(summary), todo="Choose a writable file.")
-
-
-def _with_options(
-    config: Config, observe: bool, max_cost: float | None, max_steps: int | None, max_minutes: float | None
-) -> Config:
-    import math
-
-    from msgspec.structs import replace
-
-    from ..core import BadInput, Limits
-
-    for option, value in (("--max-cost", max_cost), ("--max-minutes", max_minutes)):
-        if value is not None and not math.isfinite(value):
-            raise BadInput(f"{option} {value} is not a limit", todo="Use a number, or leave it out.")
-    given = Limits(
-        max_cost_usd=max_cost,
-        max_steps=max_steps,
-        max_execution_time=max_minutes * 60 if max_minutes is not None else None,
-    )
-    changes = {name: value for name in given.__struct_fields__ if (value := getattr(given, name)) is not None}
-    config = replace(config, limits=config.limits.replace(**changes))
-    if observe:
-        config = replace(config, interventions=replace(config.interventions, observe=True))
-    return config

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +16,6 @@ from ..adapters.hooks import recognise
 from ..adapters.process import Finished, Launch, die_of, run_command
 from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
 from ..core import BadInput, InterlockError, printable
-from ..journal import Store
 from ..process import UNKNOWN_STATUS
 from .contract_options import show_contract
 from .output import many, say_error, spent
@@ -75,7 +72,9 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
     keys = stand_ins(os.environ, upstreams) if fenced else {}
     if fenced and launch.wiring is not None and not keys:
         say_error("key not hidden: the client's login is in a file that the agent can read")
-    return replace(launch, spec=spec, proxied=Proxied(upstreams, secrets.token_urlsafe(12), keys))
+    from secrets import token_urlsafe
+
+    return replace(launch, spec=spec, proxied=Proxied(upstreams, token_urlsafe(12), keys))
 
 
 def _write(path: Path, finished: Finished) -> None:
@@ -121,6 +120,10 @@ def _typed(run: Finished) -> str:
     """What to type for this run: its name, unless that means another run or an option."""
     if not run.name or not run.folder or run.name.startswith("-"):
         return run.run_id
+    import shlex
+
+    from ..journal import Store
+
     try:
         meant = Store(Path(run.folder).parent).find(run.name).run_id
     except (InterlockError, OSError):

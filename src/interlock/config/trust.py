@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +36,8 @@ def trust_file() -> Path:
 
 def fingerprint(file: Path, values: dict[str, object]) -> str:
     """What was agreed to: the file's content, and that of the files that it names."""
+    import hashlib
+
     digest = hashlib.sha256(_content(file))
     for path, value in leaves(values):
         if path in NAMED_FILES and isinstance(value, str):
@@ -54,6 +54,8 @@ def is_trusted(file: Path, values: dict[str, object]) -> bool:
 
 def trust(file: Path, values: dict[str, object]) -> None:
     """A person agrees to this file as it is now."""
+    import json
+
     known = {**_read(), str(file.resolve()): fingerprint(file, values)}
     path = trust_file()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -149,6 +151,8 @@ def _put(values: dict[str, object], path: str, value: object) -> None:
 
 
 def _read() -> dict[str, str]:
+    import json
+
     try:
         known = json.loads(trust_file().read_text())
     except (OSError, ValueError):

@@ -41,6 +41,10 @@ class ExtensionPoint:
         """Remove what was registered."""
         self._registered.remove((name, thing))
 
+    def has_any(self) -> bool:
+        """Whether anything is installed or registered; nothing is loaded for that."""
+        return bool(self._registered) or any(True for _ in entry_points_of(self.group))
+
     def found(self, fits: Callable[[object], bool] = callable) -> tuple[tuple[str, object], ...]:
         """What is installed and registered, each with its name; BadInput for an entry point to something else."""
         path = tuple(sys.path)

@@ -25,7 +25,7 @@ def unregister(factory: Factory) -> None:
 
 def factories() -> tuple[Factory, ...]:
     """Every detector known now: built-in, installed, registered."""
-    return (*_built_in(), *(cast("Factory", factory) for _, factory in DETECTORS.found()))
+    return (*built_in(), *(cast("Factory", factory) for _, factory in DETECTORS.found()))
 
 
 def issue_types() -> frozenset[str]:
@@ -34,6 +34,7 @@ def issue_types() -> frozenset[str]:
 
 
 @cache
-def _built_in() -> tuple[Factory, ...]:
+def built_in() -> tuple[Factory, ...]:
+    """The detectors that come with Interlock."""
     names = sorted(module.name for module in pkgutil.iter_modules(patterns.__path__))
     return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in names)

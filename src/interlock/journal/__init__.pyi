@@ -40,9 +40,10 @@ from .process_tree import write_tree as write_tree
 from .prune import Pruned as Pruned
 from .reader import JournalReader as JournalReader
 from .store import Store as Store
-from .store import default_root as default_root
 from .store import open_store as open_store
 from .store import summarize as summarize
+from .store_place import default_root as default_root
+from .store_place import store_root as store_root
 from .summary import ENDINGS as ENDINGS
 from .summary import RunSummary as RunSummary
 from .verify import Verification as Verification

@@ -21,6 +21,7 @@ from .ids import check_run_id, is_run_id
 from .index import Index, read_stamp
 from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
+from .store_place import default_root, store_root
 from .summary import RunSummary
 
 SETTLED_NS = 100_000_000
@@ -149,14 +150,7 @@ class Store:
 
 def open_store(config: Config) -> Store:
     """The store that the configuration names."""
-    return Store(Path(config.store.dir).expanduser() if config.store.dir else None)
-
-
-def default_root() -> Path:
-    """Where runs live if nothing else is said."""
-    import platformdirs
-
-    return Path(platformdirs.user_state_dir("interlock")) / "runs"
+    return Store(store_root(config))
 
 
 def summarize(folder: RunFolder) -> RunSummary | None:

@@ -20,7 +20,6 @@ from .inbox import leave_request as leave_request
 from .journal_log import JournalLog as JournalLog
 from .line_server import LineHandler as LineHandler
 from .line_server import LineServer as LineServer
-from .line_server import listen as listen
 from .outbox import RemoteRun as RemoteRun
 from .owner_client import Notice as Notice
 from .owner_client import ask_owner as ask_owner
@@ -32,6 +31,7 @@ from .requests import SentRequest as SentRequest
 from .runs import Runs as Runs
 from .socket_paths import gates_folder as gates_folder
 from .socket_paths import is_served as is_served
+from .socket_paths import listen as listen
 from .socket_paths import noted_socket as noted_socket
 from .socket_paths import runtime_dir as runtime_dir
 from .socket_paths import serve_socket as serve_socket

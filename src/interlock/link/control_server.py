@@ -11,9 +11,9 @@ from ..control import MAX_MESSAGE, ClientRefused, Request, decode_request
 from ..core import AGENT, InterlockError
 from .endpoint import Endpoint
 from .inbox import collect_requests
-from .line_server import LineHandler, LineServer, listen
+from .line_server import LineHandler, LineServer
 from .peer import Peer
-from .socket_paths import note_socket, socket_path
+from .socket_paths import listen, note_socket, socket_path
 
 FROM_INSIDE = ("pause", "cancel")
 """What a process of the run may ask of its own run."""

@@ -9,11 +9,9 @@ import select
 import socket
 import threading
 import time
-from pathlib import Path
 
-from ..core import InterlockError, open_bell, open_poller
+from ..core import open_bell, open_poller
 from .peer import CHUNK, Peer, is_trusted
-from .socket_paths import MAX_SOCKET_PATH
 
 MAX_LINE = 262_144
 """Default limit on the bytes of one line. What is longer is read to its end and thrown away."""
@@ -43,25 +41,6 @@ class LineHandler:
 
     def on_closed(self, peer: Peer) -> None:
         """The connection has ended."""
-
-
-def listen(path: Path, backlog: int = 128) -> socket.socket:
-    """A listening socket that only this user can connect to; what is left of an earlier one is removed."""
-    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
-        raise InterlockError(f"the path is longer than {MAX_SOCKET_PATH} bytes", where=str(path))
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    draft = path.with_name(f"{path.name[:12]}.{os.getpid()}")
-    try:
-        draft.unlink(missing_ok=True)
-        listener.bind(str(draft))
-        draft.chmod(0o600)
-        listener.listen(backlog)
-        # Renamed when it is ready: a client that finds it can connect.
-        draft.replace(path)
-    except OSError as error:
-        listener.close()
-        raise InterlockError(f"cannot listen ({error.strerror})", where=str(path)) from error
-    return listener
 
 
 class LineServer:

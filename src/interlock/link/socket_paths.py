@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import socket
 import stat
@@ -41,8 +40,29 @@ def runtime_dir() -> Path:
 
 def socket_path(folder: Path) -> Path:
     """The path of a run's socket, the same whenever it is asked for."""
-    name = hashlib.blake2b(os.fsencode(folder.resolve()), digest_size=8).hexdigest()
+    from _blake2 import blake2b  # hashlib loads a library of ciphers
+
+    name = blake2b(os.fsencode(folder.resolve()), digest_size=8).hexdigest()
     return runtime_dir() / f"{name}.sock"
+
+
+def listen(path: Path, backlog: int = 128) -> socket.socket:
+    """A listening socket that only this user can connect to; what is left of an earlier one is removed."""
+    if len(os.fsencode(path)) > MAX_SOCKET_PATH:
+        raise InterlockError(f"the path is longer than {MAX_SOCKET_PATH} bytes", where=str(path))
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    draft = path.with_name(f"{path.name[:12]}.{os.getpid()}")
+    try:
+        draft.unlink(missing_ok=True)
+        listener.bind(str(draft))
+        draft.chmod(0o600)
+        listener.listen(backlog)
+        # Renamed when it is ready: a client that finds it can connect.
+        draft.replace(path)
+    except OSError as error:
+        listener.close()
+        raise InterlockError(f"cannot listen ({error.strerror})", where=str(path)) from error
+    return listener
 
 
 def note_socket(folder: Path, path: Path) -> None:

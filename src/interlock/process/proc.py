@@ -198,6 +198,10 @@ def waited_s(task: str) -> float:
     return int(words[1]) / 1e9 if len(words) > 1 and words[1].isdigit() else 0.0
 
 
+SHORT = 1024
+"""The kernel fills a page before it lets a reader come again: what is shorter is all of it."""
+
+
 def read_bytes(path: str) -> bytes:
     """The whole file, or nothing if it is gone or not ours to read."""
     try:
@@ -208,6 +212,8 @@ def read_bytes(path: str) -> bytes:
         parts = []
         while part := os.read(descriptor, 65536):
             parts.append(part)
+            if len(part) < SHORT:
+                break
         return b"".join(parts)
     except OSError:
         return b""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import socket
 import subprocess
 import sys
@@ -50,7 +49,7 @@ def spawn(
     needs_linux("process control")
     if not spec.argv:
         raise BadInput("there is no command to start", todo="Put one after --.")
-    marker = secrets.token_hex(8)
+    marker = os.urandom(8).hex()
     environment = add_marker(dict(os.environ if env is None else env), marker)
     made: CgroupFolders | str = "signals were asked for" if mechanism == "signals" else cgroup_hierarchy.make(marker)
     if isinstance(made, str) and mechanism == "cgroup":

@@ -8,6 +8,7 @@ from .reviewer import Reviewer as Reviewer
 from .rules import Rule as Rule
 from .rules import RuleSet as RuleSet
 from .rules import rule_set as rule_set
+from .rules.load import SHIPPED as SHIPPED
 from .tools import COMMAND_KEYS as COMMAND_KEYS
 from .tools import ToolCall as ToolCall
 from .tools import file_verb as file_verb

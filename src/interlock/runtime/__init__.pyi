@@ -1,5 +1,6 @@
 from .approvals import Approvals as Approvals
 from .assembly import Options as Options
+from .assembly import rehearse as rehearse
 from .budgets import fits as fits
 from .check_runner import CheckRunner as CheckRunner
 from .check_runner import Wall as Wall

@@ -24,13 +24,17 @@ from ..core import (
     Directive,
     InterlockError,
     RunSpec,
+    SigningKey,
     check_glob,
+    compile_late_patterns,
     from_plain,
 )
+from ..detect import built_in
 from ..intervene import BUILT_IN, Templates, parse_templates
 from ..journal import RunFolder, Store, new_run_id, open_store
 from ..records import Fault
 from ..redact import one_line, redact_argv, redact_text, redact_tree
+from ..review import Reviewer
 from .alerts import Alerts
 from .approvals import Approvals
 from .command_executor import CommandExecutor
@@ -121,6 +125,19 @@ def open_supervisor(options: Options) -> Supervisor:
     supervisor.checkpoint(cause="start", step=0)
     supervisor.record_contract()
     return supervisor
+
+
+def rehearse() -> None:
+    """Make once what every supervisor makes first, in a process whose forks will be supervisors.
+
+    Starts no thread, and asks neither the environment nor what is installed: those are as they are when a run begins.
+    """
+    from . import workspace  # noqa: F401
+
+    built_in()
+    Reviewer(Config().review, redact_context(Context(original_prompt="task", workspace="/"))).warm()
+    SigningKey.create()
+    compile_late_patterns()
 
 
 def _go_on(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import logging
 import socket
 from collections.abc import Sequence
@@ -192,6 +191,8 @@ def fits(budget: Budget, spec: RunSpec, *, user: str | None = None, host: str | 
 
 
 def _user() -> str:
+    import getpass
+
     try:
         return getpass.getuser()
     except (KeyError, OSError):

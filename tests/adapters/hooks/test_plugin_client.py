@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.hooks.clients import adapter_named, hook_clients, new_dialects, plan_install, recognise
+from interlock.adapters.hooks.clients import adapter_named, hook_clients, new_dialects, plan_install
+from interlock.adapters.hooks.recognition import recognise
 from interlock.core import BadInput
 
 PACKAGE = '''

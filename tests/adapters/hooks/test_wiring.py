@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from interlock.adapters.hooks.clients import recognise
+from interlock.adapters.hooks.clients import BUILT_IN, RUNNERS
 from interlock.adapters.hooks.codex_wiring import SOURCE
+from interlock.adapters.hooks.recognition import FIRST, recognise
 from interlock.adapters.hooks.wiring import RunAddress, unwire
 from interlock.core import BadInput
 
@@ -208,3 +209,7 @@ def test_a_hook_works_from_a_shell_whatever_the_paths_are(place: RunAddress) -> 
     line = tomllib.loads(option)["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
     done = subprocess.run(["/bin/sh", "-c", line], input=b"{}", capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_first_words_are_those_of_all_clients_of_ours():
+    assert {*(client.program for client in BUILT_IN), *RUNNERS, "env"} == FIRST

@@ -1,7 +1,6 @@
 from .clients import HookClient as HookClient
 from .clients import plan_install as plan_install
 from .clients import plan_uninstall as plan_uninstall
-from .clients import recognise as recognise
 from .clients import register_hook_client as register_hook_client
 from .clients import unregister_hook_client as unregister_hook_client
 from .dialect import Dialect as Dialect
@@ -15,6 +14,7 @@ from .http_server import HookHttpServer as HookHttpServer
 from .installation import FileChange as FileChange
 from .installation import finish_install as finish_install
 from .installation import finish_uninstall as finish_uninstall
+from .recognition import recognise as recognise
 from .resident import ResidentSupervisor as ResidentSupervisor
 from .wiring import HookWords as HookWords
 from .wiring import RunAddress as RunAddress

@@ -11,7 +11,6 @@ import msgspec
 from ...core import BadInput, from_json
 from .claude_code import MOMENTS, ClaudeCodeDialect
 from .hook_switches import switches_hooks_off
-from .hookclient_build import hook_command
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 NOT_A_SESSION = frozenset(
@@ -35,6 +34,8 @@ class ClaudeWiring:
         self.task = prompt_in(arguments, FLAGS)
 
     def wire(self, place: RunAddress) -> Wired:
+        from .hookclient_build import hook_command
+
         rest, given = _take_settings(self._arguments)
         words = HookWords(hook_command(), place, self.client)
         settings = add_hooks(given, lambda event: exec_form(event, words))

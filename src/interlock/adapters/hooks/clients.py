@@ -17,7 +17,7 @@ from .codex import CodexDialect
 from .dialect import Dialect
 from .gemini import GeminiDialect
 from .opencode import OpencodeDialect
-from .wiring import Wiring
+from .wiring import Wiring, program_of
 
 if TYPE_CHECKING:
     from .installation import FileChange
@@ -164,7 +164,7 @@ RUNNERS = ("npx", "bunx", "pnpx")
 """Commands that run a package by its name."""
 
 
-def recognise(argv: tuple[str, ...]) -> Wiring | None:
+def wiring_for(argv: tuple[str, ...]) -> Wiring | None:
     """The wiring for the agent that this command starts; None if it starts none that we know."""
     at = _program_at(argv)
     if at is None:
@@ -178,10 +178,8 @@ def recognise(argv: tuple[str, ...]) -> Wiring | None:
 
 def _program_at(argv: tuple[str, ...]) -> tuple[HookClient, int] | None:
     """The client and where in the command its program is."""
-    if not argv:
-        return None
     known = {client.program: client for client in hook_clients()}
-    first = Path(argv[0]).name.removesuffix(".exe")
+    first = program_of(argv)
     if first in known:
         return known[first], 0
     if first in RUNNERS:

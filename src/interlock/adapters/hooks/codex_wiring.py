@@ -6,18 +6,14 @@ hash; the switch that trusts every hook is never used, for it would trust those 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import re
-import tomllib
 from pathlib import Path
 
 from msgspec import Struct
 
 from .claude_code_wiring import prompt_in
 from .codex import MOMENTS, CodexDialect
-from .hookclient_build import hook_command
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 NOT_A_SESSION = frozenset(
@@ -54,6 +50,8 @@ class CodexWiring:
         self.api = self._own.url if self._own is not None else ""
 
     def wire(self, place: RunAddress) -> Wired:
+        from .hookclient_build import hook_command
+
         words = HookWords(hook_command(), place, self.client)
         options: list[str] = []
         trusted = []
@@ -64,7 +62,7 @@ class CodexWiring:
             trusted.append(f'"{SOURCE}:{label(event)}:0:0"={{trusted_hash="{trust_hash(event, command, timeout)}"}}')
         options += ["-c", f"hooks.state={{{','.join(trusted)}}}"]
         if self._own is not None and place.api:
-            options += ["-c", f"{self._own.key}={json.dumps(place.api)}"]
+            options += ["-c", f"{self._own.key}={_quoted(place.api)}"]
         argv = (*self._command, *options, *self._arguments)
         headless = bool(self._arguments) and self._arguments[0] in ("exec", "e")
         return Wired(argv=argv, files=(Path(words.command[0]),), headless=headless)
@@ -80,6 +78,8 @@ class NamedApi(Struct, frozen=True):
 def named_api() -> NamedApi | None:
     """The API that the user's configuration file names; None if it names none: Codex knows its maker's."""
     folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    import tomllib
+
     try:
         config = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -104,12 +104,15 @@ PLAIN_KEY = re.compile(r"[\w-]+")
 
 def toml_groups(command: str, timeout: int) -> str:
     """One hook as an inline TOML value. JSON strings are TOML strings."""
-    return f'[{{hooks=[{{type="command",command={json.dumps(command)},timeout={timeout}}}]}}]'
+    return f'[{{hooks=[{{type="command",command={_quoted(command)},timeout={timeout}}}]}}]'
 
 
 def trust_hash(event: str, command: str, timeout: int) -> str:
     """What Codex takes a hook for: the hash of its canonical JSON."""
     hook = {"async": False, "command": command, "timeout": timeout, "type": "command"}
+    import hashlib
+    import json
+
     canonical = json.dumps({"event_name": label(event), "hooks": [hook]}, sort_keys=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(canonical.encode()).hexdigest()}"
 
@@ -117,3 +120,9 @@ def trust_hash(event: str, command: str, timeout: int) -> str:
 def label(event: str) -> str:
     """PreToolUse is pre_tool_use."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
+
+
+def _quoted(words: str) -> str:
+    import json
+
+    return json.dumps(words)

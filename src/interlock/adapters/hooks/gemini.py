@@ -6,8 +6,6 @@ stops before the call; a hook that cannot be started refuses the call; BeforeMod
 
 from __future__ import annotations
 
-import hashlib
-
 import msgspec
 from msgspec import Struct
 
@@ -148,4 +146,6 @@ def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
 
 def _digest(session: str, time: str, tool: Tool) -> str:
     data = msgspec.json.encode((session, time, tool.name, tool.arguments), order="sorted")
+    import hashlib
+
     return hashlib.blake2b(data, digest_size=12).hexdigest()

@@ -7,7 +7,6 @@ to the user's folder when the run is over.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +15,6 @@ import msgspec
 from ...core import BadInput, from_json
 from .claude_code_wiring import prompt_in
 from .gemini import MOMENTS, GeminiDialect
-from .hookclient_build import hook_command
 from .wiring import HOLD_S, HookWords, RunAddress, Wired
 
 HOME = "GEMINI_CLI_HOME"
@@ -40,6 +38,8 @@ class GeminiWiring:
         self.task = prompt_in(arguments, FLAGS)
 
     def wire(self, place: RunAddress) -> Wired:
+        from .hookclient_build import hook_command
+
         real = Path(os.environ.get(HOME) or Path.home()) / FOLDER
         ours = place.folder / FOLDER
         ours.mkdir(mode=0o700)
@@ -110,6 +110,8 @@ def _read(path: Path) -> dict[str, object]:
 
 def _settle(ours: Path, real: Path, written: bytes, original: dict[str, object]) -> None:
     """Take over what the client wrote: new files, replaced ones, and settings that it changed."""
+    import shutil
+
     for entry in ours.iterdir():
         if entry.is_symlink() or entry.name == SETTINGS:
             continue

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -77,7 +75,14 @@ class HookWords(Struct, frozen=True):
 
     def line(self, *, before: bool) -> str:
         """The same for a shell, which it replaces."""
+        import shlex
+
         return f"exec {shlex.join(self.words(before=before))}"
+
+
+def program_of(argv: tuple[str, ...]) -> str:
+    """The name of what a command starts."""
+    return Path(argv[0]).name.removesuffix(".exe")
 
 
 def wire(wiring: Wiring, place: RunAddress) -> Wired:
@@ -86,12 +91,16 @@ def wire(wiring: Wiring, place: RunAddress) -> Wired:
     try:
         return wiring.wire(place)
     except BaseException:
+        import shutil
+
         shutil.rmtree(place.folder, ignore_errors=True)
         raise
 
 
 def unwire(place: RunAddress, wired: Wired) -> None:
     """Take everything away again; what the client wrote meanwhile goes where it would have written it."""
+    import shutil
+
     try:
         wired.settle()
     finally:

@@ -64,7 +64,7 @@ def main() -> None:
     os.environ.update(stored.environment)
     with contextlib.suppress(OSError):
         os.chdir(stored.spec.cwd or "/")
-    from ..hooks.clients import recognise
+    from ..hooks.recognition import recognise
     from .front import continue_run
 
     proxied = stored.proxied

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import pty
 import socket
 import subprocess
 import sys
@@ -126,7 +125,7 @@ def _are_same(one: int, other: int) -> bool:
 
 def _open_terminal(sink: int) -> tuple[int, int, str]:
     """A terminal to write to that looks like ours, and what is written to it arrives unchanged; and its settings."""
-    master, slave = pty.openpty()
+    master, slave = os.openpty()
     settings = termios.tcgetattr(sink)
     settings[1] &= ~termios.OPOST
     termios.tcsetattr(slave, termios.TCSANOW, settings)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import uuid
@@ -19,14 +17,13 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from ...contain import API_PORT
-from ...control import new_request
 from ...core import SIGNAL, BadInput, InterlockError, boot_id, printable
-from ...journal import RunFolder, Store, read_tree, write_tree
-from ...link import ask_owner, listen, socket_path
+from ...journal import RunFolder, read_tree, write_tree
+from ...link import listen, socket_path
 from ...process import UNKNOWN_STATUS, Enclosure, ProcessTree, TreeHandle, attach, refuse_missing_program, spawn
 from ..hooks.resumption import RESUMPTIONS
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
-from ..proxy import OPENAI, address, redirect_environment, relay_without_owner, replace_keys
+from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
 from .containing import Level, Places, build_enclosure, decide_containment, is_attended, proxy_variables, resolve
 from .foreground import Foreground
@@ -50,7 +47,7 @@ from .owner_process import OwnerGone, OwnerProcess
 from .owner_startup import OwnerStartup
 from .stored_launch import StoredLaunch, hold_front, store_launch
 from .terminal_approval import TerminalApproval, open_line_terminal
-from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun
+from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun, load_late
 
 CTRL_C = "Ctrl-C"
 
@@ -71,6 +68,9 @@ LAST_S = 15.0
 
 END_S = 3.0
 """How long the command may take to end when it has had its time, or must not continue alone; then it is killed."""
+
+LATE_S = 1.0
+"""A run that lasts this long has loaded what it needs only in trouble: later, an upgrade may have replaced it."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -128,7 +128,7 @@ class _Front:
             # What was on its only way out is gone, and so is the key that it was given.
             attach(self._left).end(END_S)
             self._left = None
-        self._temporary = Path(tempfile.mkdtemp(prefix="interlock-")) if level == "fence" else None
+        self._temporary = _make_temporary() if level == "fence" else None
         self._door = self._open_door() if launch.proxied is not None else None
         self._egress = listen(self._steps.with_name("egress")) if level == "fence" else None
         self._api = ""
@@ -172,10 +172,14 @@ class _Front:
         self._ended_with: int | None = None
         self._limits: tuple[str, ...] = ()
         self._begun = time.monotonic()
+        self._late_at: float | None = self._begun + LATE_S
 
     def run(self, first_line: str) -> Finished:
         restore_terminal = keep_settings()
         try:
+            if self._stored is None:
+                # It gets ready while the owner does.
+                self._output.start()
             self._begin()
             if first_line:
                 _say(first_line)
@@ -203,14 +207,13 @@ class _Front:
                 self._bare.kill()
                 self._bare.wait()
             self._control.unlink(missing_ok=True)
-            shutil.rmtree(self._steps.parent, ignore_errors=True)
+            _remove(self._steps.parent)
             if self._temporary is not None:
-                shutil.rmtree(self._temporary, ignore_errors=True)
+                _remove(self._temporary)
             if self._wired is not None:
                 unwire(self._place, self._wired)
 
     def _start_command(self, argv: tuple[str, ...], park: int = 0) -> None:
-        self._output.start()
         self._tree = self._spawn(argv)
         self._output.started()
         if self._foreground is not None:
@@ -268,6 +271,7 @@ class _Front:
         argv = self._command
         if resume is not None and wanted.session:
             argv = resume(argv, self._launch.wiring.task if self._launch.wiring else "", wanted.session, wanted.words)
+        self._output.start()
         self._start_command(argv, wanted.park)
 
     @property
@@ -281,6 +285,8 @@ class _Front:
         except BaseException:
             self._ownership.close()
             if self._stored is None:
+                from ...journal import Store
+
                 Store(self._launch.store).discard(self._launch.spec.run_id)
             raise
 
@@ -310,7 +316,7 @@ class _Front:
             # A client that lives on has its hooks.
             return None
         if self._stored is not None:
-            shutil.rmtree(self._place.folder, ignore_errors=True)
+            _remove(self._place.folder)
         wired = wire(self._launch.wiring, self._place)
         for note in wired.notes:
             _say(note)
@@ -386,12 +392,17 @@ class _Front:
             look_at = (
                 self._unsupervised_run.look_at if self._unsupervised_run is not None and self._status is None else None
             )
-            due = min((at for at in (deadline, self._end_by, self._hint_at, look_at) if at is not None), default=None)
+            moments = (deadline, self._end_by, self._hint_at, look_at, self._late_at)
+            due = min((at for at in moments if at is not None), default=None)
             try:
                 event = self._events.get(timeout=None if due is None else max(0.0, due - time.monotonic()))
             except queue.Empty:
                 if due == self._hint_at:
                     self._hint()
+                    continue
+                if due == self._late_at:
+                    self._late_at = None
+                    load_late()
                     continue
                 if due == look_at:
                     self._look_alone()
@@ -444,6 +455,8 @@ class _Front:
         if self._unsupervised_run.closed:
             self._end(InterlockError.exit_status, "the command was ended because runtime.fail is closed")
         elif self._door is not None:
+            from ..proxy import relay_without_owner
+
             self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
 
     def _look_alone(self) -> None:
@@ -523,6 +536,9 @@ class _Front:
         threading.Thread(target=self._ask_cancel, args=(why,), name="interlock-cancel", daemon=True).start()
 
     def _ask_cancel(self, why: str) -> None:
+        from ...control import new_request
+        from ...link import ask_owner
+
         actor = "terminal" if why == CTRL_C else SIGNAL
         request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor=actor, reason=why)
         if not self._unsupervised:
@@ -567,6 +583,24 @@ class _Front:
             seconds=time.monotonic() - self._begun,
             folder=str(self._folder.path),
         )
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder; most have no folders in them."""
+    with contextlib.suppress(OSError):
+        for file in folder.iterdir():
+            file.unlink()
+        folder.rmdir()
+        return
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _make_temporary() -> Path:
+    import tempfile
+
+    return Path(tempfile.mkdtemp(prefix="interlock-"))
 
 
 def _say(words: str) -> None:

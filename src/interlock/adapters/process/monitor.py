@@ -142,7 +142,7 @@ class Monitor:
             and self._supervisor.next_index == step
             and self._supervisor.run.gate.status == "running"
         )
-        return min(STILL_S if self._still else MOST_S, self._interval * 1.5) if idle else INTERVAL_S
+        return min(STILL_S if self._still else MOST_S, self._interval * 2) if idle else INTERVAL_S
 
     def _follow_limits(self) -> None:
         """Hold the processes to the run's limits when those have changed: a throttle that worked is lifted."""

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ...core import InterlockError, from_json
-from ...runtime import log_for_child
 from .owner_messages import (
     BeginRun,
     Channel,
@@ -132,6 +131,8 @@ class OwnerProcess:
         self._channel.send(begin)
 
     def _spawn(self) -> SpawnedOwner:
+        from ...runtime import log_for_child
+
         log, more = log_for_child()
         try:
             return SpawnedOwner(self._words, () if log is None else (log,), more)

@@ -11,10 +11,9 @@ import termios
 import threading
 import uuid
 
-from ...control import Command, new_request
+from ...control import Command
 from ...core import InterlockError, printable
-from ...journal import JournalReader, RunFolder
-from ...link import ask_owner
+from ...journal import RunFolder
 from .foreground import Foreground
 from .owner_messages import ApprovalAsked
 
@@ -97,6 +96,8 @@ class TerminalApproval:
         return None
 
     def _is_waiting(self, question: ApprovalAsked) -> bool:
+        from ...journal import JournalReader
+
         try:
             with JournalReader.open(self._folder) as reader:
                 summary = reader.summary()
@@ -106,6 +107,9 @@ class TerminalApproval:
 
     def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
         """Give the answer; what came in its way, if anything did."""
+        from ...control import new_request
+        from ...link import ask_owner
+
         given = {"step": question.step, "digest": question.digest, "reason": why}
         payload: dict[str, object] = {key: value for key, value in given.items() if value != ""}
         request = new_request(str(uuid.uuid4()), command, self._folder.run_id, payload, actor="terminal")

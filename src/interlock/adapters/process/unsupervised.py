@@ -7,16 +7,25 @@ import sys
 import time
 
 from ...config import Config
-from ...control import Request, decode_request
 from ...core import InterlockError, printable
-from ...journal import JournalReader, RunFolder
-from ...link import collect_requests
+from ...journal import RunFolder
 
 LOOK_S = 1.0
 """How often we look for a reason to end the run."""
 
 TIME_IS_UP, CANCELLED = 124, 130
 """The exit statuses of `interlock run` that say so."""
+
+
+def load_late() -> None:
+    """Import what a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
+    import shutil  # noqa: F401
+
+    from ...control import decode_request, new_request  # noqa: F401
+    from ...journal import JournalReader, Store  # noqa: F401
+    from ...link import ask_owner, collect_requests  # noqa: F401
+    from ...runtime import log_for_child  # noqa: F401
+    from ..proxy import relay_without_owner  # noqa: F401
 
 
 class UnsupervisedRun:
@@ -62,15 +71,19 @@ class UnsupervisedRun:
 
     def _is_cancelled(self) -> bool:
         """Whether a request to cancel waits in the inbox; an owner that writes down the end answers it."""
+        from ...control import Request, decode_request
+        from ...link import collect_requests
+
         requests = (decode_request(left.data) for left in collect_requests(self._folder.inbox))
         return any(isinstance(request, Request) and request.command == "cancel" for request in requests)
 
     def _rested(self) -> float:
         """How long it was paused, which no limit counts."""
+        from ...journal import JournalReader
+        from ...runtime import paused_seconds
+
         try:
             with JournalReader.open(self._folder) as reader:
-                from ...runtime import paused_seconds
-
                 return paused_seconds(reader, time.time())
         except InterlockError:
             return 0.0

@@ -1,4 +1,4 @@
-"""Warm start: a process that has everything imported that an owner needs, and becomes one for every run that asks.
+"""Warm start: a process that has everything ready that an owner needs, and becomes one for every run that asks.
 
 `interlock serve` keeps it, and `interlock run` asks it (owner_spawn.py). Whoever asks hands over a socket to the front,
 a file for last words, its folder, and a file with its version and environment; what else an owner would inherit from
@@ -22,8 +22,11 @@ import time
 from pathlib import Path
 
 from ...contain import in_a_run
-from ...core import needs_linux, open_process, peer_credentials, scheduling_of, take_limits
+from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, take_limits
 from ...link import listen
+from ...review import SHIPPED
+from ...runtime import rehearse
+from .owner_messages import BeginRun, ToOwner
 from .owner_spawn import OWNER, WARM_FDS, package_identity, warm_socket
 
 PATIENCE_S = 10.0
@@ -83,6 +86,7 @@ def main() -> None:
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     path = Path(sys.argv[1])
+    _prepare()
     stamps = _stamps()
     # What is there now is never looked through again, here or in a fork: so it stays shared.
     gc.collect()
@@ -95,6 +99,13 @@ def main() -> None:
         return
     sys.argv = [OWNER, str(front)]
     owner.main()
+
+
+def _prepare() -> None:
+    """Make what every owner would make first, once for all of them."""
+    rehearse()
+    json_decoder(BeginRun)
+    json_decoder(ToOwner)
 
 
 def _serve(listener: socket.socket, stamps: dict[str, tuple[int, int]]) -> int | None:
@@ -246,18 +257,21 @@ def _rename(front: int) -> None:
 
 
 def _stamps() -> dict[str, tuple[int, int]]:
-    """The files of our own code, as they are now."""
+    """The files of our own code and what it has read of our own data, as they are now."""
     found: dict[str, tuple[int, int]] = {}
-    for name, module in tuple(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file and name.partition(".")[0] == "interlock":
-            try:
-                info = os.stat(file)  # noqa: PTH116  hundreds, while somebody waits
-            except OSError:
-                found[file] = (0, 0)
-                continue
-            found[file] = (info.st_mtime_ns, info.st_size)
+    code = (getattr(module, "__file__", None) for name, module in tuple(sys.modules.items()) if _is_ours(name))
+    for file in (*filter(None, code), str(SHIPPED)):
+        try:
+            info = os.stat(file)  # noqa: PTH116  hundreds, while somebody waits
+        except OSError:
+            found[file] = (0, 0)
+            continue
+        found[file] = (info.st_mtime_ns, info.st_size)
     return found
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "interlock"
 
 
 def _link(path: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
@@ -70,8 +69,10 @@ def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys:
 
 def stand_ins(environment: Mapping[str, str], upstreams: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """For each API in use a worthless key in place of each one that the environment has."""
+    from secrets import token_urlsafe
+
     return {
-        api.name: {f"interlock-{secrets.token_urlsafe(24)}": value for value in found}
+        api.name: {f"interlock-{token_urlsafe(24)}": value for value in found}
         for api in APIS
         if api.name in upstreams and (found := {environment[name] for name in api.keys if environment.get(name)})
     }

@@ -1,0 +1,73 @@
+"""`interlock run` in its plain form, read without the parser of command lines, which takes longer than all the rest.
+
+What is not plain is left to that parser: abbreviations, values that begin with a dash, mistakes, requests for help.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .run_start import RunOptions
+
+TEXTS = frozenset(("--task", "--name", "--issue", "--hub"))
+PATHS = frozenset(("--config", "--workspace", "--contract", "--summary"))
+LISTS = frozenset(("--label", "--may-change", "--protect", "--done-when", "--constraint", "--goal"))
+NUMBERS = {"--max-steps": int, "--max-cost": float, "--max-minutes": float}
+CHOICES = {"--steps": ("auto", "stdout", "off"), "--contain": ("off", "auto", "guard", "fence")}
+FLAGS = {
+    "--observe": ("observe", True),
+    "--attended": ("attended", True),
+    "--leave-running": ("leave_running", True),
+    "--checkpoints": ("checkpoints", True),
+    "--no-checkpoints": ("checkpoints", False),
+    "--proxy": ("proxy", True),
+    "--no-proxy": ("proxy", False),
+}
+
+COMPLETION = "_INTERLOCK_COMPLETE"
+"""The variable with which a shell asks for completions."""
+
+
+def read_plain(arguments: list[str]) -> RunOptions | None:
+    """The options of `interlock run`; None if the arguments are not that, or not plain."""
+    if arguments[:1] != ["run"] or "--" not in arguments or COMPLETION in os.environ:
+        return None
+    dashes = arguments.index("--")
+    words, command = iter(arguments[1:dashes]), arguments[dashes + 1 :]
+    found: dict[str, object] = {}
+    lists: dict[str, list[str]] = {}
+    for word in words:
+        name, value = FLAGS[word] if word in FLAGS else _read_option(word, next(words, "-"))
+        if value is None or name in found:
+            return None
+        if word in LISTS:
+            lists.setdefault(name, []).append(str(value))
+        else:
+            found[name] = value
+    if not command:
+        return None
+    from .run_start import RunOptions
+
+    return RunOptions(
+        command=tuple(command),
+        **found,  # type: ignore[arg-type]
+        **{name: tuple(values) for name, values in lists.items()},  # type: ignore[arg-type]
+    )
+
+
+def _read_option(option: str, value: str) -> tuple[str, object]:
+    """The name and the value of an option that has one; None if it is not plain."""
+    read: object = None
+    if value.startswith("-"):
+        pass
+    elif option in TEXTS or option in LISTS or value in CHOICES.get(option, ()):
+        read = value
+    elif option in PATHS:
+        from pathlib import Path
+
+        read = Path(value)
+    elif value.isascii() and value.isdecimal() and option in NUMBERS:
+        read = NUMBERS[option](value)
+    return option[2:].replace("-", "_"), read
