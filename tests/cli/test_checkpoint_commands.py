@@ -14,9 +14,11 @@ from typing import Any
 import pytest
 
 from interlock.checkpoint import Checkpoints
+from interlock.cli.checkpoint_text import print_checkpoints
+from interlock.cli.console import Console
 from interlock.cli.main import run
 from interlock.config.model import Checkpoints as Settings
-from interlock.core import SystemClock
+from interlock.core import CheckpointInfo, SystemClock
 
 
 class Shell:
@@ -58,6 +60,18 @@ class Shell:
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
     return Shell(tmp_path, monkeypatch, capsys)
+
+
+def test_a_list_of_several_runs_fits_into_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    infos = [
+        CheckpointInfo(id="c1-04fa41", time=0, step=0, cause="end of turn", bytes=9, run_id="1nfs1ayfs406"),
+        CheckpointInfo(id="c12-d19e62", time=0, step=0, cause="safety", bytes=9, label="before rollback"),
+    ]
+    print_checkpoints(Console(width=80), infos)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[0].split() == ["CHECKPOINT", "WHEN", "SIZE", "CAUSE", "RUN", "LABEL"]
+    assert lines[1].rstrip().endswith("before rollback")
 
 
 def test_a_checkpoint_is_made_listed_and_shown(shell: Shell) -> None:

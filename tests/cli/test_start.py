@@ -6,10 +6,11 @@ import subprocess
 import sys
 
 import pytest
+import typer
 from scripts.cli_reference import MANUAL, ROOT, commands, manual, page
 
 import interlock as package
-from interlock.cli.main import ALIASES, COMMANDS
+from interlock.cli.main import ALIASES, COMMANDS, leave_question
 from tests.cli.calling import interlock
 
 CAPITALS = re.compile(r"[A-Z:=|]+(\.\.\.)?|[a-z_]+(\|[a-z_]+)+")
@@ -106,6 +107,11 @@ def test_words_that_people_try_mean_a_command(words, meant, tmp_path):
     tried, known = (interlock(*each.split(), home=tmp_path) for each in (words, meant))
     assert (tried.returncode, tried.stdout, tried.stderr) == (known.returncode, known.stdout, known.stderr)
     assert set(ALIASES.values()) <= set(COMMANDS) and not set(ALIASES) & set(COMMANDS)
+
+
+def test_a_no_to_a_question_is_confirmed(capsys):
+    assert leave_question(typer.Abort()) == 1
+    assert capsys.readouterr().err == "interlock: nothing was changed\n"
 
 
 def test_a_group_without_a_command_shows_its_help(tmp_path):

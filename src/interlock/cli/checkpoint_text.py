@@ -45,10 +45,12 @@ def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("CHECKPOINT", "WHEN"):
         table.add_column(column, no_wrap=True)
-    for column in ("STEP", "FILES", "SIZE"):
+    # Where there is little room, the run that all of them belong to says nothing, and numbers give way to runs.
+    roomy = console.width >= ROOMY
+    named = roomy or len({info.run_id for info in infos}) > 1
+    counted = roomy or not named
+    for column in ("STEP", "FILES", "SIZE") if counted else ("SIZE",):
         table.add_column(column, justify="right", no_wrap=True)
-    # The run that all of them belong to says nothing where there is little room.
-    named = len({info.run_id for info in infos}) > 1 or console.width >= ROOMY
     for column in ("CAUSE", "RUN") if named else ("CAUSE",):
         table.add_column(column, no_wrap=True)
     table.add_column("LABEL", overflow="fold")
@@ -56,8 +58,7 @@ def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None
         table.add_row(
             info.id,
             moment(info.time),
-            str(info.step),
-            f"{info.files:,}",
+            *((str(info.step), f"{info.files:,}") if counted else ()),
             size(info.bytes),
             info.cause,
             *((info.run_id or "",) if named else ()),

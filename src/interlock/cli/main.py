@@ -241,6 +241,8 @@ def leave_question(abort: typer.Abort) -> int:
     if abort.__context__ is not None:
         # What comes next does not belong behind the question.
         sys.stderr.write("\n")
+    else:
+        say_error("nothing was changed")
     return INTERRUPTED if isinstance(abort.__context__, KeyboardInterrupt) else 1
 
 

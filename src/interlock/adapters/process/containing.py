@@ -30,8 +30,8 @@ from .foreground import Foreground
 Level = Literal["off", "guard", "fence"]
 
 LOOPBACK = "127.0.0.1"
-GUARDED = "guard: the agent runs in its own PID and mount namespace, isolated from its supervisor; sudo does not work"
-FENCED = "fence: the agent writes only to its workspace, and reaches only the hosts in contain.hosts; no sudo"
+GUARDED = "guard: the agent is isolated from its supervisor; sudo does not work"
+FENCED = "fence: the agent writes only to its workspace and reaches only the hosts in contain.hosts; no sudo"
 
 
 class Containment(Struct, frozen=True):
