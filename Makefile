@@ -43,7 +43,7 @@ demo: setup ## one supervised run that goes wrong in several ways, in under a mi
 
 test: setup ## all tests that install in a few minutes
 	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES) $(BROWSER_PACKAGES)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.coverage_floors
 
 test-gui: setup ## with a real VS Code, installed once and cached
 	@scripts/debian-packages $(SCREEN_PACKAGES) $(EDITOR_PACKAGES)

@@ -19,17 +19,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "interlock"
 FLOORS = {
-    "core": 0,
-    "redact": 0,
-    "config": 0,
-    "review": 0,
-    "contract": 0,
-    "proof": 0,
-    "detect": 0,
-    "intervene": 0,
-    "decide": 0,
-    "control": 0,
-    "records": 0,
+    "intervene": 95,
+    "decide": 97,
 }
 """Per cent of the lines inside functions that the tests of the pure packages run."""
 

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import msgspec
+import pytest
 from msgspec.structs import replace
 
 from interlock.control import (
     Actuated,
     ClientRefused,
     Executed,
+    Held,
     IterationEnded,
     IterationStarted,
+    ModelSeen,
     PersonAnswered,
     Received,
+    Released,
+    ResultPayload,
     RunEnded,
     StackFrame,
     Tick,
     Waiting,
     WaitingForPerson,
+    find_request,
+    may_start,
 )
+from interlock.control.decoding import NotForUs, decode_request
 
 from .owner import Owner, make
 
@@ -272,3 +282,125 @@ def test_everything_of_one_batch_carries_its_id() -> None:
     owner = Owner()
     answers = owner.ask("pause", batch_id="b7")
     assert answers[0]["batch_id"] == answers[1]["batch_id"] == "b7"
+
+
+def test_every_change_of_a_run_has_the_next_revision() -> None:
+    owner = Owner()
+    seen = [owner.state.revision]
+    for act in (
+        lambda: owner.ask("pause", id="p"),
+        lambda: owner.ask("resume", id="r"),
+        lambda: owner.do(Held(Waiting(kind="recovery", step=3, text="look at it"))),
+        lambda: owner.do(Released()),
+        lambda: owner.ask("cancel", id="c"),
+    ):
+        act()
+        seen.append(owner.state.revision)
+    assert [after - before for before, after in pairwise(seen)] == [1, 1, 1, 1, 2], "cancel shuts the gate, then ends"
+
+
+def test_a_pause_waits_for_what_is_under_way_unless_it_is_to_be_at_once() -> None:
+    owner = Owner()
+    owner.do(IterationStarted("i1"))
+    sent = owner.ask("pause", id="p")
+    assert owner.kinds() == ["ACK", "success", "STATE pausing"] and owner.told[-1].status == "pausing"
+    assert sent[1]["payload"]["run_status"] == "pausing"  # type: ignore[index]
+    owner.ask("pause", {"now": "yes"}, id="q")
+    assert owner.state.status == "pausing", "only true is now"
+    owner.ask("pause", {"now": True}, id="n")
+    assert owner.state.status == "paused" and owner.told[-1].status == "paused"
+
+
+def test_a_pause_that_waits_no_more_when_it_is_carried_out_has_one_revision_more() -> None:
+    owner = Owner()
+    owner.do(IterationStarted("i1"))
+    owner.hold = True
+    owner.ask("pause", id="p")
+    asked = owner.told[-1]
+    owner.do(IterationEnded("i1"))
+    owner.do(Actuated(asked.revision))
+    assert (asked.status, owner.told[-1].status) == ("pausing", "paused")
+    assert owner.told[-1].revision == asked.revision + 1 == owner.state.revision
+
+
+@pytest.mark.parametrize(("broken", "said"), [("the gate is stuck", "the gate is stuck"), (" ", " ")])
+def test_a_failure_says_what_the_actuator_said(broken: str, said: str) -> None:
+    owner = Owner()
+    owner.broken = broken
+    assert owner.ask("pause", id="p")[1]["payload"]["message"] == said  # type: ignore[index]
+
+
+def test_a_failure_without_words_names_the_command() -> None:
+    owner = Owner()
+    owner.hold = True
+    owner.ask("pause", id="p")
+    owner.do(Actuated(owner.told[-1].revision, False, ""))
+    result = next(message for message in owner.sent if message.get("type") == "RESULT")
+    assert result["payload"]["message"] == "pause could not be carried out"  # type: ignore[index]
+
+
+def test_a_switch_of_the_model_keeps_the_gate_as_it_is() -> None:
+    owner = Owner()
+    owner.hold = True
+    owner.ask("escalate", id="e")
+    assert (owner.state.phase, owner.told[-1].shut, owner.told[-1].status) == ("switching", False, "running")
+    paused = Owner()
+    paused.ask("pause", id="p")
+    paused.hold = True
+    paused.ask("escalate", id="e")
+    assert (paused.state.phase, paused.told[-1].shut, paused.told[-1].status) == ("switching", True, "paused")
+
+
+def test_the_model_that_the_agent_is_seen_to_use_is_in_its_frame() -> None:
+    owner = Owner()
+    owner.do(ModelSeen("claude-opus-4-1"))
+    assert owner.state.frame is not None and owner.state.frame.model == "claude-opus-4-1"
+    assert owner.kinds() == ["STATE running"]
+    owner.do(ModelSeen("claude-opus-4-1"))
+    assert owner.kinds() == ["STATE running"], "nothing new"
+    owner.ask("cancel", id="c")
+    owner.sent.clear()
+    owner.do(ModelSeen("claude-haiku-4-5"))
+    assert owner.sent == []
+
+
+def test_only_an_open_gate_lets_an_iteration_start() -> None:
+    owner = Owner()
+    assert may_start(owner.state) is True
+    owner.ask("pause", id="p")
+    assert may_start(owner.state) is False
+
+
+def test_iterations_are_counted_from_one_unless_the_agent_says() -> None:
+    owner = Owner()
+    for number, said in ((1, None), (2, None), (7, 7), (8, None)):
+        owner.do(IterationStarted(f"i{number}", iter=said))
+        assert owner.state.iter == number
+        owner.do(IterationEnded(f"i{number}"))
+
+
+def test_messages_that_are_not_requests_are_told_by_their_type() -> None:
+    owner = Owner()
+    owner.ask("pause", id="p")
+    kinds = [decode_request(body) for body in owner.raw[:2]]
+    assert kinds == [NotForUs("ACK"), NotForUs("RESULT")]
+
+
+def test_a_result_in_words() -> None:
+    done = ResultPayload(status="success", message="paused at iteration 3")
+    assert done.says == "paused at iteration 3"
+    waits = msgspec.structs.replace(done, run_status="pausing")
+    assert waits.says == "pausing at iteration 3: the current step may finish"
+
+
+def test_what_the_log_knows_of_a_request() -> None:
+    owner = Owner()
+    owner.hold = True
+    owner.ask("pause", id="p")
+    found = find_request(owner.log, "p")
+    assert (found.accepted, found.result, found.run_status) == (True, None, "running")
+    owner.hold = False
+    owner.do(Actuated(owner.told[-1].revision))
+    found = find_request(owner.log, "p")
+    assert found.accepted and found.result is not None and found.run_status == "paused"
+    assert find_request(owner.log, "other").accepted is False

@@ -9,6 +9,7 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+import re2
 from msgspec import Struct
 
 from ..core import late_pattern
@@ -26,6 +27,10 @@ _HINTS = (
     "more than", "longer than", "at most", "max", "exceed", "up to", "limit", "source",
 )  # fmt: skip
 """What a sentence that forbids something has in it."""
+_GIVEN = re2.Set.SearchSet()
+for _hint in _HINTS:
+    _GIVEN.Add(re2.escape(_hint))
+_GIVEN.Compile()
 _COUNTING = frozenset(("more than", "longer than", "at most", "max", "exceed", "up to", "limit"))
 _DENYING = frozenset((
     "do not ", "don't ", "dont ", "must not ", "may not ", "should not ", "never ", "without ", "avoid ",
@@ -127,7 +132,7 @@ def read_constraints(task: str) -> tuple[Constraint, ...]:
     """What a task forbids, as far as a call can show it."""
     task = task[:_TASK]
     whole = task.lower()
-    given = [hint for hint in _HINTS if hint in whole]
+    given = [_HINTS[at] for at in sorted(_GIVEN.Match(whole.encode("utf-8", "replace")) or ())]
     if not given:
         return ()
     found: list[Constraint] = []

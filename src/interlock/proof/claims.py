@@ -108,6 +108,8 @@ _WROTE = late_pattern(
     r"(?:the |a |an )?(?:\w+\s+){0,3}?[`'\"]([\w./-]+\.[A-Za-z]{1,5})[`'\"]",
     re.IGNORECASE,
 )
+_QUOTED_FILE = late_pattern(r"\.[A-Za-z]{1,5}[`'\"]")
+"""The end of a file's name as a claim quotes it: found much faster than the claim."""
 _THEY, _FILES, _FIRST = range(3)
 _SIEVE = Sieve(
     [_THEY_PASS, _WROTE, *(each for kind, each in PATTERNS if kind != "done")],
@@ -222,7 +224,7 @@ def claimed_files(text: str) -> list[str]:
     """The files that are said to have been written."""
     for verb in _VERBS:
         if verb in text:
-            return _WROTE.findall(text[:READ])
+            return _WROTE.findall(text[:READ]) if _QUOTED_FILE.search(text) else []
     return []
 
 

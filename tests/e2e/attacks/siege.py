@@ -51,6 +51,10 @@ def _apart() -> str | None:
     return "/" if os.geteuid() == 0 and shared else None
 
 
+NOTICED_S = 5.0
+"""How long the record of an attack may take to be in the journal."""
+
+
 class Siege:
     """A run at a level, as root or as an ordinary user, with cgroups or without. `close` ends everything.
 
@@ -216,6 +220,13 @@ class Siege:
                 told = json.loads(bytes(one.body))
                 self._noticed.setdefault(f"{told['what']} {told.get('path', '')}", one.time)
         return self._noticed
+
+    def tells(self, words: str) -> bool:
+        """Whether this is recorded, now or in a moment: what was refused may be told a little later."""
+        deadline = time.monotonic() + NOTICED_S
+        while not (told := any(words in one for one in self.noticed())) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return told
 
     def answered(self) -> float:
         """Wait until the run is paused by what its agent did; how long after its begin that was, in seconds."""

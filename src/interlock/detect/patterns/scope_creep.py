@@ -84,8 +84,10 @@ class ScopeCreep(StatefulDetector[ScopeState]):
 
     def _breach(self, seen: Seen) -> tuple[Issue, ...]:
         """A call that breaks the run's contract, whether or not it was refused."""
-        rule = next((rule for rule in seen.review.rules if rule.startswith(PREFIX)), "") if seen.review else ""
-        if not rule or seen.review is None or seen.step.tool is None:
+        if seen.review is None or not seen.review.rules or seen.step.tool is None:
+            return ()
+        rule = next((rule for rule in seen.review.rules if rule.startswith(PREFIX)), "")
+        if not rule:
             return ()
         tries = self.state.breaches[rule] = self.state.breaches.get(rule, 0) + 1
         return (
@@ -107,12 +109,14 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         call, tool = self.history.call, step.tool
         if call is None or tool is None or call.effect in ("answer", "think"):
             return ()
+        shell = is_shell(tool.name)
+        if not shell and call.effect != "write":
+            return ()  # what only looks breaks nothing
         task = self.context.task or self.history.past.prompt
         if not task:
             return ()
         clauses = read_constraints(task)
-        shell = is_shell(tool.name)
-        if not clauses and call.effect != "write" and not (shell and may_be_unasked(call.text)):
+        if not clauses and not (may_be_unasked(call.text) if shell else any(path[:3] == "../" for path in call.paths)):
             return ()
         command = command_of(tool) if shell else ""
         written = written_paths(tool, call.effect)
