@@ -402,7 +402,9 @@ class _Front:
                     continue
                 if due == self._late_at:
                     self._late_at = None
-                    load_late()
+                    with contextlib.suppress(ImportError, OSError):
+                        # Without it the run goes on; what needs it will say so.
+                        load_late()
                     continue
                 if due == look_at:
                     self._look_alone()
@@ -536,17 +538,20 @@ class _Front:
         threading.Thread(target=self._ask_cancel, args=(why,), name="interlock-cancel", daemon=True).start()
 
     def _ask_cancel(self, why: str) -> None:
+        if not self._unsupervised:
+            # Where it cannot be asked the command is ended anyway, below.
+            with contextlib.suppress(InterlockError, OSError, ImportError):
+                self._ask_owner_to_cancel(why)
+        if self._tree is not None and not self._no_client and self._status is None and self._tree.wait(5.0) is None:
+            self._tree.end(1.0)
+
+    def _ask_owner_to_cancel(self, why: str) -> None:
         from ...control import new_request
         from ...link import ask_owner
 
         actor = "terminal" if why == CTRL_C else SIGNAL
         request = new_request(str(uuid.uuid4()), "cancel", self._launch.spec.run_id, actor=actor, reason=why)
-        if not self._unsupervised:
-            # Where it cannot be asked the command is ended anyway, below.
-            with contextlib.suppress(InterlockError, OSError):
-                ask_owner(self._folder, request, timeout=5.0)
-        if self._tree is not None and not self._no_client and self._status is None and self._tree.wait(5.0) is None:
-            self._tree.end(1.0)
+        ask_owner(self._folder, request, timeout=5.0)
 
     def _next(self, kind: type[Finished], seconds: float) -> None:
         deadline = time.monotonic() + seconds
