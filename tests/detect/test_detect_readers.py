@@ -514,6 +514,13 @@ def test_a_check_gets_better_by_fewer_failures_or_more_passes():
         ("start-job", "read", "", None, ""),
         ("job-status", "run", "", None, "asks"),
         ("list-pods", "read", "", None, "asks"),
+        ("mcp__ci__get_job", "read", "", None, "asks"),
+        ("getBuildStatus", "read", "", None, "asks"),
+        ("wait_for_deployment", "run", "", None, "sleeps"),
+        ("pollJob", "read", "", None, "sleeps"),
+        ("update_task_status", "write", "", None, ""),
+        ("git_status", "read", "", None, ""),
+        ("runbook_lookup", "read", "", None, ""),
     ],
 )
 def test_which_calls_wait_or_ask_how_far_something_is(tool, effect, program, command, waits):

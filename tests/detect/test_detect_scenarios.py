@@ -42,6 +42,14 @@ def test_the_same_status_for_too_long_is_told_once() -> None:
     assert every(timed([POLL] * 10, 100)) == [], "900 s are not over"
 
 
+@pytest.mark.parametrize("tool", ["mcp__ci__get_job", "getBuild", "deployment_status"])
+def test_a_status_that_a_tool_is_asked_for_as_time_passes_is_waiting_whatever_joins_the_words_of_its_name(tool) -> None:
+    asked = Did(tool, "state: running", {"id": "1742"})
+    assert every(timed([asked] * 25, 30)) == [], "12 minutes"
+    assert [issue.type for issue in every(timed([asked] * 20, 100))] == ["long_wait"]
+    assert {issue.type for issue in every(timed([asked] * 12, 0.5))} == {"loop"}, "busy"
+
+
 def test_another_answer_begins_the_wait_anew() -> None:
     ready = replace_result(POLL, "web-0 1/1 Running")
     assert every(timed([*[POLL] * 8, ready, *[POLL] * 9], 100)) == []

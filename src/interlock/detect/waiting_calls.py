@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from ..core import Tool, late_pattern
@@ -28,7 +29,11 @@ _CLOUD_QUESTION = late_pattern(r"\b(?:describe|get|list|show|wait|status)(?:-[\w
 _HEALTH = late_pattern(r"\b(?:curl|wget|http|nc)\b[^\n]*(?:health|ready|livez|/live|status|/ping|/up\b)")
 _WAIT_NAMES = frozenset((b"sleep", b"wait", b"poll", b"await", b"watch"))
 _STATUS_NAMES = frozenset((b"status", b"health", b"progress", b"readiness"))
+_NOT_ASKED = frozenset((b"set", b"update", b"change", b"mark", b"report", b"write", b"create", b"post", b"put", b"git"))
+"""With these a tool's name says that it sets a status, or asks for that of files."""
+
 _QUESTIONS = frozenset((b"get", b"check", b"list", b"describe", b"view", b"show", b"query", b"fetch"))
+_JOINT = late_pattern(r"_|(?<=[a-z0-9])(?=[A-Z])")
 _WORK = frozenset((
     b"job", b"jobs", b"run", b"runs", b"build", b"builds", b"deployment", b"deployments", b"pipeline", b"pipelines",
     b"pod", b"pods", b"workflow", b"workflows", b"rollout",
@@ -55,19 +60,30 @@ Wait = Literal["", "sleeps", "asks"]
 
 def read_waits(tool: Tool, effect: Effect, program: str, command: str | None) -> Wait:
     """Whether a call waits, or asks for the status of something that takes its time; `command` is a shell's."""
-    if command is not None:
-        if any(hint in command for hint in _WAIT_HINTS) and _WAITS.search(command):
-            return "sleeps"
-        if _ASKS.match(program + " "):
-            cloud = program.startswith(("aws", "gcloud", "az"))
-            return "asks" if not cloud or _CLOUD_QUESTION.search(command) else ""
-        asks = ("curl" in command or "wget" in command or "nc " in command) and _HEALTH.search(command)
-        return "asks" if asks else ""
-    name = name_words(tool.name)
+    if command is not None and (waits := _read_command(program, command)):
+        return waits
+    name = _parts(tool.name)
     if not name.isdisjoint(_WAIT_NAMES):
         return "sleeps"
     work = effect == "read" and not name.isdisjoint(_QUESTIONS) and not name.isdisjoint(_WORK)
-    return "asks" if work or not name.isdisjoint(_STATUS_NAMES) else ""
+    status = not name.isdisjoint(_STATUS_NAMES) and name.isdisjoint(_NOT_ASKED)
+    return "asks" if work or status else ""
+
+
+def _read_command(program: str, command: str) -> Wait:
+    if any(hint in command for hint in _WAIT_HINTS) and _WAITS.search(command):
+        return "sleeps"
+    if _ASKS.match(program + " "):
+        cloud = program.startswith(("aws", "gcloud", "az"))
+        return "asks" if not cloud or _CLOUD_QUESTION.search(command) else ""
+    asks = ("curl" in command or "wget" in command or "nc " in command) and _HEALTH.search(command)
+    return "asks" if asks else ""
+
+
+@lru_cache(maxsize=256)
+def _parts(name: str) -> frozenset[bytes]:
+    """The words of a tool's name, however they are joined: `get-job`, `get_job`, `getJob`."""
+    return name_words(_JOINT.sub(" ", name))
 
 
 def named_seconds(text: str) -> float:
