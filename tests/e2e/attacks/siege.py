@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -286,6 +287,7 @@ class Siege:
             if self._run.poll() is None:
                 self._run.send_signal(signal.SIGKILL)
             self._run.communicate()
+        self._end_owner()
         for listener in self._services:
             listener.close()
         if self._runtime is None:
@@ -295,6 +297,19 @@ class Siege:
         shutil.rmtree(self.root, ignore_errors=True)
         if self._cgroup not in ("", "none"):
             remove(Path(self._cgroup), seconds=5)
+
+    def _end_owner(self) -> None:
+        """Also one that an attack has stopped; before its folder goes, in which it would write again."""
+        if not hasattr(self, "owner"):
+            return
+        with contextlib.suppress(ProcessLookupError):
+            owner = os.pidfd_open(self.owner)
+            try:
+                if b"process.owner" in _words(self.owner):
+                    signal.pidfd_send_signal(owner, signal.SIGKILL)
+                    select.select([owner], [], [], 10)
+            finally:
+                os.close(owner)
 
 
 def ordinary_python() -> str:
