@@ -138,3 +138,19 @@ def test_a_mistake_over_one_connection_costs_the_others_nothing(house: House) ->
             assert sock.recv(100) == b""
     with house.call(b"one\n") as sock:
         assert sock.recv(100) == b"ONE\n"
+
+
+def test_what_was_said_by_one_who_has_gone_is_dealt_with_before_it_settles(house: House) -> None:
+    house.counter.settle(20)
+    stays = house.call()
+    house.call(b"hold\n").close()
+    house.held.get(timeout=20)
+    settled = threading.Event()
+    waiting = threading.Thread(target=lambda: (house.counter.settle(20), settled.set()))
+    waiting.start()
+    assert not settled.wait(0.2)
+    house.open.set()
+    assert settled.wait(20)
+    assert house.left.qsize() == 1
+    waiting.join()
+    stays.close()

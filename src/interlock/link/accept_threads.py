@@ -23,6 +23,7 @@ MOST = 1000
 """Connections at one time, each with its thread. For one more, an idle one is cut off."""
 
 FULL_S = 0.05
+SETTLE_LOOK_S = 0.01
 JOIN_S = 1.0
 
 log = logging.getLogger("interlock")
@@ -68,6 +69,18 @@ class AcceptThreads:
         with self._changed:
             for desk in self._open:
                 desk.hang_up()
+
+    def settle(self, seconds: float) -> None:
+        """Return when what others sent before they went is dealt with, or after so long."""
+        deadline, quiet = time.monotonic() + seconds, 0
+        door = select.poll()
+        door.register(self._listener, select.POLLIN)
+        with self._changed:
+            # Looked at twice: one that has been accepted is not in the list at once.
+            while quiet < 2 and time.monotonic() < deadline:
+                at_work = bool(door.poll(0)) or any(desk.busy or not desk.waits() for desk in self._open)
+                quiet = 0 if at_work else quiet + 1
+                self._changed.wait(SETTLE_LOOK_S)
 
     def close(self, grace_s: float = 0.0) -> None:
         """Accept no one more, wait for those who are being answered, and stop. A second time does nothing."""

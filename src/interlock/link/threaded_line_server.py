@@ -50,6 +50,10 @@ class ThreadedLineServer:
         """Cut all connections: no one is answered any more."""
         self._desks.hang_up()
 
+    def settle(self, seconds: float) -> None:
+        """Return when what others sent before they went is dealt with, or after so long."""
+        self._desks.settle(seconds)
+
     def close(self, grace_s: float = 0.0) -> None:
         """Answer what is being answered, and stop."""
         self._desks.close(grace_s)

@@ -230,7 +230,11 @@ class Owner:
         return len(self._supervisor.pipeline.context.contract.done_when) * gate.runner.timeout_s
 
     def settle(self) -> None:
-        """Return when a cancel that ends the command is over: it must not be taken for the command's own end."""
+        """Return when what the command said last is known, and when a cancel that ends it is over.
+
+        A cancel must not be taken for the command's own end.
+        """
+        self._steps.settle()
         if self._supervisor.run.steering is not None:
             self._supervisor.run.steering.settle()
 

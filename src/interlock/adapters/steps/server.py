@@ -20,6 +20,7 @@ MAX_STEP_LINE = 32 * 1024 * 1024
 """Bytes of one line here: hooks hand over whole files that an agent writes."""
 
 JOIN_S = 10.0
+SETTLE_S = 2.0
 
 TOO_LONG = msgspec.json.encode(StepRefusal("the line is too long; shorten the content"))
 
@@ -66,6 +67,12 @@ class StepServer:
         counter = self._serve(listen(path))
         self._counters.append(counter)
         counter.start()
+
+    def settle(self) -> None:
+        """Return when what a process said before it ended is known."""
+        if self.spoken:
+            for counter in self._counters:
+                counter.settle(SETTLE_S)
 
     def close(self) -> None:
         """Answer what is being answered, and stop."""
