@@ -27,9 +27,36 @@ function isShut(session) {
   }
 }
 
+// A connection that is open before it is needed: opencode may end right after an event, and what is written to an open
+// one is sent at once.
+let spare = null
+
+function keepSpare() {
+  if (!socketPath || spare) return
+  const socket = createConnection(socketPath)
+  const drop = () => {
+    if (spare?.socket === socket) spare = null
+    socket.destroy()
+  }
+  socket.on("connect", () => {
+    if (spare) drop()
+    else spare = { socket, drop }
+  })
+  socket.on("error", drop)
+  socket.on("close", drop)
+  socket.unref()
+}
+
 function converse(line) {
   return new Promise((resolve, reject) => {
-    const socket = createConnection(socketPath)
+    const ready = spare
+    spare = null
+    const socket = ready?.socket || createConnection(socketPath)
+    if (ready) {
+      socket.off("error", ready.drop)
+      socket.off("close", ready.drop)
+      socket.ref()
+    }
     let received = ""
     const end = (settle, value) => {
       clearTimeout(timer)
@@ -38,7 +65,9 @@ function converse(line) {
     }
     const silent = () => end(reject, new Error("silent"))
     let timer = setTimeout(silent, DEADLINE_MS)
-    socket.on("connect", () => socket.write(line))
+    if (ready) socket.write(line)
+    else socket.on("connect", () => socket.write(line))
+    keepSpare()
     socket.on("error", () => end(reject, new Error("nobody")))
     socket.on("close", () => end(reject, new Error("lost")))
     socket.on("data", (data) => {
@@ -77,6 +106,7 @@ export const Interlock = async ({ client }) => {
   const models = new Map()
   const asked = new Map()
   const texts = new Map()
+  keepSpare()
 
   const of = (session) => ({ session, root: roots.get(session) || session, model: models.get(session) || "" })
 
