@@ -68,7 +68,9 @@ def test_every_option_is_known() -> None:
         "run --contain none -- true",
         "run x -- true",
         "--log-json run -- true",
+        "run --max-steps " + "9" * 5_000 + " -- true",
     ],
+    ids=lambda words: words[:60],
 )
 def test_what_is_not_plain_is_left_to_the_parser(words: str) -> None:
     assert read_plain(words.split()) is None

@@ -15,6 +15,7 @@ TEXTS = frozenset(("--task", "--name", "--issue", "--hub"))
 PATHS = frozenset(("--config", "--workspace", "--contract", "--summary"))
 LISTS = frozenset(("--label", "--may-change", "--protect", "--done-when", "--constraint", "--goal"))
 NUMBERS = {"--max-steps": int, "--max-cost": float, "--max-minutes": float}
+MOST_DIGITS = 15
 CHOICES = {"--steps": ("auto", "stdout", "off"), "--contain": ("off", "auto", "guard", "fence")}
 FLAGS = {
     "--observe": ("observe", True),
@@ -68,6 +69,6 @@ def _read_option(option: str, value: str) -> tuple[str, object]:
         from pathlib import Path
 
         read = Path(value)
-    elif value.isascii() and value.isdecimal() and option in NUMBERS:
+    elif option in NUMBERS and value.isascii() and value.isdecimal() and len(value) <= MOST_DIGITS:
         read = NUMBERS[option](value)
     return option[2:].replace("-", "_"), read
