@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import contextlib
 import os
 import pty
 import signal
@@ -169,7 +170,12 @@ def test_ctrl_c_at_a_question_leaves_without_a_word(shell: Shell) -> None:
     while b"[y/N]" not in said:
         said += os.read(ours, 4096)
     assert interrupt(child) == 130
-    assert os.read(ours, 4096).strip() in (b"", b":")
+    rest = b""
+    with contextlib.suppress(OSError):
+        # Whatever is left of the question; a terminal whose program has gone says EIO.
+        while data := os.read(ours, 4096):
+            rest += data
+    assert rest.strip() in (b"", b":")
     os.close(ours)
     assert (shell.work / "file").read_text() == "two"
 
