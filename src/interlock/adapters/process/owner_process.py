@@ -14,6 +14,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ...core import InterlockError, from_json
+from ...process import Forked
 from .owner_messages import (
     BeginRun,
     Channel,
@@ -61,7 +62,7 @@ class OwnerProcess:
         self._told: list[CommandStarted | Exited] = []
         self._deaths: list[float] = []
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | WarmProcess | None = None
+        self._process: subprocess.Popen[bytes] | Forked | WarmProcess | None = None
         self._channel: Channel | None = None
         self._early = take_early()
         self._words = self._early.words if self._early is not None else open_words()
