@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -22,7 +21,7 @@ from ...contain import (
     open_filter,
     why_not,
 )
-from ...core import BadInput, create_key, write_trusted
+from ...core import BadInput, create_key, user_folder, write_trusted
 from ...link import runtime_dir
 from ...process import Enclosure
 from .foreground import Foreground
@@ -106,7 +105,7 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
     """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
-    state = Path(platformdirs.user_state_dir("interlock"))
+    state = user_folder("state")
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = GuardedPlaces(
         hidden=tuple(path for path in (state, places.store, runtime_dir()) if path.is_dir()),
