@@ -62,6 +62,10 @@ def _run_plain(options: "dict[str, object]") -> None:
     # What is imported stays: looking through it for garbage takes a tenth of the time.
     gc.disable()
     from .adapters.process.owner_spawn import become_owner, fork_early
+    from .contain import try_early
+
+    if options.get("contain") != "off":
+        try_early(fenced=options.get("contain") == "fence")
     from .cli.exit_status import exit_with
     from .cli.run_start import RunOptions, start_run
 

@@ -17,6 +17,7 @@ from ...contain import (
     GuardedPlaces,
     build_fence,
     find_bubblewrap,
+    forget_early,
     guard_words,
     open_filter,
     why_not,
@@ -44,6 +45,7 @@ def decide_containment(config: Config) -> Containment:
     """What this run gets. Raises BadInput if guard was asked for by name and does not work."""
     wanted = config.runtime.contain
     if wanted == "off":
+        forget_early()
         return Containment("off")
     missing = why_not(fenced=wanted == "fence")
     if wanted == "fence":

@@ -193,6 +193,7 @@ def fork_early() -> bool:
         there.close()
         _early = ForkedOwner(words, here, process)
         return False
+    here.detach()
     os.setsid()
     settle_in(OWNER, (os.open(os.devnull, os.O_RDONLY), words, words), (there.fileno(),))
     sys.argv = [OWNER, str(there.detach())]
