@@ -69,9 +69,13 @@ class OwnerProcess:
         self._over = False
         self._silent, self._busy, self._hung = 0, False, False
 
-    def start(self, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Start an owner and wait until it is ready; raise what keeps it from that, also what `meanwhile` raises."""
+    def start(self, meanwhile: Callable[[], None] = lambda: None, beside: Callable[[], None] = lambda: None) -> None:
+        """Start an owner and wait until it is ready; raise what keeps it from that, also what `meanwhile` raises.
+
+        `beside` is what to do once, before we begin to wait.
+        """
         self._launch(self._begin)
+        beside()
         answer = self._await(meanwhile)
         while answer is None and len(self._deaths) < FIRST_TRIES:
             # It died before it could say a word: killed, or out of memory.
