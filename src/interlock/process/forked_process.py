@@ -34,10 +34,10 @@ class Forked:
             return self._status
 
     def wait(self) -> int:
-        status = None
         while (status := self.poll()) is None:
-            with contextlib.suppress(ChildProcessError):
-                os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            if sys.platform == "linux":
+                with contextlib.suppress(ChildProcessError):
+                    os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
         return status
 
     def send_signal(self, number: int) -> None:
