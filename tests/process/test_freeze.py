@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from .trouble import Starter, until
+from interlock.core import RunSpec
+from interlock.process import proc, spawn
+
+from ..waiting import until
+from .trouble import Starter
 
 LINES = {"family": 5, "fork_loop": 1, "fork_chain": 1, "detached_chain": 1, "fork_burst": 1, "deaf": 1}
 
@@ -75,6 +84,35 @@ def test_the_strangers_beside_it_go_on(mechanism: str, start: Starter) -> None:
     seen = bystander.beats()
     until("the other tree goes on", lambda: bystander.beats() > seen)
     assert set(tree.pids()).isdisjoint(other.pids())
+
+
+def test_a_process_that_waits_in_the_kernel_is_frozen_only_where_it_was_stopped(tmp_path: Path) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    (tmp_path / "stuck.c").write_text(STUCK)
+    subprocess.run(["gcc", "-o", "stuck", "stuck.c"], cwd=tmp_path, check=True)
+    with spawn(RunSpec(run_id="test", argv=("./stuck",), cwd=str(tmp_path)), mechanism="signals") as tree:
+        until("it waits for its child", lambda: len(tree.pids()) == 2)
+        (child,) = set(tree.pids()) - {tree.pid}
+        until("it waits in the kernel", lambda: states(tree.pid) == "D")
+        os.kill(child, signal.SIGSTOP)
+        until("its child is stopped", lambda: states(child) == "T")
+        assert not tree.frozen(), "whoever lets the child go on lets it go on too"
+        assert tree.freeze().processes == 2 and tree.frozen()
+        tree.thaw()
+        until("it may go on", lambda: states(child) == "S")
+        assert not tree.frozen() and states(tree.pid) == "D"
+
+
+def states(pid: int) -> str:
+    return proc.thread_states(pid)
+
+
+STUCK = """
+#include <unistd.h>
+int main(void) { if (vfork() == 0) { pause(); _exit(0); } return 0; }
+"""
+"""Its parent waits for the child in the kernel, and takes no signal meanwhile (state D)."""
 
 
 @pytest.mark.torture

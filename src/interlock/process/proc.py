@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,6 +129,14 @@ def thread_states(pid: int) -> str:
         return ""
     lines = (read_bytes(f"/proc/{pid}/task/{thread}/stat") for thread in threads)
     return "".join(chr(line[line.rindex(b")") + 2]) for line in lines if line)
+
+
+def stops_next(pid: int) -> bool:
+    """Whether a process that waits in the kernel stops before it runs again: it was sent SIGSTOP."""
+    waiting = re.search(rb"^ShdPnd:\t([0-9a-f]+)", read_bytes(f"/proc/{pid}/status"), re.MULTILINE)
+    sent = waiting is not None and int(waiting[1], 16) >> (signal.SIGSTOP - 1) & 1
+    # Where another of its threads has taken the signal, that one has stopped.
+    return bool(sent) or "T" in thread_states(pid)
 
 
 def name_of(pid: int) -> str:
