@@ -62,7 +62,7 @@ def test_duplicate_is_advisory_and_counts_as_an_ack() -> None:
 
 
 def test_after_the_time_out_it_looks_up_the_record_and_never_says_failed() -> None:
-    it = controller(timeout=150)
+    it = controller(timeout=20)
     it.start(at(0))
     assert it.wake_at() == 20
     assert it.tick(at(20)) == [LookUp()]
@@ -72,7 +72,7 @@ def test_after_the_time_out_it_looks_up_the_record_and_never_says_failed() -> No
 
 def test_the_stored_record_is_the_last_word() -> None:
     result = replies(Owner())[1]
-    it = controller(timeout=150)
+    it = controller(timeout=20)
     it.start(at(0))
     it.tick(at(20))
     it.found(RequestRecord(result=result, accepted=True, run_status="aborted"))
