@@ -14,12 +14,13 @@ from pathlib import Path
 import apsw
 
 from interlock.core import CheckpointInfo, Inject, Intervention, Issue, Message, Review, RunSpec, Step, Tool, Usage
-from interlock.journal import Journal, JournalEntry, RunFolder, Store
+from interlock.journal import JournalEntry, RunFolder, Store
 from interlock.records import InterventionRecord, StepRecord
 from interlock.report import Fleet, Story
 from interlock.report.document import gather
 from interlock.report.metrics import JournalMetrics
 from interlock.report.rendering import render
+from interlock.runtime import Run
 
 NOTES = (
     "A journal of 100,000 steps with checkpoints, issues and interventions, and 200 further runs. The floor is one "
@@ -78,12 +79,11 @@ def pass_over(folder: RunFolder) -> None:
 
 def write_run(store: Store, name: str, steps: int) -> RunFolder:
     """A run as supervision writes it: calls with a review and a checkpoint, results, now and then an issue."""
-    folder = store.create(RunSpec(run_id=name, name=name, task="Fix the parser"))
-    with Journal.open(folder) as journal:
+    with Run.create(RunSpec(run_id=name, name=name, task="Fix the parser"), store) as run:
         for first in range(0, steps, 1000):
             entries = [entry for index in range(first, min(first + 1000, steps)) for entry in at_step(name, index)]
-            journal.append(entries, durable=True)
-    return folder
+            run.append_entries(entries, durable=True)
+    return store.find(name)
 
 
 def at_step(run_id: str, index: int) -> list[JournalEntry]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +39,29 @@ def test_whatever_it_does_it_is_frozen_and_thawed(
     assert tree.thaw().held
     until("it counts again", lambda: trouble.beats() > seen)
     assert not tree.frozen()
+
+
+WAITS_IN_THE_KERNEL = """
+import os, sys
+os.mkfifo(sys.argv[1])
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+"""
+"""The parent waits for its child, and takes no signal meanwhile; the child waits for one who writes to it."""
+
+
+def test_a_process_that_only_waits_in_the_kernel_is_not_called_frozen(tmp_path: Path) -> None:
+    argv = (sys.executable, "-c", WAITS_IN_THE_KERNEL, str(tmp_path / "fifo"))
+    with spawn(RunSpec(run_id="test", argv=argv), mechanism="signals") as tree:
+        until("the parent waits", lambda: [p.state for p in map(proc.look_at, tree.pids()) if p] == ["D", "S"])
+        child = tree.pids()[1]
+        os.kill(child, signal.SIGSTOP)
+        until("the child is stopped", lambda: (seen := proc.look_at(child)) is not None and seen.stopped)
+        assert not tree.frozen()
+        assert tree.freeze().held
+        assert tree.frozen()
+        assert tree.thaw().held
+        assert not tree.frozen()
+        tree.end(0)
 
 
 def test_freeze_says_how_many_processes_it_holds(mechanism: str, start: Starter) -> None:
@@ -84,35 +106,6 @@ def test_the_strangers_beside_it_go_on(mechanism: str, start: Starter) -> None:
     seen = bystander.beats()
     until("the other tree goes on", lambda: bystander.beats() > seen)
     assert set(tree.pids()).isdisjoint(other.pids())
-
-
-def test_a_process_that_waits_in_the_kernel_is_frozen_only_where_it_was_stopped(tmp_path: Path) -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
-    (tmp_path / "stuck.c").write_text(STUCK)
-    subprocess.run(["gcc", "-o", "stuck", "stuck.c"], cwd=tmp_path, check=True)
-    with spawn(RunSpec(run_id="test", argv=("./stuck",), cwd=str(tmp_path)), mechanism="signals") as tree:
-        until("it waits for its child", lambda: len(tree.pids()) == 2)
-        (child,) = set(tree.pids()) - {tree.pid}
-        until("it waits in the kernel", lambda: states(tree.pid) == "D")
-        os.kill(child, signal.SIGSTOP)
-        until("its child is stopped", lambda: states(child) == "T")
-        assert not tree.frozen(), "whoever lets the child go on lets it go on too"
-        assert tree.freeze().processes == 2 and tree.frozen()
-        tree.thaw()
-        until("it may go on", lambda: states(child) == "S")
-        assert not tree.frozen() and states(tree.pid) == "D"
-
-
-def states(pid: int) -> str:
-    return proc.thread_states(pid)
-
-
-STUCK = """
-#include <unistd.h>
-int main(void) { if (vfork() == 0) { pause(); _exit(0); } return 0; }
-"""
-"""Its parent waits for the child in the kernel, and takes no signal meanwhile (state D)."""
 
 
 @pytest.mark.torture

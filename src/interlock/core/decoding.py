@@ -7,12 +7,14 @@ the whole process down (0.22 and before). So a type is learnt under a lock here,
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
 import msgspec
 
 T = TypeVar("T")
 Text = bytes | bytearray | memoryview | str
+Hook = Callable[[type, Any], Any]
 
 _learning = threading.RLock()
 _json: dict[object, msgspec.json.Decoder[Any]] = {}
@@ -59,10 +61,13 @@ def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 @overload
-def msgpack_decoder(kind: type[T]) -> msgspec.msgpack.Decoder[T]: ...
+def msgpack_decoder(kind: type[T], hook: Hook | None = None) -> msgspec.msgpack.Decoder[T]: ...
 @overload
-def msgpack_decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]: ...
-def msgpack_decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
-    """What turns msgpack bytes into values of that kind, for where it is done very often."""
+def msgpack_decoder(kind: Any, hook: Hook | None = None) -> msgspec.msgpack.Decoder[Any]: ...
+def msgpack_decoder(kind: Any, hook: Hook | None = None) -> msgspec.msgpack.Decoder[Any]:
+    """What turns msgpack bytes into values of that kind, for where it is done very often.
+
+    `hook` makes what msgspec has no way to make.
+    """
     with _learning:
-        return _msgpack.setdefault(kind, msgspec.msgpack.Decoder(kind))
+        return _msgpack.setdefault(kind, msgspec.msgpack.Decoder(kind, dec_hook=hook))

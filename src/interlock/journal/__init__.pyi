@@ -39,6 +39,12 @@ from .process_tree import read_tree as read_tree
 from .process_tree import write_tree as write_tree
 from .prune import Pruned as Pruned
 from .reader import JournalReader as JournalReader
+from .series import SERIES_KINDS as SERIES_KINDS
+from .series import Series as Series
+from .series import SeriesTally as SeriesTally
+from .series import Sums as Sums
+from .series_file import load_series as load_series
+from .series_file import store_series as store_series
 from .store import Store as Store
 from .store import open_store as open_store
 from .store import summarize as summarize

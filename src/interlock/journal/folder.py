@@ -24,8 +24,8 @@ PARKED = "parked.json"
 LAUNCH = "launch.json"
 """The file in a run's folder that tells how to start a parked run again, as it was typed: no export has it."""
 
-OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "output", "pictures", TREE, HELD,
-        PARKED, LAUNCH)  # fmt: skip
+OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "output", "pictures", "series",
+        TREE, HELD, PARKED, LAUNCH)  # fmt: skip
 """How the names of everything in a run's folder begin, the dot of a draft aside."""
 
 
@@ -54,6 +54,7 @@ class RunFolder:
     incidents = _Part("incidents")
     pictures = _Part("pictures")
     output = _Part("output")
+    series = _Part("series")
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -211,6 +211,11 @@ class JournalReader(JournalReading):
                 return
             after = rows[-1][0]
 
+    def link(self, seq: int) -> bytes | None:
+        """The hash of one record, which covers every record before it; None if there is none."""
+        found = self._ask("SELECT chain FROM record WHERE seq = ?", (seq,)) if self.is_chained else []
+        return found[0][0] if found and isinstance(found[0][0], bytes) else None
+
     def check(self) -> list[str]:
         """What SQLite finds wrong with the file; nothing if it is sound."""
         try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from pathlib import Path
 from typing import NamedTuple
@@ -131,12 +130,11 @@ def thread_states(pid: int) -> str:
     return "".join(chr(line[line.rindex(b")") + 2]) for line in lines if line)
 
 
-def stops_next(pid: int) -> bool:
-    """Whether a process that waits in the kernel stops before it runs again: it was sent SIGSTOP."""
-    waiting = re.search(rb"^ShdPnd:\t([0-9a-f]+)", read_bytes(f"/proc/{pid}/status"), re.MULTILINE)
-    sent = waiting is not None and int(waiting[1], 16) >> (signal.SIGSTOP - 1) & 1
-    # Where another of its threads has taken the signal, that one has stopped.
-    return bool(sent) or "T" in thread_states(pid)
+def stop_waits(pid: int) -> bool:
+    """Whether a process that waits in the kernel stops before it runs again; one that merely reads a disk does not."""
+    waiting = (line for line in read_bytes(f"/proc/{pid}/status").splitlines() if line[:7] in (b"SigPnd:", b"ShdPnd:"))
+    # Where one of its threads took the signal, the others stop as well.
+    return any(int(line[7:], 16) >> (signal.SIGSTOP - 1) & 1 for line in waiting) or "T" in thread_states(pid)
 
 
 def name_of(pid: int) -> str:

@@ -152,7 +152,7 @@ class ProcessTree:
         if self._group:
             return self._group.frozen
         members = self._look()
-        return bool(members) and all(p.stopped or (p.state == "D" and proc.stops_next(p.pid)) for p in members)
+        return bool(members) and all(p.stopped or (p.state == "D" and proc.stop_waits(p.pid)) for p in members)
 
     def limit(self, limits: Limits) -> tuple[LimitHeld, ...]:
         """Hold the tree to the memory, process and CPU limits of these from now on; None takes a limit away."""

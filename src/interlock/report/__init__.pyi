@@ -1,4 +1,6 @@
 from ..control import Waiting as Waiting
+from ..journal import Series as Series
+from ..journal import Sums as Sums
 from .all_runs import AllRuns as AllRuns
 from .budgets import BudgetStanding as BudgetStanding
 from .budgets import read_budgets as read_budgets
@@ -28,8 +30,6 @@ from .proof import last_gate as last_gate
 from .proof import read_proof as read_proof
 from .proof import sorted_claims as sorted_claims
 from .rendering import render as render
-from .series import Series as Series
-from .series import Sums as Sums
 from .story import NEWS as NEWS
 from .story import Story as Story
 from .timeline_entry import KINDS as KINDS

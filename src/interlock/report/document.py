@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from .._version import __version__
 from ..core import LADDER, PAUSE, Issue, RunSpec
-from ..journal import RunSummary, verify_journal
+from ..journal import RunSummary, Series, Sums, verify_journal
 from ..output import LastLines, read_last_lines
 from ..records import ProofRecord, VerificationResult
 from ..runtime import StoredIncident
@@ -19,7 +19,6 @@ from .changes import RunChanges
 from .controls import ControlCommand
 from .episodes import Problem
 from .pictures import ReportPicture, gather_pictures
-from .series import Series, Sums
 from .story import Story
 from .timeline_entry import HIDDEN, TimelineMoment
 

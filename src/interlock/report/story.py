@@ -12,13 +12,12 @@ from msgspec.structs import replace
 
 from ..control import Abort, Done, State, Waiting
 from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
-from ..journal import JournalReader, RunFolder, RunSummary
+from ..journal import SERIES_KINDS, JournalReader, RunFolder, RunSummary, Series, SeriesTally, Sums, load_series
 from ..records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, StepRecord, read_body
-from . import controls, series
+from . import controls
 from .controls import ControlCommand, take_controls
 from .episodes import EpisodeLog, Problem
 from .proof import read_proof, sorted_claims
-from .series import Series, SeriesTally, Sums
 from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
 
@@ -137,15 +136,13 @@ class Story:
     def series(self, max_points: int = 400) -> Series:
         """What the run used and how it went, over its steps."""
         with self._lock:
-            self._count()
-            return self._tally.series(max_points)
+            return self._counted().series(max_points)
 
     @property
     def sums(self) -> Sums:
         """Issues, answers and use of the whole run, added up."""
         with self._lock:
-            self._count()
-            return self._tally.sums
+            return self._counted().sums
 
     @property
     def spec(self) -> RunSpec:
@@ -242,7 +239,7 @@ class Story:
     def _reset(self) -> None:
         self._seq = 0
         self._counts: dict[str, int] = {}
-        self._tally = SeriesTally()
+        self._tally: SeriesTally | None = None
         self._issues: deque[Issue] = deque(maxlen=KEPT)
         self._interventions: dict[str, Intervention] = {}
         self._episodes = EpisodeLog()
@@ -333,12 +330,16 @@ class Story:
         pid = owner.pid if owner is not None else None
         self._summary = replace(self._summary, run_id=self.folder.run_id, owner_pid=pid)
 
-    def _count(self) -> None:
+    def _counted(self) -> SeriesTally:
+        tally = self._tally or SeriesTally()
         if self._reader is not None:
             try:
-                self._tally.add_records(self._reader.bodies(self._tally.seq, series.KINDS))
+                if self._tally is None:
+                    self._tally = tally = load_series(self.folder, self._reader)
+                tally.add_records(self._reader.bodies(tally.seq, SERIES_KINDS))
             except InterlockError as error:
                 self.problem = str(error)
+        return tally
 
     def _asking(self, kinds: frozenset[str] | None) -> list[tuple[frozenset[str] | None, tuple[str, ...]]]:
         """The questions to the journal that find moments of these kinds: record kinds, and what must be in them."""

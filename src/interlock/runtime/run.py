@@ -15,6 +15,7 @@ from ..core import ENDED, Clock, Hold, RunSpec, Status, Step, SystemClock
 from ..journal import Journal, JournalEntry, JournalReading, JournalWriting, RunFolder, RunSummary, Store
 from ..records import EndRecord, RecordBody, kind_of, read_body
 from .gate import Gate
+from .series_keeper import SeriesKeeper
 
 log = logging.getLogger("interlock")
 
@@ -50,6 +51,7 @@ class Run:
         known = journal.reader().summary() if folder is not None else None
         self._summary = known or RunSummary.of(spec, clock.time())
         self.steady = SteadyClock(clock)
+        self._series = SeriesKeeper(folder) if folder is not None else None
         self._closers: list[Callable[[], None]] = []
         self._why_ended = ""
         self._stuck: str | None = None
@@ -90,7 +92,7 @@ class Run:
 
     def record(self, body: RecordBody, *, durable: bool = False, time: float | None = None) -> int:
         """Put one record into the journal."""
-        return self.journal.append([JournalEntry(kind_of(body), body, time)], durable=durable)
+        return self._noted(self.journal.append([JournalEntry(kind_of(body), body, time)], durable=durable))
 
     def append(
         self,
@@ -110,7 +112,7 @@ class Run:
         # Under one lock: a summary that is stored after a newer one would hide what that one said.
         with self._lock:
             self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
-            return self.journal.append(entries, durable=durable, summary=self._summary)
+            return self._noted(self.journal.append(entries, durable=durable, summary=self._summary))
 
     def update(self, **changes: object) -> None:
         """Change what lists show of the run."""
@@ -193,7 +195,14 @@ class Run:
         """Close the run; what was recorded stays."""
         while self._closers:
             self._closers.pop()()
+        if self._series is not None:
+            self._series.close()
         self.journal.close()
+
+    def _noted(self, seq: int) -> int:
+        if self._series is not None and seq > 0:
+            self._series.note(seq)
+        return seq
 
     def __enter__(self) -> Run:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable
 
 from msgspec import Struct, field
@@ -18,7 +18,7 @@ from ..records import (
     decode_body,
 )
 
-KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
+SERIES_KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
 
 POINTS = 2048
 """Points kept; when there are twice as many, every second one goes."""
@@ -66,31 +66,34 @@ def count(counter: Counter[str], name: str) -> None:
     counter[name if name in counter or len(counter) < NAMES else "…"] += 1
 
 
-class SeriesTally:
-    """Takes records in order; `seq` is the last one taken."""
+Point = tuple[int, int, float, float, int, int]
 
-    def __init__(self) -> None:
-        self.seq = 0
-        self.sums = Sums()
-        self._points: list[tuple[int, int, float, float, int, int]] = []
-        self._every = 1
-        self._since = 0
-        self._forward: deque[bool] = deque(maxlen=WINDOW)
-        self._ahead = 0
-        self._issues = self._acted = 0
-        self._last: tuple[int, int, float, float, int, int] | None = None
+
+class SeriesTally(Struct):
+    """Takes records in order; `seq` is the last one taken. It can be stored, and go on from there."""
+
+    seq: int = 0
+    sums: Sums = field(default_factory=Sums)
+    points: list[Point] = field(default_factory=list)
+    every: int = 1
+    since: int = 0
+    forward: list[bool] = field(default_factory=list)
+    issues: int = 0
+    acted: int = 0
+    last: Point | None = None
+    last_is_point: bool = False
 
     def add_records(self, records: Iterable[tuple[int, str, bytes]]) -> None:
-        """Add records (seq, kind, body) of these KINDS; one that cannot be read is left out."""
+        """Add records (seq, kind, body) of SERIES_KINDS; one that cannot be read is left out."""
         for seq, kind, body in records:
             self.seq = seq
             self._count(decode_body(kind, body))
 
     def series(self, max_points: int) -> Series:
         """At most so many points, evenly, with the first and the last."""
-        points = list(self._points)
-        if self._last is not None and (not points or points[-1] is not self._last):
-            points.append(self._last)
+        points = list(self.points)
+        if self.last is not None and not self.last_is_point:
+            points.append(self.last)
         if len(points) > max_points >= 2:
             last = len(points) - 1
             points = [points[round(at * last / (max_points - 1))] for at in range(max_points)]
@@ -103,13 +106,13 @@ class SeriesTally:
             case StepRecord():
                 self._step(body)
             case Issue():
-                self._issues += 1
+                self.issues += 1
                 count(sums.issues, body.type)
                 count(sums.severities, body.severity or "medium")
                 self._amend()
             case InterventionRecord():
                 made = body.intervention
-                self._acted += bool(body.directives)
+                self.acted += bool(body.directives)
                 sums.interventions.setdefault(made.type, Counter())[made.outcome] += 1
                 self._amend()
             case Intervention():
@@ -152,41 +155,40 @@ class SeriesTally:
     def _add(self, index: int, *, forward: bool) -> None:
         """A point after a step."""
         sums = self.sums
-        if len(self._forward) == WINDOW:
-            self._ahead -= self._forward[0]
-        self._forward.append(forward)
-        self._ahead += forward
-        self._last = (
+        if len(self.forward) == WINDOW:
+            del self.forward[0]
+        self.forward.append(forward)
+        self.last = (
             index,
             sums.input_tokens + sums.output_tokens,
             sums.cost_usd,
-            self._ahead / len(self._forward),
-            self._issues,
-            self._acted,
+            sum(self.forward) / len(self.forward),
+            self.issues,
+            self.acted,
         )
-        self._since += 1
-        if self._since >= self._every:
-            self._since = 0
-            self._points.append(self._last)
-            if len(self._points) >= 2 * POINTS:
-                self._points = self._points[::2]
-                self._every *= 2
+        self.since += 1
+        self.last_is_point = self.since >= self.every
+        if self.last_is_point:
+            self.since = 0
+            self.points.append(self.last)
+            if len(self.points) >= 2 * POINTS:
+                self.points, self.last_is_point = self.points[::2], False
+                self.every *= 2
 
     def _check(self, check: InterventionEvent) -> None:
         """A check of the screen that found something is an issue, one that did something about it an answer."""
         count(self.sums.looks, check.outcome)
         if check.outcome == "none":
             return
-        self._issues += 1
-        self._acted += check.outcome in ("recovered", "failed")
+        self.issues += 1
+        self.acted += check.outcome in ("recovered", "failed")
         count(self.sums.issues, f"screen: {check.status.value}")
         self._amend()
 
     def _amend(self) -> None:
         """What a step led to belongs to its point."""
-        if self._last is None:
+        if self.last is None:
             return
-        amended = (*self._last[:4], self._issues, self._acted)
-        if self._points and self._points[-1] is self._last:
-            self._points[-1] = amended
-        self._last = amended
+        self.last = (*self.last[:4], self.issues, self.acted)
+        if self.last_is_point:
+            self.points[-1] = self.last
