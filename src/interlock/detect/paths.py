@@ -68,7 +68,7 @@ def written_paths(tool: Tool, effect: Effect) -> tuple[str, ...]:
         found = [value for key, value in tool.arguments.items() if key.lower() in _KEYS and isinstance(value, str)]
         return tuple(path for path in found if 0 < len(path) <= LENGTH)
     command = command_of(tool)
-    found = _REDIRECTED.findall(command)
+    found = _REDIRECTED.findall(command) if ">" in command else []
     for words in _CHANGED.findall(command):
         found += [word for word in words.split() if word[:1] not in "-<>" and ("/" in word or "." in word)]
     stripped = (path.strip("\"'") for path in found)
