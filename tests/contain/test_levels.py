@@ -86,11 +86,11 @@ def test_the_command_does_not_start_where_guard_cannot_work(place: Place) -> Non
     environment = {**place.environment, "PATH": str(tools)}
     words = place.command("touch", "ran", options=("--contain", "guard"))
     run = place.begin(words, env=environment)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 2 and b"bubblewrap is not installed" in err
     assert not (place.workspace / "ran").exists()
     run = place.begin(place.command("touch", "ran", options=("--contain", "auto")), env=environment)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 0 and b"not contained" in err.splitlines()[0]
     assert (place.workspace / "ran").exists()
 
@@ -99,7 +99,7 @@ def test_an_unknown_level_and_an_unknown_name_are_errors(place: Place) -> None:
     status, _, err = place.run("true", options=("--contain", "moat"))
     assert status == 2 and b"moat" in err
     run = place.begin(place.command("true"), env={**place.environment, "INTERLOCK_CONTAIN__ALLOW": "[dokcer]"})
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 2 and b"contain.allow" in err
 
 
@@ -118,7 +118,7 @@ def test_a_fence_without_its_network_or_the_proxy_is_an_error_before_the_command
     (tools / "bwrap").chmod(0o755)
     path = f"{tools}:{place.environment['PATH']}"
     words = place.command("touch", "ran", options=("--contain", "fence"))
-    _, err = (run := place.begin(words, env={**place.environment, "PATH": path})).communicate(timeout=60)
+    _, err = (run := place.begin(words, env={**place.environment, "PATH": path})).communicate(timeout=150)
     assert run.returncode == 2, err
     assert b"fence does not work here: bwrap: loopback: Failed RTM_NEWADDR" in err and b"--contain off" in err
     assert not (place.workspace / "ran").exists() and place.store.runs() == []
