@@ -61,7 +61,7 @@ def _run_plain(options: "dict[str, object]") -> None:
 
     # What is imported stays: looking through it for garbage takes a tenth of the time.
     gc.disable()
-    from .adapters.process.owner_spawn import become_owner, fork_early
+    from .adapters.process.owner_spawn import fork_early
     from .contain import try_early
 
     if options.get("contain") != "off":
@@ -70,7 +70,11 @@ def _run_plain(options: "dict[str, object]") -> None:
     from .cli.run_start import RunOptions, start_run
 
     if fork_early():
-        become_owner()
+        from .adapters.process.owner import main as own_run
+
+        gc.freeze()
+        gc.enable()
+        own_run()
         return
     gc.enable()
     exit_with(lambda: start_run(RunOptions(**options)))  # type: ignore[arg-type]

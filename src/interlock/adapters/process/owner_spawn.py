@@ -7,7 +7,6 @@ little: `interlock run` calls `spawn_early` before it imports anything else.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import select
 import signal
@@ -181,7 +180,7 @@ def spawn_early(arguments: list[str], *, forks: bool) -> None:
 
 
 def fork_early() -> bool:
-    """Fork the owner, where none is on its way. True in the fork, which has nothing to do but `become_owner`."""
+    """Fork the owner, where none is on its way. True in the fork, which is to become it."""
     global _early
     from ...process import can_fork, fork, settle_in
 
@@ -198,15 +197,6 @@ def fork_early() -> bool:
     settle_in(OWNER, (os.open(os.devnull, os.O_RDONLY), words, words), (there.fileno(),))
     sys.argv = [OWNER, str(there.detach())]
     return True
-
-
-def become_owner() -> None:
-    """In a fork: be what a process would be that was started as one."""
-    from .owner import main
-
-    gc.freeze()
-    gc.enable()
-    main()
 
 
 def take_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
