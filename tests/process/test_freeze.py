@@ -13,7 +13,8 @@ import pytest
 from interlock.core import RunSpec
 from interlock.process import proc, spawn
 
-from .trouble import Starter, until
+from ..waiting import until
+from .trouble import Starter
 
 LINES = {"family": 5, "fork_loop": 1, "fork_chain": 1, "detached_chain": 1, "fork_burst": 1, "deaf": 1}
 
