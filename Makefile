@@ -4,7 +4,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
-WORKERS ?= 2
 SCREEN_PACKAGES := xvfb openbox xdotool scrot xterm dbus-daemon at-spi2-core tesseract-ocr sway grim
 TERMINAL_PACKAGES := tmux less gcc libc6-dev openssl bubblewrap faketime
 EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
@@ -43,7 +42,8 @@ demo: setup ## one supervised run that goes wrong in several ways, in under a mi
 
 test: setup ## all tests that install in a few minutes
 	@scripts/debian-packages $(SCREEN_PACKAGES) $(TERMINAL_PACKAGES) $(BROWSER_PACKAGES)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.coverage_floors
+	@$(BIN)/python -m compileall -q src || true
+	$(BIN)/python -m pytest -n $(or $(WORKERS),4) --dist loadfile --no-loadscope-reorder -p tests.coverage_floors
 
 test-gui: setup ## with a real VS Code, installed once and cached
 	@scripts/debian-packages $(SCREEN_PACKAGES) $(EDITOR_PACKAGES)
@@ -54,7 +54,7 @@ test-agents: setup ## the real agent clients, offline (AGENT=name: one of them)
 	@scripts/debian-packages $(TERMINAL_PACKAGES)
 	@$(BIN)/python scripts/install-agents >/dev/null
 	@$(BIN)/python scripts/install-frameworks $(AGENT) >/dev/null
-	$(BIN)/python -m pytest -m agents -n $(WORKERS) --dist loadfile $(if $(AGENT),-k "$(AGENT)") tests/agents
+	$(BIN)/python -m pytest -m agents -n $(or $(WORKERS),2) --dist loadfile $(if $(AGENT),-k "$(AGENT)") tests/agents
 
 web: setup ## build the dashboard's front end (installs Node from PyPI once)
 	$(BIN)/python scripts/web_build.py
@@ -87,10 +87,10 @@ bench-loop: setup ## the ladder against scripted agents (ONLY=name: one of them)
 
 torture: setup ## the long versions: crashes, simulations, properties
 	@scripts/debian-packages $(TERMINAL_PACKAGES)
-	$(BIN)/python -m pytest -n $(WORKERS) -m torture --timeout 7200
+	$(BIN)/python -m pytest -n $(or $(WORKERS),2) -m torture --timeout 7200
 
 mutants: setup ## change the code of decide, detect and control in 600 places, and see whether a test fails
-	$(BIN)/python scripts/mutants.py --workers $(WORKERS)
+	$(BIN)/python scripts/mutants.py --workers $(or $(WORKERS),2)
 
 docs: setup ## build the documentation into site/; a warning is an error
 	@$(BIN)/python scripts/docs_site.py

@@ -6,6 +6,7 @@ A busy machine makes examples slow; that is not a failure of what is tested.
 
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
@@ -14,3 +15,14 @@ for _number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 
 settings.register_profile("any load", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any load")
+
+LONG_FOLDERS = ("e2e", "link", "checkpoint", "docs", "web", "gui", "tui", "adapters", "runtime", "cli", "report")
+"""Those whose files take long, the longest first."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Among several workers, what takes long comes first: at the end none waits for the others."""
+    if hasattr(config, "workerinput"):
+        ranks = {name: number for number, name in enumerate(LONG_FOLDERS)}
+        tests = config.rootpath / "tests"
+        items.sort(key=lambda item: ranks.get(item.path.relative_to(tests).parts[0], len(ranks)))

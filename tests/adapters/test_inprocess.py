@@ -126,7 +126,7 @@ def test_a_paused_run_holds_calls_and_turns_until_it_is_resumed(session: Session
     assert done == []
     assert session.supervisor.resume()
     for thread in waiting:
-        thread.join(60)
+        thread.join(150)
     assert sorted(done) == ["None", "a.txt"]
 
 
@@ -210,7 +210,7 @@ def test_a_tools_processes_are_held_to_the_limits_of_the_run(tmp_path: Path) -> 
 
     def work(arguments: object) -> int:
         with subprocess.Popen([sys.executable, "-c", greedy], stdin=subprocess.PIPE) as process:
-            return process.wait(60)
+            return process.wait(150)
 
     assert session.run(session.ask("python", {"code": greedy}), work) == -signal.SIGKILL
     session.close()

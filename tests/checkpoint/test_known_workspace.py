@@ -71,7 +71,7 @@ def test_a_start_does_not_wait_for_the_walk_alongside_the_command(known: Open, m
 
     def walk(_: object) -> None:
         started.set()
-        assert returned.wait(60)
+        assert returned.wait(150)
 
     monkeypatch.setattr("interlock.checkpoint.snapshot.Snapshots.warm_up", walk)
     start = threading.Thread.start
@@ -79,13 +79,13 @@ def test_a_start_does_not_wait_for_the_walk_alongside_the_command(known: Open, m
     def start_and_wait(thread: threading.Thread) -> None:
         start(thread)
         if thread.name == "checkpoint-warm-up":
-            assert started.wait(60), "it has the lock now"
+            assert started.wait(150), "it has the lock now"
 
     monkeypatch.setattr(threading.Thread, "start", start_and_wait)
     with known(Settings(exclude=("*.log",)), run_id="run-2", watch=True) as checkpoints:
         making = threading.Thread(target=lambda: checkpoints.create("", 0, "start"))
         making.start()
-        making.join(60)
+        making.join(150)
         was_made = not making.is_alive()
         returned.set()
         making.join()

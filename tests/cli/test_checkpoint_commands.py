@@ -152,7 +152,7 @@ def interrupt(child: subprocess.Popen[bytes]) -> int:
     while True:
         child.send_signal(signal.SIGINT)
         try:
-            return child.wait(60)
+            return child.wait(150)
         except subprocess.TimeoutExpired:
             continue
 

@@ -180,4 +180,4 @@ def in_terminal(home, columns, rows):
         pass  # the other side has closed
     finally:
         os.close(ours)
-        assert process.wait(60) == 0
+        assert process.wait(150) == 0

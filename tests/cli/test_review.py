@@ -149,7 +149,7 @@ def test_answers_come_while_the_input_is_still_open() -> None:
             process.stdin.flush()
             assert json.loads(process.stdout.readline())["verdict"] == verdict
         process.stdin.close()
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=150) == 1
 
 
 def test_our_own_options_are_ours_wherever_they_stand(interlock: Interlock) -> None:

@@ -208,7 +208,7 @@ def test_watching_ends_when_nobody_reads_any_more(tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=150,
             check=True,
         )
         assert done.stdout.count("\n") == 1

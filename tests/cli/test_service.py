@@ -11,13 +11,13 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from interlock.cli.service import unit_text
 from interlock.journal import Store
 
+from ..waiting import eventually
 from .calling import interlock
 
 SYSTEMD = Path("/lib/systemd/systemd")
@@ -106,7 +106,7 @@ class Machine:
                 stderr=log,
             )
         try:
-            first = until(lambda: children(process.pid))[0]
+            first = eventually(lambda: children(process.pid))[0]
             into = ["nsenter", "-t", str(first), "-m", "-p", "-C", "-i", "-u", "-T", f"--wd={self.workspace}"]
 
             def run(*words: str) -> str:
@@ -115,7 +115,7 @@ class Machine:
                 )
                 return done.stdout + done.stderr
 
-            until(lambda: "running" in run("systemctl", "--user", "is-system-running"))
+            eventually(lambda: "running" in run("systemctl", "--user", "is-system-running"))
             yield run
         finally:
             for pid in children(process.pid):
@@ -124,7 +124,7 @@ class Machine:
             process.wait()
             folders = [cgroup, *(path for path in cgroup.rglob("*") if path.is_dir())]
             for folder in sorted(folders, key=lambda path: -len(path.parts)):
-                until(lambda folder=folder: _is_removed(folder))  # type: ignore[misc]
+                eventually(lambda folder=folder: _is_removed(folder))  # type: ignore[misc]
 
 
 def _is_removed(cgroup: Path) -> bool:
@@ -142,14 +142,6 @@ def children(pid: int) -> list[int]:
         return []
 
 
-def until(is_so: Callable[[], Any]) -> Any:
-    deadline = time.monotonic() + 60
-    while not (found := is_so()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return found
-
-
 @pytest.mark.torture
 @pytest.mark.skipif(os.geteuid() != 0 or not SYSTEMD.exists() or UNIFIED is None, reason="needs root and systemd")
 def test_after_a_power_cut_systemd_alone_wakes_a_parked_run_once(tmp_path: Path) -> None:
@@ -164,9 +156,9 @@ def test_after_a_power_cut_systemd_alone_wakes_a_parked_run_once(tmp_path: Path)
         assert "enabled and started interlock.service" in run(*interlock_, "serve", "--install-service")
         assert run("systemctl", "--user", "is-enabled", "interlock.service").strip() == "enabled"
         run("sh", "-c", f"{sys.executable} -m interlock run -- {sys.executable} client.py >run.log 2>&1 &")
-        until(lambda: any(path for path in store.root.glob("*/parked.json")))
+        eventually(lambda: any(path for path in store.root.glob("*/parked.json")))
     with machine.booted() as run:
-        until(lambda: store.runs()[0].status == "done")
+        eventually(lambda: store.runs()[0].status == "done")
         (first, at), (second, again) = (
             line.split() for line in (machine.workspace / "starts").read_text().splitlines()
         )

@@ -30,7 +30,7 @@ def connect(host: str, port: int, family: int = socket.AF_INET) -> str:
 
 def tunnel(host: str, port: int, name: str) -> str:
     way = urllib.request.getproxies()["https"].rpartition(":")[2]
-    with socket.create_connection(("127.0.0.1", int(way)), timeout=20) as sock:
+    with socket.create_connection(("127.0.0.1", int(way)), timeout=150) as sock:
         sock.sendall(f"CONNECT {host}:{port} HTTP/1.1\r\nhost: {host}\r\n\r\n".encode())
         said = sock.recv(4096).decode()
         if " 200 " not in said:
@@ -54,12 +54,12 @@ def ask_model() -> str:
     request = urllib.request.Request(
         os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(), headers
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=150) as answer:
         return str(json.load(answer)["content"][0]["text"])
 
 
 def send_in_plain() -> str:
-    with urllib.request.urlopen("http://example.test/", timeout=20) as answer:
+    with urllib.request.urlopen("http://example.test/", timeout=150) as answer:
         return str(answer.status)
 
 

@@ -162,7 +162,7 @@ def test_what_mounts_and_missing_routes_refuse_is_recorded_where_a_result_shows_
     words = (sys.executable, "agent.py", place.environment["PYTHONPATH"], str(home / "made"))
     environment = {**place.environment, "HOME": str(home)}
     run = place.begin(place.command(*words, options=("--contain", "fence")), env=environment)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 0, err
     told = [(one["step"], one["why"]) for one in place.records("fence") if not one["host"]]
     assert [step for step, _ in told] == [1, 5], told
@@ -199,6 +199,6 @@ def test_what_is_given_for_writing_is_not_hidden(tmp_path: Path, monkeypatch: py
 def test_a_bad_host_and_a_bad_place_are_errors_before_the_command_starts(place: Place) -> None:
     for key, value in (("HOSTS", '["*"]'), ("HOSTS", '["https://x"]'), ("WRITE", '["~/x*"]'), ("HIDE", '["x"]')):
         run = place.begin(place.command("touch", "ran"), env={**place.environment, f"INTERLOCK_CONTAIN__{key}": value})
-        _, err = run.communicate(timeout=60)
+        _, err = run.communicate(timeout=150)
         assert run.returncode == 2 and f"contain.{key.lower()}".encode() in err, err
     assert not (place.workspace / "ran").exists()

@@ -46,6 +46,24 @@ def test_a_bubblewrap_that_fails_is_quoted(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "No permissions to create new namespace" in bubblewrap.why_not()
 
 
+def test_a_trial_that_was_begun_early_is_the_answer_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fake, ran = tmp_path / "bwrap", tmp_path / "ran"
+    fake.write_text(f"#!/bin/sh\necho $* >> {ran}\necho 'bwrap: not here' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr(bubblewrap, "find_bubblewrap", lambda: str(fake))
+    bubblewrap.try_early(fenced=False)
+    assert "not here" in bubblewrap.why_not()
+    assert len(ran.read_text().splitlines()) == 1
+    bubblewrap.try_early(fenced=False)
+    assert "not here" in bubblewrap.why_not(fenced=True)
+    assert len(ran.read_text().splitlines()) == 3
+    bubblewrap.try_early(fenced=False)
+    assert decide_containment(asked("off")).line == ""
+    assert len(ran.read_text().splitlines()) == 4
+    assert "not here" in bubblewrap.why_not()
+    assert len(ran.read_text().splitlines()) == 5
+
+
 def test_guard_is_the_default_where_it_works_and_off_says_nothing() -> None:
     assert decide_containment(Config()) == decide_containment(asked("auto"))
     assert decide_containment(Config()).level == ("off" if bubblewrap.why_not() else "guard")
@@ -68,11 +86,11 @@ def test_the_command_does_not_start_where_guard_cannot_work(place: Place) -> Non
     environment = {**place.environment, "PATH": str(tools)}
     words = place.command("touch", "ran", options=("--contain", "guard"))
     run = place.begin(words, env=environment)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 2 and b"bubblewrap is not installed" in err
     assert not (place.workspace / "ran").exists()
     run = place.begin(place.command("touch", "ran", options=("--contain", "auto")), env=environment)
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 0 and b"not contained" in err.splitlines()[0]
     assert (place.workspace / "ran").exists()
 
@@ -81,7 +99,7 @@ def test_an_unknown_level_and_an_unknown_name_are_errors(place: Place) -> None:
     status, _, err = place.run("true", options=("--contain", "moat"))
     assert status == 2 and b"moat" in err
     run = place.begin(place.command("true"), env={**place.environment, "INTERLOCK_CONTAIN__ALLOW": "[dokcer]"})
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 2 and b"contain.allow" in err
 
 
@@ -100,7 +118,7 @@ def test_a_fence_without_its_network_or_the_proxy_is_an_error_before_the_command
     (tools / "bwrap").chmod(0o755)
     path = f"{tools}:{place.environment['PATH']}"
     words = place.command("touch", "ran", options=("--contain", "fence"))
-    _, err = (run := place.begin(words, env={**place.environment, "PATH": path})).communicate(timeout=60)
+    _, err = (run := place.begin(words, env={**place.environment, "PATH": path})).communicate(timeout=150)
     assert run.returncode == 2, err
     assert b"fence does not work here: bwrap: loopback: Failed RTM_NEWADDR" in err and b"--contain off" in err
     assert not (place.workspace / "ran").exists() and place.store.runs() == []

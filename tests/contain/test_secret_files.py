@@ -65,7 +65,7 @@ def test_a_contained_agent_reads_no_key(tmp_path: Path, level: str, old: bool) -
     if not old:
         create_key(after)
     (place.workspace / "go").touch()
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 0, err
     found = json.loads((place.workspace / "found").read_text())
     assert [name for name in names[:-1] if found[name]] == []

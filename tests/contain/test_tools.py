@@ -29,8 +29,8 @@ CARGO = "cargo init -q --vcs none --name x . && cargo build -q --offline && ./ta
 XDIST = f"""printf 'import pytest\\n@pytest.mark.parametrize("n", range(6))\\ndef test_x(n): pass\\n' > test_x.py &&
 {sys.executable} -m pytest -q -p no:cacheprovider -n 2 test_x.py"""
 SERVER = f""": > log
-{sys.executable} -m http.server 0 --bind 127.0.0.1 > log 2>&1 & pid=$!
-for i in $(seq 200); do port=$(sed -n 's/.*port \\([0-9]*\\) .*/\\1/p' log); test -n "$port" && break; sleep 0.1; done
+{sys.executable} -u -m http.server 0 --bind 127.0.0.1 > log 2>&1 & pid=$!
+for i in $(seq 1000); do port=$(sed -n 's/.*port \\([0-9]*\\) .*/\\1/p' log); test -n "$port" && break; sleep 0.1; done
 {sys.executable} -c "import urllib.request as u; print(u.urlopen('http://127.0.0.1:$port/log').status)" && kill $pid"""
 WINDOW = "xvfb-run -a xdpyinfo > shown || xvfb-run -a xterm -e true"
 JOBS = "(sleep 0.1; echo a) & (sleep 0.2; echo b) & wait; mkfifo f; echo c > f & cat f; flock lock true"

@@ -58,7 +58,7 @@ def post(model: ScriptedModel, path: str, body: dict[str, Any]) -> bytes:
     request = urllib.request.Request(
         model.url + path, json.dumps(body).encode(), {"content-type": "application/json", "x-api-key": "sk-secret"}
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=150) as answer:
         data: bytes = answer.read()
         return data
 
@@ -131,5 +131,5 @@ def test_it_runs_as_a_program_that_imports_nothing_but_the_standard_library() ->
         "with m.ScriptedModel('talk') as model: print(model.url)\n"
         "print([name for name in ('msgspec', 'yaml', 'apsw', 'rich') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=150, check=True)
     assert done.stdout.splitlines()[1] == "[]"

@@ -35,13 +35,15 @@ def place(tmp_path):
     work.mkdir()
     (work / "tests").mkdir()
     shutil.copytree(ROOT / "tests" / "data", work / "tests" / "data")
-    programs = tmp_path / "bin"
+    programs, temporary = tmp_path / "bin", tmp_path / "tmp"
     programs.mkdir()
+    temporary.mkdir()
     (programs / "interlock").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m interlock "$@"\n')
     (programs / "interlock").chmod(0o755)
     environment = {
         **os.environ,
         "HOME": str(tmp_path),
+        "TMPDIR": str(temporary),
         "PATH": f"{programs}:{os.environ['PATH']}",
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "XDG_CONFIG_HOME": str(tmp_path / "config"),

@@ -7,9 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,7 @@ from interlock.process import TreeHandle
 from interlock.process.proc import environment_of, look_around
 from interlock.process.process_family import MARKER, has_marker
 
-PATIENCE_S = 150.0
+from ..waiting import PATIENCE_S, until
 
 
 class Place:
@@ -179,15 +177,14 @@ def owners(place: Place, module: bytes = b"interlock.adapters.process.owner") ->
     return found
 
 
-def until(what: str, is_so: Callable[[], object], patience_s: float = PATIENCE_S) -> None:
-    """Wait for something that another process does."""
-    deadline = time.monotonic() + patience_s
-    while not is_so():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.01)
+def kill_both(front: int, owner: int) -> None:
+    """Kill a run's front and its owner so that neither has time to start a successor of the other."""
+    os.kill(owner, signal.SIGSTOP)
+    os.kill(front, signal.SIGKILL)
+    os.kill(owner, signal.SIGKILL)
 
 
-__all__ = ["MARKER", "Place", "finish", "owners", "until"]
+__all__ = ["MARKER", "PATIENCE_S", "Place", "finish", "kill_both", "owners", "until"]
 
 
 def fill(disk: Path) -> None:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,8 @@ import pytest
 
 from interlock.journal import JournalReader, RunFolder, Store
 from interlock.journal.verify import verify_journal
+
+from ..waiting import PATIENCE_S, eventually
 
 AGENT = """
 import json, os, socket, sys, time
@@ -73,13 +75,6 @@ def fill(disk: Path) -> list[Path]:
     return ballast
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 60) -> None:
-    until = time.monotonic() + seconds
-    while not what():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.05)
-
-
 class FullDisk:
     """Runs whose state directory is on a small disk, one after the other, and how long each order to them took."""
 
@@ -102,7 +97,7 @@ class FullDisk:
         try:
             self.wait_for_steps()
             yield max(Store(self.disk / "interlock" / "runs").folders(), key=lambda folder: folder.run_id)
-            front.wait(60)
+            front.wait(PATIENCE_S)
         finally:
             if front.poll() is None:
                 front.send_signal(signal.SIGKILL)
@@ -120,7 +115,7 @@ class FullDisk:
 
     def wait_for_steps(self, count: int = 20) -> None:
         before = self.steps()
-        wait_for(lambda: self.steps() > before + count)
+        eventually(lambda: self.steps() > before + count)
 
     def tell(self) -> None:
         for command in ("pause", "resume", "cancel"):
@@ -146,7 +141,7 @@ def obeyed_on_a_full_disk(disk: Path, tmp_path: Path, rounds: int) -> None:
         for path in ballast:
             path.unlink()
         steps = _count(folder, "step")
-        wait_for(lambda: _count(folder, "step") > steps + 10)
+        eventually(lambda: _count(folder, "step") > steps + 10)
         fill(disk)
         here.wait_for_steps()
         here.order("cancel")

@@ -30,7 +30,7 @@ from interlock.journal import JournalReader, RunFolder, Store
 from interlock.journal.parked_file import read_parked
 from interlock.runtime.parking import SPACING_S, Parked
 
-from .running import Place, owners, until
+from .running import Place, kill_both, owners, until
 
 PATIENCE_S = 180.0
 
@@ -239,10 +239,9 @@ class Night:
         adopt(self.place, self.place.store.root)
 
     def _kill_both(self, process: subprocess.Popen[bytes]) -> None:
-        owner = self.folder.owner()
+        if (owner := self.folder.owner()) is not None:
+            kill_both(process.pid, owner.pid)
         process.kill()
-        if owner is not None:
-            os.kill(owner.pid, signal.SIGKILL)
         process.wait(PATIENCE_S)
         wait_for("nobody has it", lambda: self.folder.owner() is None)
 

@@ -113,12 +113,20 @@ def test_what_a_full_screen_program_drew_can_be_read(screen_of: Begin, place: Pl
 
 def test_output_of_one_step_and_since_a_time(place: Place) -> None:
     script = (
-        "from interlock.adapters.steps.client import Steps\nimport time\n"
-        "s = Steps(); print('before', flush=True); time.sleep(0.3)\n"
-        "s.before('bash', {'command': 'ls'}); print('during', flush=True); time.sleep(0.3); s.after('ok')\n"
-        "time.sleep(0.3); print('later', flush=True)"
+        "from interlock.adapters.steps.client import Steps\nimport pathlib, time\n"
+        "def say(word):\n"
+        "    print(word, flush=True)\n"
+        "    while not pathlib.Path(word).exists(): time.sleep(0.01)\n"
+        "s = Steps(); say('before')\n"
+        "s.before('bash', {'command': 'ls'}); say('during'); s.after('ok')\n"
+        "say('later')"
     )
-    assert place.run(sys.executable, "-c", script)[0] == 0
+    running = place.start(sys.executable, "-c", script)
+    # A line has the time at which it was copied: the next step is not told before that.
+    for word in ("before", "during", "later"):
+        until(f"{word} is kept", lambda word=word: word.encode() in kept_output(place))  # type: ignore[misc]
+        (place.workspace / word).touch()
+    assert finish(running)[0] == 0
     run = place.folder.run_id
     (first, *_) = place.records("step")
     number = str(first["step"]["index"])
@@ -126,6 +134,13 @@ def test_output_of_one_step_and_since_a_time(place: Place) -> None:
     assert place.interlock("logs", run, "--since", "1h")[1] == b"before\nduring\nlater\n"
     assert place.interlock("logs", run, "--since", "yesterdayish")[0] == 2
     assert place.interlock("logs", run, "--step", "99")[0] != 0
+
+
+def kept_output(place: Place) -> bytes:
+    """What is kept so far of what the newest run printed."""
+    if not place.store.runs() or not place.folder.output.is_dir():
+        return b""
+    return b"".join(path.read_bytes() for path in place.folder.output.iterdir())
 
 
 def test_an_export_has_no_secret_of_the_command_or_the_task(place: Place) -> None:

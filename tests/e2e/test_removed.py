@@ -27,6 +27,19 @@ for number in range(3):
 """
 
 
+ENDLESS = (
+    TELLING.replace("range(3)", "itertools.count()")
+    .replace("import os", "import itertools, os")
+    .replace(
+        'assert steps.before("bash", {"command": f"touch made{number}"})["action"] == "proceed"',
+        'steps.before("bash", {"command": f"touch made{number}"})',
+    )
+)
+"""The same, without an end, and whatever it is answered."""
+
+LONG = pytest.mark.torture
+
+
 def remove_folder(run: subprocess.Popen[bytes], place: Place) -> bytes:
     """Take the folder away under an owner that has the command, and wait until that is said on stderr."""
     until("the owner has the command", lambda: place.records("started"))
@@ -48,10 +61,15 @@ def test_it_is_said_once_and_the_run_goes_on_to_its_end(place: Place) -> None:
     assert (place.workspace / "made2").exists()
 
 
-def test_a_limit_still_ends_it_with_its_own_status(place: Place) -> None:
-    run = place.start("sh", "-c", "touch ready; exec sleep 600", options=("--max-minutes", "0.05"))
-    place.wait_for("ready")
+@pytest.mark.parametrize(
+    "limit",
+    [pytest.param(("--max-steps", "2"), id="steps"), pytest.param(("--max-minutes", "1"), id="time", marks=LONG)],
+)
+def test_a_limit_still_ends_it_with_its_own_status(place: Place, limit: tuple[str, ...]) -> None:
+    run = place.start(sys.executable, "-c", ENDLESS, options=limit)
+    place.wait_for("made0")
     assert SAID in remove_folder(run, place)
+    (place.workspace / "go").touch()
     status, _, err = finish(run)
     assert (status, place.told()["reason"]) == (124, "MAX_ITERATIONS"), err
 

@@ -36,7 +36,7 @@ def test_it_runs_without_standard_streams(place: Place, closed: str) -> None:
     words = place.command("sh", "-c", "touch made; exit 3")
     line = f'exec "$@" {closed}'
     done = subprocess.run(
-        ["/bin/sh", "-c", line, "sh", *words], cwd=place.workspace, env=place.environment, timeout=60, check=False
+        ["/bin/sh", "-c", line, "sh", *words], cwd=place.workspace, env=place.environment, timeout=150, check=False
     )
     assert done.returncode == 3
     assert (place.workspace / "made").exists()

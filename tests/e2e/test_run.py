@@ -136,6 +136,7 @@ def test_cancel_ends_the_whole_tree_also_what_will_not_hear(place: Place) -> Non
 def test_a_killed_owner_is_replaced_and_the_command_goes_on(place: Place) -> None:
     run = place.start("sh", "-c", BEATS)
     place.wait_for("beats")
+    until("the owner has the command", lambda: place.records("started"))
     first = place.folder.owner()
     os.kill(first.pid, signal.SIGKILL)
     goes_on(place)

@@ -118,8 +118,13 @@ def test_the_second_ctrl_c_ends_the_run(screen_of: Begin, place: Place) -> None:
     screen.see("caught")
     # The kernel makes one of two signals that come before the first is taken.
     until("the first is taken", lambda: not is_pending(screen.pid, signal.SIGINT))
-    screen.see("Ctrl-C again within 5 s ends the run")
-    screen.type("\x03")
+    hint, hints = "Ctrl-C again within 5 s ends the run", 0
+    screen.see(hint)
+    while not screen._poll():
+        # On a machine that is busier than that, the second one is a first one again.
+        hints += 1
+        screen.type("\x03")
+        until("it ends, or is hinted at again", lambda n=hints: screen._poll() or screen.text.count(hint) > n)  # type: ignore[misc]
     assert screen.end() == 130
     assert place.processes() == []
     assert place.told()["reason"] == "USER_CANCELLED"

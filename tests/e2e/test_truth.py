@@ -76,7 +76,7 @@ def test_busy_forking_and_uninterruptible_processes_are_paused_and_cancelled_tru
     left = tree.pids()
     assert status == 0 and b"is cancelled" in out + err, (out, err)
     assert left == ()
-    run.communicate(timeout=60)
+    run.communicate(timeout=150)
 
 
 class HangingFiles:

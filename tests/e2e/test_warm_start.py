@@ -75,7 +75,7 @@ class Served(Place):
     def close(self) -> None:
         self.serve.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.serve.wait(60)
+            self.serve.wait(150)
         super().close()
         self._sockets.cleanup()
 
@@ -181,7 +181,7 @@ def test_an_owner_from_a_warm_start_that_dies(served: Served, answers: bool) -> 
     served.serve.wait()
     until("the warm start is gone", lambda: not owners(served, b"interlock.adapters.process.warm_start"))
     with listen(served.warm) as dying:
-        dying.settimeout(60)
+        dying.settimeout(150)
         run = served.start(*ONCE)
         asking, _ = dying.accept()
         with asking:
@@ -223,7 +223,7 @@ def test_where_priorities_differ_the_front_starts_its_owner_itself(served: Serve
 def _ask(path: Path, message: bytes, fds: list[int]) -> bytes:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
         asking.connect(str(path))
-        asking.settimeout(60)
+        asking.settimeout(150)
         socket.send_fds(asking, [message], fds) if fds else asking.sendall(message)
         return asking.recv(512)
 
@@ -300,6 +300,6 @@ def test_what_belongs_to_a_run_gets_no_owner(served: Served, level: str) -> None
 def test_serve_ends_it(served: Served) -> None:
     host = served.host
     served.serve.send_signal(signal.SIGTERM)
-    served.serve.wait(60)
+    served.serve.wait(150)
     until("it has ended", lambda: look_at(host) is None)
     assert not served.warm.exists()

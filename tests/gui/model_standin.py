@@ -73,7 +73,7 @@ def cut(handler: BaseHTTPRequestHandler) -> None:
 
 def silence(release: threading.Event) -> Answer:
     """No answer until released."""
-    return lambda handler: void(release.wait(60))
+    return lambda handler: void(release.wait(150))
 
 
 def drip(release: threading.Event) -> Answer:

@@ -170,7 +170,7 @@ def test_while_it_waits_only_the_newest_picture_waits(monkeypatch: pytest.Monkey
         while not server.requests:
             older.join(0.01)
         newest = analyzer.analyze(picture("blue"))
-        older.join(60)
+        older.join(150)
     assert newest.description == "newest"
     assert "newer screenshot" in results[0].description
     assert len(server.requests) == 2
@@ -186,7 +186,7 @@ def test_a_stop_ends_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
         while not server.requests:
             waiting.join(0.01)
         analyzer.stop()
-        waiting.join(60)
+        waiting.join(150)
     assert not waiting.is_alive()
     assert results[0].status is ReplayStatus.UNKNOWN
 

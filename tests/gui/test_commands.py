@@ -131,7 +131,7 @@ def test_without_the_extra_a_gui_command_is_one_line_that_names_it(
         f"sys.argv = ['interlock', 'gui', *{command!r}]; from interlock.__main__ import main; main()"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=150, check=False,
         env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "DISPLAY": ""},
     )  # fmt: skip
     assert done.returncode == 2, done.stderr

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +22,16 @@ from .replay_desk import Desk
 
 def test_an_abort_takes_effect_at_once(desk: Desk) -> None:
     engine = desk.engine()
-    aborted: list[float] = []
+    chunks: list[int] = []
 
     def disturb(done: int, total: int, path: str) -> None:
-        if done == 1:
-            threading.Timer(0.05, lambda: (aborted.append(time.monotonic()), engine.request_abort("enough"))).start()
+        chunks.append(done)
+        engine.request_abort("enough")
 
     engine._on_progress = disturb
     result = engine.execute()
-    took = time.monotonic() - aborted[0]
     assert (result.completed, result.reason, result.verification) == (False, "enough", None)
-    assert took < 1.0
+    assert chunks == [1]
 
 
 class Gate(NoRun):
@@ -53,7 +51,7 @@ class Gate(NoRun):
             self.paused.set()
             if self._cancel:
                 return "stop"
-            self.resumed.wait(30)
+            self.resumed.wait(150)
         return "proceed"
 
 
@@ -62,7 +60,7 @@ def test_a_paused_run_types_nothing_until_it_is_resumed(desk: Desk) -> None:
     results: list[Any] = []
     replaying = threading.Thread(target=lambda: results.append(desk.engine(run=gate).execute()))
     replaying.start()
-    assert gate.paused.wait(30)
+    assert gate.paused.wait(150)
     before = desk.content("src/a.py")
     state = desk.controller.state()
     assert state is not None
@@ -70,7 +68,7 @@ def test_a_paused_run_types_nothing_until_it_is_resumed(desk: Desk) -> None:
     replaying.join(0.3)
     assert desk.content("src/a.py") == before
     gate.resumed.set()
-    replaying.join(60)
+    replaying.join(150)
     assert results[0].success
     assert gate.records.count("gui_chunk") == results[0].chunks
     assert "gui_verification" in gate.records

@@ -49,7 +49,7 @@ def run(config: Config, workspace: Path) -> Iterator[SupervisedRun]:
 
 def order(run: SupervisedRun, command: Command) -> str:
     assert run.run.folder is not None
-    return ask_owner(run.run.folder, new_request(str(uuid.uuid4()), command, run.run.spec.run_id), timeout=30).outcome
+    return ask_owner(run.run.folder, new_request(str(uuid.uuid4()), command, run.run.spec.run_id), timeout=150).outcome
 
 
 def records(run: SupervisedRun, kind: str) -> list[Any]:
@@ -70,11 +70,11 @@ def test_a_paused_run_lets_no_chunk_through_until_it_is_resumed(run: SupervisedR
     pausing.start()
     assert wait_until(run.is_paused, 60)
     waiting, passed = pass_in_thread(run)
-    pausing.join(30)
+    pausing.join(150)
     assert not pausing.is_alive()
     assert not passed
     assert order(run, "resume") == "success"
-    waiting.join(30)
+    waiting.join(150)
     assert passed == ["proceed"]
 
 
@@ -84,7 +84,7 @@ def test_a_cancelled_run_stops_the_typing_and_what_waits_at_the_gate(run: Superv
     order(run, "pause")
     waiting, passed = pass_in_thread(run)
     assert order(run, "cancel") == "success"
-    waiting.join(30)
+    waiting.join(150)
     assert passed == ["stop"]
     assert wait_until(lambda: reasons == ["cancelled"], 60)
     run.end(False, "cancelled")

@@ -78,7 +78,7 @@ def serve_portal(address: str, answer: tuple[int, dict[str, tuple[str, object]]]
     connection.send_and_get_reply(message_bus.RequestName("org.freedesktop.portal.Desktop"))
     ready.set()
     while True:
-        call = connection.receive(timeout=60)
+        call = connection.receive(timeout=150)
         if call.header.fields.get(3) == "Screenshot":
             break
     sender = call.header.fields[7].lstrip(":").replace(".", "_")
@@ -102,7 +102,7 @@ def test_the_portal_is_asked_over_the_bus(
     answer: tuple[int, dict[str, tuple[str, object]]] = (status, {"uri": ("s", file.as_uri())})
     portal = threading.Thread(target=serve_portal, args=(address, answer, ready))
     portal.start()
-    assert ready.wait(60)
+    assert ready.wait(150)
     backend = WaylandBackend()
     backend.tool = "portal"
     if status == 0:
@@ -112,4 +112,4 @@ def test_the_portal_is_asked_over_the_bus(
     else:
         with pytest.raises(CaptureError, match="refused"):
             backend.capture_screen()
-    portal.join(60)
+    portal.join(150)

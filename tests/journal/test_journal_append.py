@@ -39,7 +39,7 @@ def test_a_durable_append_is_visible_to_others_when_it_returns(journal: Journal)
 def test_an_append_that_nobody_waits_for_is_written_soon_all_the_same(journal: Journal) -> None:
     journal.append([JournalEntry("a", 1)])
     with journal.reader() as reader:
-        assert next(reader.follow(timeout=60)).kind == "a"
+        assert next(reader.follow(timeout=150)).kind == "a"
 
 
 def test_commits_wait_for_the_disk(journal: Journal, run: RunFolder) -> None:

@@ -7,8 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -29,6 +28,8 @@ from interlock.journal.committer import FRAME_BYTES, Committer
 from interlock.journal.database import KEPT_WAL_BYTES
 from interlock.journal.write_queue import Batch, WriteQueue
 
+from ..waiting import eventually
+
 
 def fill(disk: Path) -> Path:
     """Take every free byte of a disk."""
@@ -37,13 +38,6 @@ def fill(disk: Path) -> Path:
         while True:
             file.write(b"x" * 4096)
     return ballast
-
-
-def wait_for(what: Callable[[], bool]) -> None:
-    until = time.monotonic() + 60
-    while not what():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.05)
 
 
 def test_a_full_disk_refuses_durable_entries_and_keeps_the_others_for_later(
@@ -88,7 +82,7 @@ def test_a_full_disk_has_room_for_what_a_person_waits_for(small_disk: Path, cloc
                 assert journal.append([JournalEntry("result", number)], durable=True) > 0
         assert (trouble := journal.trouble()) is not None and trouble.lost >= 200
         ballast.unlink()
-        wait_for(lambda: journal.append([JournalEntry("step", "later")]) > 0)
+        eventually(lambda: journal.append([JournalEntry("step", "later")]) > 0)
         journal.append([JournalEntry("step", "later")] * 2)
         journal.flush()
     with JournalReader.open(folder) as reader:
@@ -149,7 +143,7 @@ def test_entries_beyond_the_queue_are_counted_and_marked_in_the_journal(
     commit = journal._committer.commit
 
     def slow_commit(group: list[Batch]) -> None:
-        go_on.wait(60)
+        go_on.wait(150)
         commit(group)
 
     monkeypatch.setattr(journal._committer, "commit", slow_commit)
@@ -265,10 +259,7 @@ def test_a_log_that_is_busy_gets_more_room_before_it_has_used_it_up(
         while used < 2 * begun:
             journal.append([JournalEntry("n", "x" * 8000)], durable=True)
             used = journal._committer._log_pages * FRAME_BYTES
-            until = time.monotonic() + 20
-            while log.stat().st_size < used + FRAME_BYTES:
-                assert time.monotonic() < until, "it is left to grow by itself"
-                time.sleep(0.002)
+            eventually(lambda used=used: log.stat().st_size >= used + FRAME_BYTES, "more room")
 
 
 def test_a_small_disk_is_asked_for_little_room_ahead(small_disk: Path) -> None:

@@ -101,7 +101,7 @@ def test_following_sees_everything_exactly_once_while_it_is_written(either: Jour
     reader = either.reader()
     writer.start()
     seen = []
-    for record in reader.follow(kinds={"a"}, timeout=60):
+    for record in reader.follow(kinds={"a"}, timeout=150):
         seen.append(msgspec.json.decode(record.body))
         if len(seen) == 400:
             break
@@ -128,7 +128,7 @@ def test_following_goes_on_through_a_change_of_the_owner(run: RunFolder) -> None
     with Journal.open(run) as journal:
         journal.append([JournalEntry("n", 0)])
     with JournalReader.open(run) as reader:
-        following = reader.follow(timeout=60)
+        following = reader.follow(timeout=150)
         assert next(following).seq == 1
         for seq in (2, 3):
             with Journal.open(run) as journal:
@@ -140,11 +140,11 @@ def test_another_process_writes_while_this_one_follows(run: RunFolder) -> None:
     child = subprocess.Popen([sys.executable, "-c", WRITER, str(run.path), "400"])
     with JournalReader.open(run) as reader:
         seen = []
-        for record in reader.follow(timeout=60):
+        for record in reader.follow(timeout=150):
             seen.append(msgspec.json.decode(record.body))
             if len(seen) == 400:
                 break
-    assert child.wait(60) == 0
+    assert child.wait(150) == 0
     assert seen == list(range(400))
 
 

@@ -11,13 +11,16 @@ from pathlib import Path
 
 from interlock.config.model import Hub
 
+from ..waiting import PATIENCE_S
+
 
 class Broker:
     """Start it with `with`; `kill` and `start` again keep port and store."""
 
     def __init__(self, store: Path | None, *options: str) -> None:
         self.options = (*options, "-js", "-sd", str(store)) if store is not None else options
-        self.port = find_free_port()
+        self._kept = keep_port()
+        self.port: int = self._kept.getsockname()[1]
         self.url = f"nats://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -32,7 +35,7 @@ class Broker:
     def start(self) -> Broker:
         command = [find_server(), "-a", "127.0.0.1", "-p", str(self.port), *self.options]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
@@ -52,6 +55,7 @@ class Broker:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
+        self._kept.close()
 
 
 def find_server() -> str:
@@ -60,8 +64,9 @@ def find_server() -> str:
     return found
 
 
-def find_free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
+def keep_port() -> socket.socket:
+    """A port that nobody else gets while this is open; a server that reuses addresses can listen there, and again."""
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind(("127.0.0.1", 0))
+    return sock

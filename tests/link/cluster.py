@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 from interlock.config.model import Hub
 
-from .broker import find_free_port, find_server
+from .broker import find_server, keep_port
 
 SIZE = 3
 
@@ -71,9 +71,9 @@ class Cluster:
 
     def __init__(self, place: Path, at_first: int = SIZE) -> None:
         self.place, self._at_first = place, at_first
-        self.ports = [find_free_port() for _ in range(SIZE)]
-        self._routes = [find_free_port() for _ in range(SIZE)]
-        self._monitors = [find_free_port() for _ in range(SIZE)]
+        self._kept = [keep_port() for _ in range(3 * SIZE)]
+        ports: list[int] = [sock.getsockname()[1] for sock in self._kept]
+        self.ports, self._routes, self._monitors = ports[:SIZE], ports[SIZE : 2 * SIZE], ports[2 * SIZE :]
         self.wires = {(i, j): Wire(self._routes[j]) for i in range(SIZE) for j in range(SIZE) if i != j}
         self.processes: list[subprocess.Popen[bytes] | None] = [None] * SIZE
         self._mounted: set[int] = set()
@@ -199,3 +199,5 @@ class Cluster:
             wire.close()
         for index in self._mounted:
             subprocess.run(["umount", "-l", self.store(index)], check=False)
+        for sock in self._kept:
+            sock.close()

@@ -18,10 +18,10 @@ from interlock.core import InterlockError, Record
 from interlock.journal import JournalReader, RunFolder
 from interlock.link.hub_client import HubClient
 
+from ..waiting import eventually
 from .cluster import SIZE, Cluster, Wire
 from .cluster_controller import note_and_ask
 from .linearizability import judge, read_history
-from .test_hub import until
 
 RUNS = ("run-a", "run-b", "run-c")
 FAULTS = (
@@ -61,17 +61,17 @@ class ClusterTorture:
             try:
                 for name in (*RUNS, *self.controllers):
                     self.start(name)
-                until(lambda: self.commands() >= 10, 60)
-                until(self.cluster.is_whole, 60)
+                eventually(lambda: self.commands() >= 10, 60)
+                eventually(self.cluster.is_whole, patience_s=180)
                 for number in range(1, faults + 1):
                     self.break_something()
                     if self.dice.random() < 0.5:
                         # The next fault comes before this one has healed.
                         time.sleep(self.dice.uniform(0.1, 1.0))
                     else:
-                        until(lambda number=number: self.commands() >= number * commands / faults, 180)  # type: ignore[misc]
-                until(self.cluster.is_whole, 180)
-                until(lambda: self.commands() >= commands, 180)
+                        eventually(lambda number=number: self.commands() >= number * commands / faults, 180)  # type: ignore[misc]
+                eventually(self.cluster.is_whole, patience_s=180)
+                eventually(lambda: self.commands() >= commands, 180)
                 self.end()
             finally:
                 for name in self.processes:
@@ -137,9 +137,9 @@ class ClusterTorture:
             self._break_process(self.dice.choice(RUNS if whom == "owner" else self.controllers), what, hold)
         elif fault == "data lost":
             # Of one server, while the others have everything.
-            until(self.cluster.is_whole, 180)
+            eventually(self.cluster.is_whole, patience_s=180)
             self.cluster.lose_data(self.dice.randrange(SIZE))
-            until(self.cluster.is_whole, 180)
+            eventually(self.cluster.is_whole, patience_s=180)
         elif fault == "disk full":
             self.cluster.fill_disk(SIZE - 1)
             time.sleep(hold)
@@ -194,7 +194,7 @@ class ClusterTorture:
 
         for run in RUNS:
             for command in ("pause", "cancel", "resume"):
-                until(lambda run=run, command=command: is_answered(run, command), 180)  # type: ignore[misc]
+                eventually(lambda run=run, command=command: is_answered(run, command), 180)  # type: ignore[misc]
         for name in self.controllers:
             self.kill(name)
 

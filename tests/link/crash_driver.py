@@ -132,7 +132,7 @@ def be_controller(folder: RunFolder, out: Path, seed: int, commands: int = 10_00
             command = dice.choice(COMMANDS)
             payload: dict[str, object] = {"model": dice.choice(("sonnet", "opus"))} if command == "escalate" else {}
             request = new_request(f"{seed}-{number}", command, folder.run_id, payload)  # type: ignore[arg-type]
-            answer = ask_owner(folder, request, timeout=30)
+            answer = ask_owner(folder, request, timeout=150)
             line = [request.request_id, command, answer.outcome, answer.code, time.time()]
             file.write(json.dumps(line) + "\n")
 

@@ -17,7 +17,7 @@ from interlock.link.loop_thread import LoopThread
 from ..control.owner import make, short
 from .owned import Owned
 
-WAIT_S = 60.0
+WAIT_S = 150.0
 
 
 class HubDesk:

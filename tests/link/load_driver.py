@@ -72,7 +72,7 @@ def be_controllers(folders: list[RunFolder], out: Path, seconds: float, seed: in
                 str(uuid.UUID(int=dice.getrandbits(128))), command, folder.run_id, PAYLOADS.get(command)
             )  # type: ignore[arg-type]
             begin = time.perf_counter()
-            answer = ask_owner(folder, request, timeout=60)
+            answer = ask_owner(folder, request, timeout=150)
             spent.append(time.perf_counter() - begin)
             if answer.outcome == "unknown" or answer.code not in EXPECTED:
                 wrong.append(f"{command}: {answer.outcome} {answer.code} {answer.message}")

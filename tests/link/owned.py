@@ -98,7 +98,7 @@ class SocketDesk:
         self.owned = owned
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.connect(str(owned.server.path))
-        self.sock.settimeout(20)
+        self.sock.settimeout(150)
         self.lines = self.sock.makefile("rb")
         self.results: list[bytes] = []
         self.markers = 0

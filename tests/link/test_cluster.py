@@ -17,11 +17,12 @@ from interlock.link.hub_connect import open_session
 from interlock.link.hub_link import HubLink
 from interlock.link.hub_streams import SUBJECTS
 
+from ..waiting import eventually
 from .cluster import SIZE, Cluster
 from .cluster_torture import FAULTS, ClusterTorture
 from .linearizability import judge
 from .owned import Owned
-from .test_hub import ask, until
+from .test_hub import ask
 
 
 def torture(place: Path, seed: int, faults: int, commands: int, controllers: int, threads: int) -> None:
@@ -66,16 +67,16 @@ def test_streams_get_as_many_copies_as_configured_also_those_that_exist(
         with HubClient(settings) as elsewhere:
             assert ask(elsewhere, "pause").outcome == "success"
             cluster.start(SIZE - 1)
-            until(cluster.is_whole, 60)  # The owner has asked for the copies again.
+            eventually(cluster.is_whole)  # The owner has asked for the copies again.
             assert asyncio.run(copies(structs.replace(settings, replicas=1))) == {1}
             assert asyncio.run(copies(structs.replace(settings, replicas=SIZE))) == {SIZE}
             with pytest.raises(InterlockError, match="cannot keep 5 copies"):
                 asyncio.run(copies(structs.replace(settings, replicas=5)))
-            until(cluster.is_whole, 60)
-            until(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
+            eventually(cluster.is_whole)
+            eventually(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
             cluster.kill(cluster.leader() or 0)
-            assert ask(elsewhere, "resume", timeout=60).outcome == "success", "although the leader is gone"
-            until(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count(), 60)
+            assert ask(elsewhere, "resume", timeout=150).outcome == "success", "although the leader is gone"
+            eventually(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count(), 60)
         link.close()
 
 

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -20,7 +20,8 @@ from interlock.link.hub_link import HubLink
 from interlock.link.hub_session import HubSession, token_of
 
 from ..control.owner import make
-from .broker import Broker, find_free_port
+from ..waiting import eventually
+from .broker import Broker, keep_port
 from .hub_desk import HubDesk
 from .owned import Owned
 
@@ -29,14 +30,6 @@ from .owned import Owned
 def broker(quick_root: Path) -> Iterator[Broker]:
     with Broker(quick_root / "js") as running:
         yield running
-
-
-def until(check: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait for something that another process or thread does."""
-    deadline = time.monotonic() + seconds
-    while not check():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
 
 
 def ask(client: HubClient, command: str, number: int = 0, run: str = "run-1", **more: object) -> RequestOutcome:
@@ -49,7 +42,7 @@ def test_two_machines_list_pause_resume_and_cancel_each_others_runs(broker: Brok
         for link in links:
             link.start()
         with HubClient(broker.settings) as elsewhere:
-            until(lambda: len(elsewhere.runs()) == 2)
+            eventually(lambda: len(elsewhere.runs()) == 2)
             assert {run.summary.run_id for run in elsewhere.runs()} == {"first", "second"}
             assert not any(run.is_unknown for run in elsewhere.runs())
             assert ask(elsewhere, "pause", run="first").outcome == "success"
@@ -72,7 +65,7 @@ def test_the_records_of_a_run_are_on_the_hub_in_sequence_and_once(broker: Broker
                 assert ask(elsewhere, "pause", number).outcome in ("success", "failure")
                 assert ask(elsewhere, "resume", number).outcome == "success"
             written = owned.journal.reader().count()
-            until(lambda: len(elsewhere.records("run-1")) == written)
+            eventually(lambda: len(elsewhere.records("run-1")) == written)
             found = elsewhere.records("run-1")
             assert [record.seq for record in found] == list(range(1, written + 1))
             assert [bytes(r.body) for r in found] == [bytes(r.body) for r in owned.journal.reader().read()]
@@ -85,16 +78,16 @@ def test_what_is_written_while_the_hub_is_away_arrives_when_it_is_back(quick_roo
     with Owned(quick_root) as owned:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
-        until(lambda: "cannot be reached" in link.problem)
+        eventually(lambda: "cannot be reached" in link.problem)
         owned.endpoint.receive(make("pause", id="offline"), None)
         with broker, HubClient(broker.settings) as elsewhere:
-            until(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
+            eventually(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
             assert link.problem == ""
             broker.kill()
-            until(lambda: link.problem)
+            eventually(lambda: link.problem)
             owned.endpoint.receive(make("resume", id="offline too"), None)
             broker.start()
-            until(lambda: _count(elsewhere, "run-1") == owned.journal.reader().count())
+            eventually(lambda: _count(elsewhere, "run-1") == owned.journal.reader().count())
         link.close()
 
 
@@ -108,9 +101,9 @@ def _count(client: HubClient, run_id: str) -> int:
 def test_a_request_that_waits_for_its_owner_is_executed_when_it_comes(broker: Broker, quick_root: Path) -> None:
     answers: list[RequestOutcome] = []
     with HubClient(broker.settings) as elsewhere:
-        asking = threading.Thread(target=lambda: answers.append(ask(elsewhere, "pause", timeout=60)))
+        asking = threading.Thread(target=lambda: answers.append(ask(elsewhere, "pause", timeout=150)))
         asking.start()
-        until(lambda: _messages(broker) == 1)
+        eventually(lambda: _messages(broker) == 1)
         with Owned(quick_root) as owned:
             link = HubLink(broker.settings, owned.endpoint, owned.journal)
             link.start()
@@ -142,7 +135,7 @@ def test_a_copy_older_than_30_s_by_the_brokers_clock_is_dropped_with_an_audit_ro
         broker_time = HubSession.broker_time
         monkeypatch.setattr(HubSession, "broker_time", lambda session: broker_time(session) + 31)
         desk.send(make("pause", id="old"))
-        until(lambda: any(row["what"] == "expired" for row in owned.audits()))
+        eventually(lambda: any(row["what"] == "expired" for row in owned.audits()))
         monkeypatch.undo()
         assert owned.endpoint.state.status == "running"
         desk.close()
@@ -205,7 +198,7 @@ def test_a_host_that_has_gone_quiet_is_unknown(
     with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
-        until(lambda: len(elsewhere.runs()) == 1)
+        eventually(lambda: len(elsewhere.runs()) == 1)
         broker_time = HubSession.broker_time
         monkeypatch.setattr(HubSession, "broker_time", lambda session: broker_time(session) + 120)
         assert elsewhere.runs()[0].is_unknown
@@ -243,13 +236,13 @@ def test_a_server_that_is_too_old_is_refused_with_a_clear_error() -> None:
     thread.start()
     with pytest.raises(InterlockError, match=r"server is 2\.9\.10, which is too old\. Use nats-server 2\.12"):
         HubClient(Hub(url=f"nats://127.0.0.1:{port}"))
-    thread.join(60)
+    thread.join(150)
     listener.close()
 
 
 def test_a_hub_that_is_not_there_is_one_clear_error() -> None:
-    with pytest.raises(InterlockError, match="cannot be reached"):
-        HubClient(Hub(url=f"nats://127.0.0.1:{find_free_port()}"))
+    with keep_port() as nobody, pytest.raises(InterlockError, match="cannot be reached"):
+        HubClient(Hub(url=f"nats://127.0.0.1:{nobody.getsockname()[1]}"))
 
 
 def test_a_server_without_jetstream_is_one_clear_error() -> None:

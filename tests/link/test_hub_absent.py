@@ -21,9 +21,10 @@ from interlock.link.hub_session import control_subject
 from interlock.link.loop_thread import LoopThread
 
 from ..control.owner import make
+from ..waiting import eventually
 from .broker import Broker
 from .owned import Owned
-from .test_hub import ask, until
+from .test_hub import ask
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def absent(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> Iterator[AbsentRu
     monkeypatch.setattr(hub_absent, "UNKNOWN_GRACE_S", 0.3)
     made = AbsentRuns(broker.settings)
     made.start()
-    until(lambda: made.problem == "")
+    eventually(lambda: made.problem == "")
     yield made
     made.close()
 
@@ -87,9 +88,9 @@ def end_a_run(broker: Broker, root: Path, run_id: str) -> None:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
         with HubClient(broker.settings) as client:
-            until(lambda: client.current(run_id) is not None)
+            eventually(lambda: client.current(run_id) is not None)
             owned.endpoint.post(RunEnded("COMPLETE"))
-            until(lambda: b"DONE" in (client.current(run_id) or b""))
+            eventually(lambda: b"DONE" in (client.current(run_id) or b""))
         link.close()
 
 
@@ -98,7 +99,7 @@ def test_a_request_by_hand_to_a_run_that_has_ended_gets_not_found_alone(
 ) -> None:
     end_a_run(broker, quick_root, "over")
     hand.publish("over", make("pause", run="over", id="late"))
-    answer = hand.heard.get(timeout=30)
+    answer = hand.heard.get(timeout=150)
     assert (answer["type"], answer["request_id"], answer["command"]) == ("RESULT", "late", "pause")
     assert (answer["payload"]["status"], answer["payload"]["code"]) == ("failure", "not_found")
     assert answer["target"]["run_id"] == "over"
@@ -113,21 +114,21 @@ def test_a_request_that_came_before_anybody_listened_is_answered_too(
     hand.publish("over", make("pause", run="over", id="early"))
     absent = AbsentRuns(broker.settings)
     absent.start()
-    answer = hand.heard.get(timeout=30)
+    answer = hand.heard.get(timeout=150)
     absent.close()
     assert (answer["request_id"], answer["payload"]["code"]) == ("early", "not_found")
 
 
 def test_a_request_to_a_run_that_nobody_knows_gets_not_found(hand: ByHand, absent: AbsentRuns) -> None:
     hand.publish("never", make("cancel", run="never", id="x"))
-    answer = hand.heard.get(timeout=30)
+    answer = hand.heard.get(timeout=150)
     assert answer["payload"]["code"] == "not_found"
     assert "has no run never" in answer["payload"]["message"]
 
 
 def test_a_malformed_request_to_nobody_gets_bad_request(hand: ByHand, absent: AbsentRuns) -> None:
     hand.publish("never", b'{"schema": 0, "type": "REQUEST", "request_id": "m", "command": "dance"}')
-    assert hand.heard.get(timeout=30)["payload"]["code"] == "bad_request"
+    assert hand.heard.get(timeout=150)["payload"]["code"] == "bad_request"
 
 
 def test_whoever_asks_again_after_the_end_gets_the_stored_result(
@@ -137,9 +138,9 @@ def test_whoever_asks_again_after_the_end_gets_the_stored_result(
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
         with HubClient(broker.settings) as client:
-            until(lambda: client.current("run") is not None)
+            eventually(lambda: client.current("run") is not None)
             assert ask(client, "cancel", run="run").outcome == "success"
-            until(lambda: b"ABORT" in (client.current("run") or b""))
+            eventually(lambda: b"ABORT" in (client.current("run") or b""))
         link.close()
     with HubClient(broker.settings) as client:
         again = ask(client, "cancel", run="run")
@@ -151,7 +152,7 @@ def test_a_live_run_is_left_to_its_owner(broker: Broker, quick_root: Path, hand:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
         with HubClient(broker.settings) as client:
-            until(lambda: client.current("live") is not None)
+            eventually(lambda: client.current("live") is not None)
         link.close()
     # Its owner is gone without a word: nobody may say that the run has ended.
     hand.publish("live", make("pause", run="live", id="p"))

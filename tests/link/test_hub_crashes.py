@@ -19,6 +19,7 @@ from interlock.link.hub_session import STREAM, record_subject
 from interlock.link.loop_thread import LoopThread
 from interlock.link.stream_reading import read_all
 
+from ..waiting import PATIENCE_S
 from .broker import Broker
 from .owned import Owned
 
@@ -68,7 +69,7 @@ def wait_for_all(broker: Broker, written: list[Record]) -> list[int]:
         finally:
             await session.client.close()
 
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     try:
         while time.monotonic() < deadline:
             found = thread.run(read())

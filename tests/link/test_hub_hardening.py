@@ -36,9 +36,10 @@ from interlock.link.request_queue import MOST, RequestQueue
 from interlock.link.stream_reading import read_all
 
 from ..control.owner import make
-from .broker import Broker, find_free_port
+from ..waiting import eventually
+from .broker import Broker, keep_port
 from .owned import Owned
-from .test_hub import ask, until
+from .test_hub import ask
 
 
 @pytest.fixture
@@ -84,22 +85,22 @@ def test_strays_and_poison_are_put_aside_and_the_run_stays_reachable(
     with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
-        until(lambda: link.problem == "")
+        eventually(lambda: link.problem == "")
         for headers in ({}, {"Nats-Sequence": "x"}, {"Nats-Sequence": "7", "Nats-Time-Stamp": "yesterday"}):
             stranger.send(stored_subject("run-1"), b"stray", **headers)
         stranger.send(record_subject("run-1"), b"{}", **{"Interlock-Seq": "99999999999999999999"})
         stranger.send(control_subject("run-1"), b"\x00" * 100)
         assert ask(elsewhere, "pause").outcome == "success"
-        until(lambda: len(elsewhere.records("run-1")) >= 4)
+        eventually(lambda: len(elsewhere.records("run-1")) >= 4)
         stranger.send(run_subject("run-1"), b"junk")
-        until(lambda: elsewhere.runs() and elsewhere.refused["a row that cannot be read"] == 1)
+        eventually(lambda: elsewhere.runs() and elsewhere.refused["a row that cannot be read"] == 1)
         assert [run.summary.run_id for run in elsewhere.runs()] == ["run-1"], "by its newest STATE"
-        until(lambda: any(row["what"] == "quarantined" for row in owned.audits()))
+        eventually(lambda: any(row["what"] == "quarantined" for row in owned.audits()))
         assert owned.endpoint.counts["", "quarantined"] >= 3
         broker.kill()
-        until(lambda: link.problem != "")
+        eventually(lambda: link.problem != "")
         broker.start()
-        until(lambda: link.problem == "")
+        eventually(lambda: link.problem == "")
         assert ask(elsewhere, "resume").outcome == "success", "the cursor is found again in spite of the poison"
         link.close()
 
@@ -111,11 +112,11 @@ def test_an_answer_is_published_to_an_inbox_and_nowhere_else(
     with Owned(quick_root) as owned:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
-        until(lambda: link.problem == "")
+        eventually(lambda: link.problem == "")
         stranger.send(
             control_subject("run-1"), make("pause", id="p"), **{"Interlock-Reply": f"$JS.API.STREAM.DELETE.{STREAM}"}
         )
-        until(lambda: owned.endpoint.state.status == "paused")
+        eventually(lambda: owned.endpoint.state.status == "paused")
         with HubClient(broker.settings) as elsewhere:
             assert ask(elsewhere, "resume").outcome == "success"
         link.close()
@@ -128,7 +129,7 @@ def test_a_flood_of_requests_does_not_keep_a_cancel_from_arriving(
     with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
-        until(lambda: link.problem == "")
+        eventually(lambda: link.problem == "")
 
         async def flood() -> None:
             for number in range(copies):
@@ -138,7 +139,7 @@ def test_a_flood_of_requests_does_not_keep_a_cancel_from_arriving(
             await stranger.session.client.flush()
 
         stranger.run(flood())
-        answer = ask(elsewhere, "cancel", timeout=60)
+        answer = ask(elsewhere, "cancel", timeout=150)
         assert (answer.outcome, answer.attempts) == ("success", 1), "the first copy arrived"
         assert owned.endpoint.state.status == "aborted"
         link.close()
@@ -167,7 +168,7 @@ def test_records_larger_than_the_servers_limit_are_cut_with_a_word(quick_root: P
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
         with HubClient(broker.settings) as elsewhere:
-            until(lambda: [r for r in elsewhere.records("run-1") if r.kind == "audit"])
+            eventually(lambda: [r for r in elsewhere.records("run-1") if r.kind == "audit"])
             found = elsewhere.records("run-1")
             assert [record.seq for record in found] == list(range(1, len(found) + 1))
             assert b'"too_large":2000' in bytes(next(r for r in found if r.kind == "message").body)
@@ -188,7 +189,7 @@ def test_no_token_goes_to_a_server_without_tls_where_tls_was_asked_for(quick_roo
     def listen() -> None:
         sock, _ = listener.accept()
         sock.sendall(b'INFO {"server_id":"x","version":"2.15.1","headers":true,"max_payload":1048576,"proto":1}\r\n')
-        sock.settimeout(20)
+        sock.settimeout(150)
         with sock:
             while data := sock.recv(65536):
                 heard.append(data)
@@ -200,7 +201,7 @@ def test_no_token_goes_to_a_server_without_tls_where_tls_was_asked_for(quick_roo
         tls = {"ca_file": str(_certificate(quick_root))}
     with pytest.raises(InterlockError, match="does not use TLS"):
         HubClient(Hub(url=f"{scheme}://127.0.0.1:{port}", token_file=str(token), tls=tls, unsigned=True))
-    thread.join(30)
+    thread.join(150)
     listener.close()
     assert b"".join(heard) == b""
 
@@ -230,13 +231,16 @@ def test_the_same_request_gets_the_same_answer_as_long_as_it_is_promised(
 
 
 def test_one_address_that_answers_is_enough(broker: Broker) -> None:
-    dead = [f"nats://127.0.0.1:{find_free_port()}" for _ in range(2)]
+    kept = [keep_port() for _ in range(2)]
+    dead = [f"nats://127.0.0.1:{sock.getsockname()[1]}" for sock in kept]
     for _ in range(4):
         with HubClient(Hub(url=f"{dead[0]},{broker.url}", unsigned=True)) as client:
             assert client.runs() == []
     with pytest.raises(InterlockError, match="no server of the hub can be used") as caught:
         HubClient(Hub(url=",".join(dead), unsigned=True))
     assert all(url in str(caught.value) for url in dead), "each of them is named"
+    for sock in kept:
+        sock.close()
 
 
 def test_no_status_is_taken_for_emptiness(broker: Broker, stranger: Stranger) -> None:
@@ -261,7 +265,7 @@ def test_a_run_whose_stream_somebody_deletes_is_listed_and_steered_again(
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
         assert ask(elsewhere, "pause").outcome == "success"
-        until(lambda: len(elsewhere.runs()) == 1)
+        eventually(lambda: len(elsewhere.runs()) == 1)
         assert stranger.run(stranger.session.api(f"STREAM.DELETE.{stream}", {}))["success"]
 
         def is_listed() -> bool:
@@ -269,7 +273,7 @@ def test_a_run_whose_stream_somebody_deletes_is_listed_and_steered_again(
                 return len(elsewhere.runs()) == 1
             return False
 
-        until(is_listed)
+        eventually(is_listed)
         assert ask(elsewhere, "resume").outcome == "success"
         link.close()
 
@@ -308,9 +312,9 @@ def test_a_hub_that_is_away_is_told_in_the_journal(quick_root: Path, monkeypatch
     with Owned(quick_root) as owned:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
-        until(lambda: any(row["what"] == "hub_away" for row in owned.audits()))
+        eventually(lambda: any(row["what"] == "hub_away" for row in owned.audits()))
         with broker:
-            until(lambda: any(row["what"] == "hub_back" for row in owned.audits()))
+            eventually(lambda: any(row["what"] == "hub_back" for row in owned.audits()))
         link.close()
 
 
@@ -320,7 +324,7 @@ def test_a_journal_that_cannot_be_written_delays_a_request_and_does_not_lose_it(
     with Owned(quick_root) as owned, HubClient(broker.settings) as elsewhere:
         link = HubLink(broker.settings, owned.endpoint, owned.journal)
         link.start()
-        until(lambda: link.problem == "")
+        eventually(lambda: link.problem == "")
         receive, failures = owned.endpoint.receive, []
 
         def fail_twice(*given: Any, **more: Any) -> None:
@@ -361,5 +365,5 @@ def test_a_hub_whose_disk_was_full_works_again_after_a_restart(small_disk: Path,
         broker.kill()
         broker.start()
         assert ask(elsewhere, "pause", 9).outcome != "unknown"
-        until(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
+        eventually(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
         link.close()

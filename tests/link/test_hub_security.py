@@ -30,9 +30,10 @@ from interlock.link.hub_session import (
 )
 
 from ..control.owner import make
+from ..waiting import eventually
 from .broker import Broker
 from .owned import Owned
-from .test_hub import ask, until
+from .test_hub import ask
 from .test_hub_hardening import Stranger
 
 
@@ -67,7 +68,7 @@ def owned(open_broker: Broker, quick_root: Path, people: People) -> Iterator[Own
     with Owned(quick_root / "runs") as made:
         link = HubLink(people.settings("owner", open_broker.url), made.endpoint, made.journal)
         link.start()
-        until(lambda: link.problem == "")
+        eventually(lambda: link.problem == "")
         yield made
         link.close()
 
@@ -104,7 +105,7 @@ def test_requests_of_strangers_are_refused_counted_and_told(
     sign_and_send(mallory, good, control_subject("run-1"), make("pause", id="x"), instead=make("cancel", id="x"))
     assert ask(alice, "pause").outcome == "success"
     assert owned.endpoint.state.status == "paused"
-    until(lambda: owned.endpoint.counts["", "quarantined"] == 6)
+    eventually(lambda: owned.endpoint.counts["", "quarantined"] == 6)
     told = [str(row["problem"]) for row in owned.audits() if row["what"] == "quarantined"]
     for words in ("no signature", "not trusted as controller", "signature is wrong", "replay:"):
         assert any(words in problem for problem in told), words
@@ -142,10 +143,10 @@ def test_a_strangers_result_is_not_believed(owned: Owned, alice: HubClient, mall
     # The run does not get the request: whoever answers is not the run.
     owned.endpoint.close()
     hold = threading.Event()
-    owned.endpoint.receive = lambda *_, **__: hold.wait(20)  # type: ignore[assignment,method-assign]
+    owned.endpoint.receive = lambda *_, **__: hold.wait(150)  # type: ignore[assignment,method-assign]
     asking = threading.Thread(target=lambda: answers.append(alice.ask(request, timeout=3)))
     asking.start()
-    until(lambda: mallory.run(mallory.session.get(STREAM, last_by_subj=control_subject("run-1"))) is not None)
+    eventually(lambda: mallory.run(mallory.session.get(STREAM, last_by_subj=control_subject("run-1"))) is not None)
     sent = mallory.run(mallory.session.get(STREAM, last_by_subj=control_subject("run-1")))
     forged = encode(
         Result(
@@ -161,14 +162,14 @@ def test_a_strangers_result_is_not_believed(owned: Owned, alice: HubClient, mall
 
 
 def test_a_forged_end_and_a_forged_row_hide_nothing(owned: Owned, alice: HubClient, mallory: Stranger) -> None:
-    until(lambda: len(alice.runs()) == 1)
+    eventually(lambda: len(alice.runs()) == 1)
     forged = encode(
         Done(schema=1, reason="COMPLETE", stack=(), run_id="run-1", updated_at="2026-01-01T00:00:00Z", seq=9)
     )
     mallory.send(current_subject("run-1"), forged, **{"Interlock-Seq": "9"})
     mallory.send(run_subject("run-1"), b'{"summary":{"run_id":"run-1","status":"done"},"host":"x","pid":1}')
     mallory.send(record_subject("run-1"), b"{}", **{"Interlock-Seq": "2"})
-    until(lambda: alice.runs() and alice.refused["no signature"] == 1)
+    eventually(lambda: alice.runs() and alice.refused["no signature"] == 1)
     assert [run.status for run in alice.runs()] == ["running"]
     assert b"STATE" in (alice.current("run-1") or b"")
     assert ask(alice, "cancel").outcome == "success" and owned.endpoint.state.status == "aborted"
@@ -177,12 +178,12 @@ def test_a_forged_end_and_a_forged_row_hide_nothing(owned: Owned, alice: HubClie
 def test_an_old_row_that_is_sent_again_does_not_count(
     owned: Owned, alice: HubClient, mallory: Stranger, people: People
 ) -> None:
-    until(lambda: len(alice.runs()) == 1)
+    eventually(lambda: len(alice.runs()) == 1)
     old = mallory.run(mallory.session.get(RUNS_STREAM, last_by_subj=run_subject("run-1")))
     assert ask(alice, "pause").outcome == "success"
-    until(lambda: b"paused" in (alice.current("run-1") or b""))
+    eventually(lambda: b"paused" in (alice.current("run-1") or b""))
     sign_and_send(mallory, people.keys["owner"], run_subject("run-1"), old.data, earlier=3600)
-    until(lambda: alice.runs() and any("replay:" in why for why in alice.refused))
+    eventually(lambda: alice.runs() and any("replay:" in why for why in alice.refused))
     assert [run.status for run in alice.runs()] == ["paused"], "by its newest signed STATE"
 
 
@@ -255,11 +256,11 @@ def test_with_the_generated_configuration_each_role_does_its_work(
     with Owned(quick_root / "runs") as owned:
         link = HubLink(people.settings("owner", url), owned.endpoint, owned.journal)
         link.start()
-        until(lambda: link.problem == "")
+        eventually(lambda: link.problem == "")
         with HubClient(people.settings("alice", url)) as alice, HubClient(people.settings("eve", url)) as eve:
             assert ask(alice, "pause").outcome == "success"
-            until(lambda: [run.summary.run_id for run in eve.runs()] == ["run-1"])
-            until(lambda: len(eve.records("run-1")) >= 4)
+            eventually(lambda: [run.summary.run_id for run in eve.runs()] == ["run-1"])
+            eventually(lambda: len(eve.records("run-1")) >= 4)
             assert b"paused" in (eve.current("run-1") or b"")
             assert ask(eve, "resume", timeout=2).outcome == "unknown" and owned.endpoint.state.status == "paused"
             assert ask(alice, "cancel").outcome == "success"
@@ -316,7 +317,7 @@ def test_a_journal_whose_end_was_cut_is_noticed_where_the_hub_has_seen_it(
             assert ask(client, "pause").outcome == "success"
             owned.journal.append([], durable=True)
             last = owned.journal.reader().count()
-            until(lambda: any(head.seq >= last for head in client.heads("run-1")))
+            eventually(lambda: any(head.seq >= last for head in client.heads("run-1")))
             heads = client.heads("run-1")
         link.close()
     assert verify_journal(owned.folder, heads).intact

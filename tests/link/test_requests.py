@@ -24,7 +24,7 @@ class Scripted:
     def ask(self, request: Request, timeout: float, notice: Notice) -> RequestOutcome:
         self.asked.append(request)
         notice("its owner is gone")
-        self.go_on.wait(30)
+        self.go_on.wait(150)
         if isinstance(self.answer, Exception):
             raise self.answer
         return self.answer
@@ -48,7 +48,7 @@ def test_a_request_is_only_sent_until_its_run_has_answered() -> None:
     sent = requests.send("pause", "r1", reason="look")
     assert (sent.state, sent.time) == ("sent", 5.0)
     run.go_on.set()
-    assert over.wait(30)
+    assert over.wait(150)
     assert [(each.state, each.notice) for each in seen] == [
         ("sent", ""), ("sent", "its owner is gone"), ("success", "its owner is gone"),
     ]  # fmt: skip
@@ -62,7 +62,7 @@ def test_a_connection_that_breaks_leaves_the_outcome_unknown() -> None:
     run.go_on.set()
     requests, seen, over = follow(run)
     requests.send("cancel", "r1")
-    assert over.wait(30)
+    assert over.wait(150)
     assert (seen[-1].state, seen[-1].message) == ("unknown", "the hub is gone")
 
 

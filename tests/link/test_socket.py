@@ -167,7 +167,7 @@ def test_a_message_whose_sender_hung_up_is_not_executed(quick_root: Path) -> Non
             gone.sendall(make("pause", id="gone") + b"\n")
             gone.close()
         assert holder.say(make("resume", id="last"), 2)[-2:] == ["ACK", "invalid_state"]
-        assert audited.wait(30)
+        assert audited.wait(150)
         holder.close()
         assert owned.endpoint.state.status == "running"
         assert "disconnected" in str(owned.audits()[-1]["why"])
@@ -212,9 +212,9 @@ def test_a_dead_owner_is_named_at_once_and_finds_the_request_when_it_comes_back(
         notices.append(text)
         heard.set()
 
-    asking = threading.Thread(target=lambda: answers.append(ask(owned, "pause", timeout=60, notice=hear)))
+    asking = threading.Thread(target=lambda: answers.append(ask(owned, "pause", timeout=150, notice=hear)))
     asking.start()
-    assert heard.wait(30)
+    assert heard.wait(150)
     assert f"process {os.getpid()}" in notices[0] and "dead" in notices[0]
     assert len(list(collect_requests(owned.folder.inbox))) == 1
     owned.start()
@@ -258,16 +258,21 @@ def test_nobody_answers_in_time_and_the_outcome_is_unknown(quick_root: Path) -> 
 
 
 def test_a_command_that_takes_longer_than_the_time_out_is_unknown_and_accepted(quick_root: Path) -> None:
-    with Owned(quick_root) as owned:
-        answer = ask(owned, "rollback", {"to": "c1"}, timeout=0.2)
-        assert answer.outcome == "unknown" and answer.accepted  # type: ignore[attr-defined]
+    def accepted_within(seconds: float) -> bool:
+        with Owned(quick_root / str(seconds)) as owned:
+            answer = ask(owned, "rollback", {"to": "c1"}, timeout=seconds)
+            assert answer.outcome == "unknown"  # type: ignore[attr-defined]
+            return bool(answer.accepted)  # type: ignore[attr-defined]
+
+    # On a busy machine it may take longer to be accepted.
+    assert any(accepted_within(seconds) for seconds in (0.2, 2, 20))
 
 
 def test_an_owner_that_dies_after_the_commit_is_answered_for_by_its_journal(quick_root: Path) -> None:
     owned = Owned(quick_root)
     owned.endpoint.post(Received(make("pause", id="pause-1")))
     owned.close()
-    answer = ask(owned, "pause", timeout=5)
+    answer = ask(owned, "pause", timeout=150)
     assert answer.outcome == "success" and answer.result is not None  # type: ignore[attr-defined]
 
 
@@ -290,9 +295,9 @@ def test_a_socket_that_outlives_its_owner_is_served_by_the_next(quick_root: Path
     heard = threading.Event()
     answers: list[object] = []
     notice = lambda text: heard.set()  # noqa: E731
-    asking = threading.Thread(target=lambda: answers.append(ask(owned, "pause", timeout=60, notice=notice)))
+    asking = threading.Thread(target=lambda: answers.append(ask(owned, "pause", timeout=150, notice=notice)))
     asking.start()
-    assert heard.wait(30)
+    assert heard.wait(150)
     owned.start(kept.dup())
     asking.join()
     assert answers[0].outcome == "success"  # type: ignore[attr-defined]
@@ -321,6 +326,6 @@ def test_a_mistake_over_one_message_does_not_end_control_of_the_run(
         first.sock.sendall(b"stumble\n")
         assert first.lines.readline() == b""
         assert second.say(make("pause", id="p"), 3)
-        assert ask(owned, "resume", timeout=60).outcome == "success"  # type: ignore[attr-defined]
+        assert ask(owned, "resume", timeout=150).outcome == "success"  # type: ignore[attr-defined]
         first.close()
         second.close()

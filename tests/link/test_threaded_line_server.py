@@ -34,14 +34,14 @@ class House:
             return line.upper()
         self.held.put(caller)
         caller.say_wait()
-        self.open.wait(20)
+        self.open.wait(150)
         waits = caller.waits()
         self.left.put(waits)
         return b"GO" if waits else None
 
     def call(self, line: bytes = b"") -> socket.socket:
         sock = socket.socket(socket.AF_UNIX)
-        sock.settimeout(20)
+        sock.settimeout(150)
         sock.connect(str(self.path))
         sock.sendall(line)
         return sock
@@ -65,7 +65,7 @@ def test_lines_of_a_connection_are_answered_in_order_and_empty_ones_are_not(hous
 def test_more_connections_than_threads_are_held_without_holding_up_the_next(house: House) -> None:
     held = [house.call(b"hold\n") for _ in range(2 * SPARE + KEPT)]
     for _ in held:
-        house.held.get(timeout=60)
+        house.held.get(timeout=150)
     with house.call(b"quick\n") as sock, sock.makefile("rb") as answers:
         assert answers.readline() == b"QUICK\n"
     house.open.set()
@@ -80,7 +80,7 @@ def test_a_crowd_that_never_asks_is_cut_off_for_somebody_who_does(
     monkeypatch.setattr(accept_threads, "MOST", 6)
     with house.call(b"first\n") as served, house.call(b"hold\n"):
         assert served.recv(100) == b"FIRST\n"
-        house.held.get(timeout=60)
+        house.held.get(timeout=150)
         slow = [house.call(b"half a li") for _ in range(12)]
         with house.call(b"last\n") as late:
             assert late.recv(100) == b"LAST\n"
@@ -88,7 +88,7 @@ def test_a_crowd_that_never_asks_is_cut_off_for_somebody_who_does(
         served.sendall(b"again\n")
         assert served.recv(100) == b"AGAIN\n"
         house.open.set()
-        assert house.left.get(timeout=60), "whoever is being answered stays"
+        assert house.left.get(timeout=150), "whoever is being answered stays"
         for each in slow:
             each.close()
 
@@ -105,14 +105,14 @@ def test_a_line_as_long_as_may_be_is_answered(house: House) -> None:
 
 def test_whoever_hangs_up_waits_no_more(house: House) -> None:
     house.call(b"hold\n").close()
-    house.held.get(timeout=60)
+    house.held.get(timeout=150)
     house.open.set()
-    assert house.left.get(timeout=60) is False
+    assert house.left.get(timeout=150) is False
 
 
 def test_what_is_being_answered_is_answered_before_the_end(house: House) -> None:
     with house.call(b"hold\n") as sock, house.call(b"hello\n") as idle:
-        house.held.get(timeout=60)
+        house.held.get(timeout=150)
         assert idle.recv(100) == b"HELLO\n", "it is accepted, and has nothing more to say"
         closing = threading.Thread(target=house.counter.close, args=(20.0,))
         closing.start()
@@ -120,16 +120,16 @@ def test_what_is_being_answered_is_answered_before_the_end(house: House) -> None
         house.open.set()
         with sock.makefile("rb") as answers:
             assert [answers.readline(), answers.readline()] == [b"\n", b"GO\n"]
-        closing.join(20)
+        closing.join(150)
         assert not closing.is_alive()
 
 
 def test_connections_that_are_cut_wait_no_more(house: House) -> None:
     with house.call(b"hold\n"):
-        house.held.get(timeout=60)
+        house.held.get(timeout=150)
         house.counter.hang_up()
         house.open.set()
-        assert house.left.get(timeout=60) is False
+        assert house.left.get(timeout=150) is False
 
 
 def test_a_mistake_over_one_connection_costs_the_others_nothing(house: House) -> None:
@@ -144,13 +144,13 @@ def test_what_was_said_by_one_who_has_gone_is_dealt_with_before_it_settles(house
     house.counter.settle(20)
     stays = house.call()
     house.call(b"hold\n").close()
-    house.held.get(timeout=20)
+    house.held.get(timeout=150)
     settled = threading.Event()
     waiting = threading.Thread(target=lambda: (house.counter.settle(20), settled.set()))
     waiting.start()
     assert not settled.wait(0.2)
     house.open.set()
-    assert settled.wait(20)
+    assert settled.wait(150)
     assert house.left.qsize() == 1
     waiting.join()
     stays.close()

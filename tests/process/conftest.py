@@ -14,16 +14,22 @@ import pytest
 from interlock.core import Limits, RunSpec
 from interlock.process import ProcessTree, abilities, spawn
 
-from .trouble import Starter, Trouble, until
+from ..waiting import until
+from .trouble import Starter, Trouble
+
+
+@pytest.fixture
+def cgroup() -> str:
+    """The mechanism of that name, where it can be had."""
+    freeze = abilities()[0]
+    if freeze.by != "kernel":
+        pytest.skip(f"no cgroup here: {freeze.why}")
+    return "cgroup"
 
 
 @pytest.fixture(params=["cgroup", "signals"])
 def mechanism(request: pytest.FixtureRequest) -> str:
-    if request.param == "cgroup":
-        freeze = abilities()[0]
-        if freeze.by != "kernel":
-            pytest.skip(f"no cgroup here: {freeze.why}")
-    return str(request.param)
+    return str(request.getfixturevalue("cgroup") if request.param == "cgroup" else request.param)
 
 
 @pytest.fixture

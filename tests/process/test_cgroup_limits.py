@@ -71,13 +71,11 @@ def test_without_controllers_nothing_is_held_and_nothing_counted(tmp_path: Path)
 
 
 def test_a_kernel_without_cgroup_kill_still_ends_everything(
-    mechanism: str, start: Starter, monkeypatch: pytest.MonkeyPatch
+    cgroup: str, start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if mechanism != "cgroup":
-        pytest.skip("needs a cgroup")
     write = Cgroup._write
     monkeypatch.setattr(Cgroup, "_write", lambda self, name, text: name != "cgroup.kill" and write(self, name, text))
-    tree, trouble = start("fork_chain", mechanism)
+    tree, trouble = start("fork_chain", cgroup)
     trouble.hear()
     ended = tree.end(0)
     assert ended.left == ()
@@ -85,9 +83,8 @@ def test_a_kernel_without_cgroup_kill_still_ends_everything(
     assert trouble.processes() == []
 
 
-def test_folders_that_a_dead_owner_left_are_swept_up(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if mechanism != "cgroup":
-        pytest.skip("needs a cgroup")
+@pytest.mark.usefixtures("cgroup")
+def test_folders_that_a_dead_owner_left_are_swept_up(monkeypatch: pytest.MonkeyPatch) -> None:
     own = cgroup_hierarchy.own_folder("cgroup2")
     assert own is not None
     left = own / "interlock-left-by-a-test"

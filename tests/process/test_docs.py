@@ -20,7 +20,7 @@ def test_the_example_runs(example: str) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=150,
     )
     assert done.returncode == 0, done.stderr
     if "words" in example:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from .trouble import Starter, until
+from interlock.core import RunSpec
+from interlock.process import proc, spawn
+
+from ..waiting import until
+from .trouble import Starter
 
 LINES = {"family": 5, "fork_loop": 1, "fork_chain": 1, "detached_chain": 1, "fork_burst": 1, "deaf": 1}
 
@@ -31,6 +39,29 @@ def test_whatever_it_does_it_is_frozen_and_thawed(
     assert tree.thaw().held
     until("it counts again", lambda: trouble.beats() > seen)
     assert not tree.frozen()
+
+
+WAITS_IN_THE_KERNEL = """
+import os, sys
+os.mkfifo(sys.argv[1])
+os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0, sys.argv[1], os.O_RDONLY, 0)])
+"""
+"""The parent waits for its child, and takes no signal meanwhile; the child waits for one who writes to it."""
+
+
+def test_a_process_that_only_waits_in_the_kernel_is_not_called_frozen(tmp_path: Path) -> None:
+    argv = (sys.executable, "-c", WAITS_IN_THE_KERNEL, str(tmp_path / "fifo"))
+    with spawn(RunSpec(run_id="test", argv=argv), mechanism="signals") as tree:
+        until("the parent waits", lambda: [p.state for p in map(proc.look_at, tree.pids()) if p] == ["D", "S"])
+        child = tree.pids()[1]
+        os.kill(child, signal.SIGSTOP)
+        until("the child is stopped", lambda: (seen := proc.look_at(child)) is not None and seen.stopped)
+        assert not tree.frozen()
+        assert tree.freeze().held
+        assert tree.frozen()
+        assert tree.thaw().held
+        assert not tree.frozen()
+        tree.end(0)
 
 
 def test_freeze_says_how_many_processes_it_holds(mechanism: str, start: Starter) -> None:

@@ -15,7 +15,8 @@ from interlock.core import Limits, RunSpec
 from interlock.core.platform import boot_id
 from interlock.process import UNKNOWN_STATUS, ProcessId, TreeHandle, attach, proc, spawn
 
-from .trouble import Starter, Trouble, until
+from ..waiting import until
+from .trouble import Starter, Trouble
 
 OWNER = """
 import sys, signal, msgspec

@@ -7,7 +7,8 @@ import pytest
 from interlock.core import Limits
 from interlock.process import ProcessTree
 
-from .trouble import Starter, until
+from ..waiting import until
+from .trouble import Starter
 
 
 def held_by(tree: ProcessTree, limits: Limits) -> dict[str, str]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 
 import pytest
 
 from interlock.core import RunSpec
 from interlock.process import proc, spawn
 from interlock.process.tree import ProcessTree
+
+from ..waiting import eventually
 
 NEST = (
     "import os, subprocess, sys, threading, time;"
@@ -19,13 +19,6 @@ NEST = (
     "subprocess.Popen(['sh', '-c', 'sleep 62 & exec sleep 63'], start_new_session=True, env={});"
     "time.sleep(60)"
 )
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "in vain"
-        time.sleep(0.01)
 
 
 @pytest.fixture(params=[True, False], ids=["cgroup", "children"])
@@ -40,7 +33,7 @@ def tree(request: pytest.FixtureRequest) -> ProcessTree:
 def test_a_sample_finds_everybody_without_looking_at_the_machine(
     tree: ProcessTree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    wait_until(lambda: len(tree.pids()) == 5)
+    eventually(lambda: len(tree.pids()) == 5)
     everybody = set(tree.pids())
 
     def never() -> dict[int, proc.Process]:
@@ -55,5 +48,5 @@ def test_a_sample_finds_everybody_without_looking_at_the_machine(
 def test_a_sample_finds_what_was_forked_since_the_last_look(tree: ProcessTree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.pids()
     monkeypatch.setattr(proc, "look_around", dict)
-    wait_until(lambda: tree.usage().processes == 5)
+    eventually(lambda: tree.usage().processes == 5)
     monkeypatch.undo()

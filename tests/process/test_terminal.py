@@ -20,7 +20,7 @@ print("hello", input(), flush=True)
 signal.pause()
 '''
 tree = spawn(RunSpec(run_id="test", argv=(sys.executable, "-c", code)), mechanism=sys.argv[1])
-status = tree.wait(60)
+status = tree.wait(150)
 print("status", status, tree.end(0).how, flush=True)
 """
 

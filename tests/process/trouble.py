@@ -13,8 +13,9 @@ from pathlib import Path
 
 from interlock.process import ProcessTree
 
+from ..waiting import PATIENCE_S
+
 TROUBLEMAKER = Path(__file__).with_name("troublemaker.py")
-PATIENCE_S = 60
 
 
 class Trouble:
@@ -59,11 +60,3 @@ class Trouble:
 
 
 Starter = Callable[..., tuple[ProcessTree, Trouble]]
-
-
-def until(what: str, true: Callable[[], bool]) -> None:
-    """Wait for something that must come."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.002)

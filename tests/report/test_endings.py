@@ -72,7 +72,7 @@ def test_one_pause_is_one_line(tmp_path: Path) -> None:
         supervisor.after(supervisor.message("so it begins"))
         for command in ("pause", "resume"):
             request = new_request(f"order-{command}", command, folder_of(supervisor).run_id)  # type: ignore[arg-type]
-            assert ask_owner(folder_of(supervisor), request, timeout=60).outcome == "success"
+            assert ask_owner(folder_of(supervisor), request, timeout=150).outcome == "success"
             supervisor.after(supervisor.message("on it goes"))
     with Story.open(folder_of(supervisor)) as story:
         assert story.counts["status"] > 0, "the supervisor noted it for itself"
@@ -153,7 +153,7 @@ def test_a_run_that_its_own_process_cancels_was_not_cancelled_by_you(tmp_path: P
         assert isinstance(steering, RunControl)
         steering.server.authority.why_inside = lambda pid: "it is a process of the run" if pid == os.getpid() else ""
         request = new_request("c", "cancel", folder_of(supervisor).run_id, actor="ann")
-        assert ask_owner(folder_of(supervisor), request, timeout=60).outcome == "success"
+        assert ask_owner(folder_of(supervisor), request, timeout=150).outcome == "success"
     (row,) = Store(tmp_path).runs()
     assert (row.reason, row.outcome) == ("USER_CANCELLED", "cancelled by the agent")
     with Story.open(folder_of(supervisor)) as story:

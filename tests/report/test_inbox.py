@@ -140,7 +140,7 @@ def test_the_command_lists_and_answers(store: Store, tmp_path: Path) -> None:
         (item,) = msgspec.json.decode(call("inbox", "--json").stdout)["items"]
         answered = call("inbox", item["id"], "approve")
         assert answered.returncode == 0, answered
-        waiting.join(30)
+        waiting.join(150)
         assert decided == ["proceed"]
         assert call("inbox", item["id"], "approve").returncode == 3
     assert call("inbox").stdout.strip() == "Nothing needs you."

@@ -211,7 +211,7 @@ def test_a_channel_that_fails_is_a_fault_in_the_journal_without_its_address(tmp_
         threads = [each for each in threading.enumerate() if each.name == "interlock-notify-bad"]
         supervisor.executor.notifier.close()
         for each in threads:
-            each.join(30)
+            each.join(150)
     from interlock.report import Story
 
     with Story.open(folder) as story:
@@ -222,7 +222,7 @@ def test_a_channel_that_fails_is_a_fault_in_the_journal_without_its_address(tmp_
 
 def test_closing_waits_for_all_channels_together_and_not_for_each(clock):
     release = threading.Event()
-    notifier = Notifier({str(n): lambda _: release.wait(20) for n in range(50)}, clock=clock)
+    notifier = Notifier({str(n): lambda _: release.wait(150) for n in range(50)}, clock=clock)
     notifier.send(Notify("t", "t"))
     notifier.close(0.05)
     release.set()

@@ -91,7 +91,7 @@ def test_the_protocol_refuses_a_stale_answer(tmp_path, clock):
         request = new_request("6b1f8f0e-1111-4222-8333-444455556666", "approve", supervisor.run.spec.run_id, payload)
         from interlock.link import ask_owner
 
-        answer = ask_owner(supervisor.run.folder, request, timeout=60)
+        answer = ask_owner(supervisor.run.folder, request, timeout=150)
         assert (answer.outcome, answer.code) == ("failure", "invalid_state")
         assert "changed" in answer.message
         assert len(endpoint.state.waiting) == 1

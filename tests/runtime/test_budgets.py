@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -28,6 +27,7 @@ from interlock.runtime.budgets import RunBudgets, fits
 from tests.cli.calling import interlock
 from tests.link.broker import Broker
 
+from ..waiting import eventually
 from .scripted import START
 
 STEP = 0.05
@@ -67,23 +67,16 @@ def spend_together(roots: list[Path], url: str | None, report: Path) -> float:
     ]
     for run in runs:
         run.start()
-    _until(lambda: len(list(report.glob("ready-*"))) == RUNS)
+    eventually(lambda: len(list(report.glob("ready-*"))) == RUNS)
     (report / "go").touch()
     for number, run in enumerate(runs[:3]):
-        _until(lambda spent=report / f"spent-{number}", run=run: spent.exists() or not run.is_alive())  # type: ignore[misc]
+        eventually(lambda spent=report / f"spent-{number}", run=run: spent.exists() or not run.is_alive())  # type: ignore[misc]
         if run.pid is not None and run.is_alive():
             os.kill(run.pid, signal.SIGKILL)
     for run in runs:
         run.join(120)
         assert not run.is_alive()
     return sum(float(path.read_text()) for path in report.glob("spent-*"))
-
-
-def _until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_twenty_runs_on_one_machine_with_kills_do_not_overspend(tmp_path: Path) -> None:

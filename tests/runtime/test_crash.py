@@ -78,7 +78,7 @@ def check_kills(tmp_path: Path, kills: int, first_seed: int) -> None:
         assert got == expected, f"seed {seed}"
 
 
-@pytest.mark.parametrize("first_seed", [100, 200, 300, 400, 500, 600])
+@pytest.mark.parametrize("first_seed", [100, 200])
 def test_a_killed_owner_is_succeeded_with_the_same_decisions(tmp_path, first_seed):
     check_kills(tmp_path, 10, first_seed)
 

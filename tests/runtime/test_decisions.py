@@ -134,7 +134,7 @@ def test_a_paused_run_lets_no_step_through_until_it_is_resumed(tmp_path, clock):
         waiting.start()
         assert answers == []
         assert supervisor.resume()
-        waiting.join(60)
+        waiting.join(150)
         assert answers == ["proceed"]
 
 
@@ -274,7 +274,7 @@ def test_a_stop_during_a_delay_is_not_followed_by_the_call(tmp_path):
         waiting.start()
         supervisor.executor.carry_out(Stop("enough"))
         supervisor.run.end("aborted", "ERROR", "enough")
-        waiting.join(20)
+        waiting.join(150)
         assert answers == ["stop"]
 
 

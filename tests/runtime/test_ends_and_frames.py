@@ -31,7 +31,7 @@ def said(supervisor: Supervisor) -> list[dict[str, Any]]:
 def order(supervisor: Supervisor, command: Command, issue_id: str | None) -> str | None:
     assert supervisor.run.folder is not None
     request = new_request(str(uuid.uuid4()), command, supervisor.run.spec.run_id, issue_id=issue_id)
-    answer = ask_owner(supervisor.run.folder, request, timeout=30)
+    answer = ask_owner(supervisor.run.folder, request, timeout=150)
     return answer.code or answer.outcome
 
 

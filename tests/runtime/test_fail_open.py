@@ -49,7 +49,7 @@ RELEASE = threading.Event()
 
 
 def hangs():
-    RELEASE.wait(20)
+    RELEASE.wait(150)
     return ()
 
 

@@ -113,7 +113,7 @@ def test_questions_that_wait_go_into_one_request_and_the_same_one_is_not_paid_fo
 
     def ask(settings: Settings, system: str, text: str) -> tuple[str, Usage]:
         asked.append(text)
-        go.wait(60)
+        go.wait(150)
         count = len(re.findall(r"^Question \d+", text, re.MULTILINE))
         return answer(system, *({**NO, "question": number} for number in range(1, count + 1))), Usage(100, 10)
 

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -24,7 +24,9 @@ from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.gate import LOOK_S, Gate
 
-LONG_S = 60.0
+from ..waiting import until
+
+LONG_S = 150.0
 """Longer than a loaded machine needs for what is due at once, and shorter than the delays in here."""
 
 
@@ -44,13 +46,6 @@ def attended(tmp_path: Path) -> Iterator[Supervisor]:
     options = {"approvals": Approvals(needed=True), "adapter": ProcessAdapter()}
     with Supervisor.open(task="t", store=Store(tmp_path), config=Config(), **options) as supervisor:  # type: ignore[arg-type]
         yield supervisor
-
-
-def until(what: str, holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + LONG_S
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
 
 
 def order(supervisor: Supervisor, command: Command) -> None:

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from interlock.tui import Top
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 
 Act = Callable[["Seat"], Awaitable[None]]
 

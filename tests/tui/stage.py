@@ -109,7 +109,7 @@ class Stage:
         """A command, as a second terminal sends it."""
         assert supervisor.run.folder is not None
         request = new_request(f"order-{command}", command, supervisor.run.folder.run_id)
-        assert ask_owner(supervisor.run.folder, request, timeout=60).outcome == "success"
+        assert ask_owner(supervisor.run.folder, request, timeout=150).outcome == "success"
 
     def lose(self, supervisor: Supervisor) -> None:
         """The owner of a live run goes without a word."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.e2e.running import Place
 
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 ROWS = 30
 
 

@@ -26,7 +26,7 @@ def test_a_run_elsewhere_is_seen_opened_and_paused(stage: Stage, tmp_path: Path)
             stage.config,
             hub=HubClient(broker.settings),
             hub_name="nats://hub.example.com:4222",
-            timeout=60,
+            timeout=150,
         )
 
         async def act(seat: Seat) -> None:

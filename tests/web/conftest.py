@@ -53,7 +53,7 @@ def store(home: Path) -> Store:
 @pytest.fixture
 def client(store: Store) -> Iterator[TestClient]:
     """Somebody who has the token."""
-    app = make_app(Source(store), TOKEN, control_timeout=0.3)
+    app = make_app(Source(store), TOKEN, control_timeout=150)
     with TestClient(app, base_url=BASE, headers={"authorization": f"Bearer {TOKEN}"}) as made:
         yield made
 
@@ -96,7 +96,7 @@ def open_page(browser: Browser, dashboard: BackgroundServer, complaints: list[st
 
     def make(path: str = "/", **options: Any) -> Page:
         context = browser.new_context(**{"reduced_motion": "reduce", **options})
-        context.set_default_timeout(60_000)
+        context.set_default_timeout(150_000)
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))

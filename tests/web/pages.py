@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from interlock.runtime import Supervisor
 
 OpenPage = Callable[..., Page]
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=150_000)
 
 
 def run_page(supervisor: Supervisor, tab: str = "") -> str:

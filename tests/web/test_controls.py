@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from starlette.testclient import TestClient
@@ -12,9 +11,12 @@ from interlock.journal import JournalEntry, Store
 from interlock.link.requests import SentRequest
 from interlock.report import Acked, ControlCommand, ControlResult
 from interlock.runtime import Run
+from interlock.web.app import make_app
 from interlock.web.run_head import merge_controls
+from interlock.web.source import Source
 
-from .conftest import BASE
+from ..waiting import eventually
+from .conftest import BASE, TOKEN
 from .runs import stop_run, supervised, work, write_run
 
 CHANGE = {"x-interlock": "1", "origin": BASE}
@@ -28,13 +30,12 @@ def send(client: TestClient, run_id: str, command: str, **payload: object) -> di
 
 def settled(client: TestClient, run_id: str, request_id: object) -> dict[str, object]:
     """What the run's page shows of a request when it is pending no more."""
-    for _ in range(600):
+
+    def over() -> list[dict[str, object]]:
         shown = client.get(f"/api/runs/{run_id}").json()["controls"]
-        mine = [each for each in shown if each["request_id"] == request_id]
-        if mine and mine[0]["outcome"] != "pending":
-            return dict(mine[0])
-        time.sleep(0.02)
-    raise AssertionError("it stays pending")
+        return [each for each in shown if each["request_id"] == request_id and each["outcome"] != "pending"]
+
+    return dict(eventually(over, "an answer")[0])
 
 
 def test_a_request_is_shown_with_ack_and_result_from_the_journal(client: TestClient, store: Store) -> None:
@@ -50,9 +51,11 @@ def test_a_request_is_shown_with_ack_and_result_from_the_journal(client: TestCli
         assert settled(client, "steered", send(client, "steered", "resume")["request_id"])["outcome"] == "success"
 
 
-def test_without_an_owner_the_outcome_is_unknown_and_not_failed(client: TestClient, store: Store) -> None:
+def test_without_an_owner_the_outcome_is_unknown_and_not_failed(store: Store) -> None:
     write_run(store, "orphan", end=False)
-    shown = settled(client, "orphan", send(client, "orphan", "cancel")["request_id"])
+    app = make_app(Source(store), TOKEN, control_timeout=0.3)
+    with TestClient(app, base_url=BASE, headers={"authorization": f"Bearer {TOKEN}"}) as hasty:
+        shown = settled(hasty, "orphan", send(hasty, "orphan", "cancel")["request_id"])
     assert shown["outcome"] == "unknown" and "acked" not in shown and "answered" not in shown
 
 
@@ -119,11 +122,8 @@ def test_an_incident_can_be_left_stopped_once(client: TestClient, store: Store, 
     closed = client.post(f"{address}/continue", json={"option": "rollback_and_retry"}, headers=CHANGE)
     assert closed.status_code == 409 and "no safe checkpoint" in closed.json()["error"]
     assert client.post(f"{address}/continue", json={"option": "abort"}, headers=CHANGE).status_code == 202
-    for _ in range(500):
-        page = client.get(address).json()
-        if page["way"]["state"] != "starting":
-            break
-        time.sleep(0.02)
+    eventually(lambda: client.get(address).json()["way"]["state"] != "starting")
+    page = client.get(address).json()
     assert (page["way"]["state"], page["incident"]["status"]) == ("aborted", "aborted")
     again = client.post(f"{address}/continue", json={"option": "abort"}, headers=CHANGE)
     assert again.status_code == 409 and "settled" in again.json()["error"]

@@ -13,7 +13,6 @@ from interlock.journal import Store
 from interlock.runtime import Supervisor
 
 OpenPage = Callable[..., Page]
-expect.set_options(timeout=15_000)
 
 
 def test_the_ladder_says_what_did_not_work(open_page: OpenPage, store: Store) -> None:

@@ -17,8 +17,6 @@ from interlock.runtime import Supervisor
 from ..e2e.running import Place
 from .pages import OpenPage, newest
 
-PATIENCE_MS = 90_000
-
 AGENT = """
 import pathlib, time
 from interlock.adapters.steps.client import Steps
@@ -125,7 +123,7 @@ def test_what_a_command_asks_a_person_is_shown_with_its_text(open_page: OpenPage
     place.start("sh", "-c", asks, options=("--name", "asker"), stdin=subprocess.PIPE)
     overview = open_page("/")
     row = overview.locator("tr[data-run]").filter(has_text="asker")
-    expect(row).to_contain_text("Needs you: Do you want to continue? [Y/n]", timeout=PATIENCE_MS)
+    expect(row).to_contain_text("Needs you: Do you want to continue? [Y/n]")
     page = open_page(f"/runs/{place.folder.run_id}")
     expect(page.locator("main")).to_contain_text("Do you want to continue? [Y/n]")
 

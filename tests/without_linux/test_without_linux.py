@@ -122,7 +122,7 @@ def test_a_run_by_hooks_works(home: Path) -> None:
         assert status == 0 and (home / "work" / "precious").read_text() == "1", said
     finally:
         serving.send_signal(signal.SIGTERM)
-        assert serving.wait(30) == 0
+        assert serving.wait(150) == 0
 
 
 def test_a_command_that_needs_linux_says_so_in_one_line_with_what_works(home: Path) -> None:

@@ -63,13 +63,13 @@ class Detectors:
         if step.origin == "interlock":
             return []
         self._seen = self._owner(step)
-        agent = self._agent(self._seen)
+        agent = self._agents[self._seen] if self._seen == self._newest else self._agent(self._seen)
         if agent.repeats(step):
             return []
         agent.history.record(step)
         if self._task_files or not self.context.original_prompt:
             self._read_task(agent.history, step)
-        self._progress = agent.history.progressed
+        self._progress = agent.history.past.progressed
         found = self._ask(agent.asked[step.kind], seen)
         if not found:
             return []

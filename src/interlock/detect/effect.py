@@ -110,7 +110,7 @@ def _kind(name: str) -> Effect:
 
 def command_of(tool: Tool) -> str:
     """The beginning of a command or script."""
-    return script_of(tool)[:_LOOK]
+    return _script(tool.arguments)[:_LOOK]
 
 
 def script_of(tool: Tool) -> str:

@@ -75,7 +75,7 @@ def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes |
     """
     if not _failed(step, text):
         return None
-    harness = _HARNESS.match(text)
+    harness = _HARNESS.match(text) if b"xit" in text or b"Command failed" in text else None
     said = text[harness.end() :] if harness is not None and text[harness.end() :].strip() else text
     return _masked(_message(said, asked), asked, script)
 

@@ -33,7 +33,8 @@ class Knowledge(Struct):
         if not fresh:
             return False
         self.named.update(dict.fromkeys(fresh, self.turns))
-        _trim(self.named)
+        if len(self.named) > KNOWN + SPARE:
+            _trim(self.named)
         return True
 
     def learn(self, found: set[bytes], asked: set[bytes]) -> tuple[float, bool]:
@@ -46,7 +47,8 @@ class Knowledge(Struct):
         if not fresh:
             return 0.0, echo
         self.known.update(dict.fromkeys(fresh, self.turns))
-        _trim(self.known)
+        if len(self.known) > KNOWN + SPARE:
+            _trim(self.known)
         return (len(fresh) - len(fresh & asked)) / len(found), echo
 
 
@@ -57,11 +59,16 @@ def gained(turn: CompletedCall, before: Sequence[CompletedCall]) -> bool:
     the one that the same call had before: an edit/test round whose failures change or shrink is progress, and so is a
     poll whose answer changes, or a batch that goes from file to file.
     """
+    key = turn.key
     for last in reversed(before):
-        if last.key == turn.key:
+        if last.key == key:
             return last.outcome != turn.outcome or (turn.wrote and not turn.failed)
     if turn.failed:
-        return not any(one.error == turn.error for one in before)
+        error = turn.error
+        for one in before:  # noqa: SIM110 (any() is slower)
+            if one.error == error:
+                return False
+        return True
     return turn.wrote or turn.taught or (turn.target and not turn.echo)
 
 
@@ -70,7 +77,6 @@ def _trim(learnt: dict[bytes, int]) -> None:
 
     Words of one turn go together, because their order within it is not the same in every process.
     """
-    if len(learnt) > KNOWN + SPARE:
-        oldest = next(islice(learnt.values(), len(learnt) - KNOWN, None))
-        for word in [word for word, turn in learnt.items() if turn < oldest]:
-            del learnt[word]
+    oldest = next(islice(learnt.values(), len(learnt) - KNOWN, None))
+    for word in [word for word, turn in learnt.items() if turn < oldest]:
+        del learnt[word]

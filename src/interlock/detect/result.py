@@ -45,4 +45,5 @@ def _is_empty(text: bytes) -> bool:
     if len(text) > _SHORT:
         return False
     said = text.strip().lower()
-    return not said or any(silent in said for silent in _SILENT)
+    hinted = b"output" in said or b"found" in said or b"content" in said
+    return not said or (hinted and any(silent in said for silent in _SILENT))

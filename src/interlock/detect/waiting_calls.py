@@ -17,7 +17,6 @@ _WAITS = late_pattern(
     r"(?:^|[\s;&|(])(?:sleep\s+[\d.$]|wait(?:\s|$)|watch\s)|\s--wait\b|\btail\s+(?:-?\w+\s+)*(?:-\w*[fF]\b|--follow)"
     r"|\b(?:time|asyncio)\.sleep\(|\binotifywait\b|\brollout status\b|\bwait-for\b|\s--watch\b|\bkubectl wait\b"
 )
-_WAIT_HINTS = ("sleep", "wait", "watch", "tail", "status")
 _ASKS = late_pattern(
     r"^(?:(?:kubectl|oc) (?:get|describe|rollout|logs|top)\b"
     r"|(?:docker|podman) (?:ps|inspect|logs|stats|compose (?:ps|logs))\b"
@@ -71,7 +70,8 @@ def read_waits(tool: Tool, effect: Effect, program: str, command: str | None) ->
 
 
 def _read_command(program: str, command: str) -> Wait:
-    if any(hint in command for hint in _WAIT_HINTS) and _WAITS.search(command):
+    hinted = "wait" in command or "sleep" in command or "watch" in command or "tail" in command or "status" in command
+    if hinted and _WAITS.search(command):
         return "sleeps"
     if _ASKS.match(program + " "):
         cloud = program.startswith(("aws", "gcloud", "az"))

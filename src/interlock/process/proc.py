@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
@@ -127,6 +128,13 @@ def thread_states(pid: int) -> str:
         return ""
     lines = (read_bytes(f"/proc/{pid}/task/{thread}/stat") for thread in threads)
     return "".join(chr(line[line.rindex(b")") + 2]) for line in lines if line)
+
+
+def stop_waits(pid: int) -> bool:
+    """Whether a process that waits in the kernel stops before it runs again; one that merely reads a disk does not."""
+    waiting = (line for line in read_bytes(f"/proc/{pid}/status").splitlines() if line[:7] in (b"SigPnd:", b"ShdPnd:"))
+    # Where one of its threads took the signal, the others stop as well.
+    return any(int(line[7:], 16) >> (signal.SIGSTOP - 1) & 1 for line in waiting) or "T" in thread_states(pid)
 
 
 def name_of(pid: int) -> str:

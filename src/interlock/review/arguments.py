@@ -122,6 +122,8 @@ VERB = name_set("action operation op verb act mode command_type method")
 
 def verb_of(arguments: dict[str, object]) -> str:
     """What an argument says that the tool is to do (`action: delete`), in snake case, if it destroys something."""
+    if VERB.isdisjoint(arguments):
+        return ""
     for key in sorted(VERB.intersection(arguments)):
         value = arguments[key]
         if (

@@ -7,7 +7,7 @@ assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import re2
 from msgspec import Struct
@@ -38,12 +38,27 @@ def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
         return []
     found: list[CodeCall] = []
     code = spell_out(code)
-    known = {name: unquote(text) for name, text in assigned(code)}
-    known |= {name: f"{(path or listed).rstrip('/')}/*" for name, path, listed in LISTED.findall(code)}
     aliases = {alias: name for name, alias in ALIASED.findall(code)} if " as " in code else {}
     aliases |= other_names(code, acts)
     if "unlink" in code:
         code = UNLINK_GLOB.sub("unlink ", code)
+    if is_worth_reading(code, aliases):
+        found = _read_calls(code, aliases, depth)
+    if ".close(" in code or ".truncate(" in code:
+        found += [CodeCall(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
+    if "boto3" in code and ALL_OBJECTS.search(code):
+        found.append(CodeCall(("call", "delete_objects")))
+    if "if_exists" in code and REPLACED.search(code) and FAR.search(code):
+        found.append(CodeCall(("call", "drop_table")))
+    if "DELETE" in code and REQUEST_DELETE.search(code):
+        found.append(CodeCall(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
+    return found
+
+
+def _read_calls(code: str, aliases: dict[str, str], depth: int) -> list[CodeCall]:
+    found: list[CodeCall] = []
+    known = {name: unquote(text) for name, text in assigned(code)}
+    known |= {name: f"{(path or listed).rstrip('/')}/*" for name, path, listed in LISTED.findall(code)}
     for name, literals, before in calls(code, known):
         head, dot, rest = name.partition(".")
         if not literals and not before and dot and head in known:
@@ -51,14 +66,6 @@ def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
         found += as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
         if len(found) >= MAX_CALLS:
             break
-    if ".close(" in code or ".truncate(" in code:
-        found += [CodeCall(script=f"> '{path}'") for path in EMPTIED.findall(code)[:MAX_CALLS]]
-    if "boto3" in code and ALL_OBJECTS.search(code):
-        found.append(CodeCall(("call", "delete_objects")))
-    if "if_exists" in code and REPLACED.search(code) and FAR.search(code):
-        found.append(CodeCall(("call", "drop_table")))
-    if REQUEST_DELETE.search(code):
-        found.append(CodeCall(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
     return found
 
 
@@ -174,10 +181,14 @@ RUN_OWNERS = (
     "pty",
 )
 STATEMENTS = name_set("execute executescript executemany query raw executeUpdate exec_driver_sql command")
-RESOURCE = late_pattern(
-    r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)_?[A-Za-z][A-Za-z_]*\Z",
-    re.ASCII,
-)
+WASTES = r"(?:delete|drop|destroy|purge|remove|terminate|flush|truncate|erase|wipe|cancel|revoke|deregister|clear)"
+RESOURCE = late_pattern(rf"{WASTES}_?[A-Za-z][A-Za-z_]*\Z", re.ASCII)
+
+OPENS = ("open", "writeFileSync", "writeFile", "file_put_contents", "appendFileSync")
+UNPACKS = ("extractall", "unpack_archive", "extractAllTo")
+MOVES = ("move", "rename", "renameSync")
+EVALUATES = ("exec", "eval", "execScript")
+ENDS = ("delete", "del", "destroy", "remove", "cancel")
 
 
 NOUNS = name_set(
@@ -225,23 +236,42 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         return run(last, literals, depth)
     if name in ("os.execute", "io.popen") and literals:
         return [CodeCall(script=literals[0])]
-    if last in ("exec", "eval", "execScript") and literals:
+    if last in EVALUATES and literals:
         return read_calls(literals[0], depth + 1)
     if last in STATEMENTS and literals:
         return [CodeCall(("sql",), text=literals[0])]
-    if last == "open" or last in ("writeFileSync", "writeFile", "file_put_contents", "appendFileSync"):
+    if last in OPENS:
         return opened(last, literals)
     if last in LIBRARY and owner in (*OWNED_DELETES, "shutil", "zipfile", "tarfile") and literals:
         return [CodeCall((*LIBRARY[last], *literals[:3]))]
-    if last in ("extractall", "unpack_archive", "extractAllTo") and literals:
+    if last in UNPACKS and literals:
         return [CodeCall(("tar", "-x", "-C", literals[-1]))]
-    if last in ("move", "rename", "renameSync") and len(literals) > 1:
+    if last in MOVES and len(literals) > 1:
         return [CodeCall(("mv", literals[0], literals[1]))]
-    if last in ("delete", "del", "destroy", "remove", "cancel") and owner.rstrip("s").lower() in NOUNS:
+    if last in ENDS and owner.rstrip("s").lower() in NOUNS:
         return [CodeCall(("call", f"delete_{owner}", *literals[:2]))]
     if RESOURCE.match(last):
         return [CodeCall(("call", last, *literals[:2]))]
     return []
+
+
+def is_worth_reading(code: str, aliases: dict[str, str]) -> bool:
+    """Whether a call that `as_commands` knows can be in there, by its own name or another."""
+    texts = (code, *(f"{name}(" for name in aliases.values()))
+    return "`" in code or any(_calls().Match(text.encode("utf-8", "replace")) for text in texts)
+
+
+@cache
+def _calls() -> re2.Set:
+    """Finds the end of the name of such a call with what follows it."""
+    names = {
+        *DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS,
+        "rimraf", "sync",
+    }  # fmt: skip
+    found = re2.Set.SearchSet()
+    found.Add(rf"\b(?:{'|'.join(sorted(names))}|{WASTES}_?[A-Za-z_]+)(?:\W{{0,8}}\(|!?[ \t]{{1,8}}['\"\[])|rimraf")
+    found.Compile()
+    return found
 
 
 def run(name: str, literals: list[str], depth: int) -> list[CodeCall]:

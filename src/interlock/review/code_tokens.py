@@ -138,4 +138,7 @@ def unquote(text: str) -> str:
     for mark in ('"""', "'''"):
         if body.startswith(mark):
             return body[3:-3]
-    return re.sub(r"\\(['\"`\\])", r"\1", body[1:-1])
+    return ESCAPED.sub(r"\1", body[1:-1]) if "\\" in body else body[1:-1]
+
+
+ESCAPED = re.compile(r"\\(['\"`\\])")

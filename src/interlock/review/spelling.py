@@ -98,7 +98,7 @@ def plain_literals(code: str) -> str:
         code = ROTATED.sub(lambda found: f"{found[1]}{codecs.decode(found[2], 'rot13')}{found[1]}", code)
     if "[::-1]" in code:
         code = BACKWARDS.sub(lambda found: f"{found[1]}{found[2][::-1]}{found[1]}", code)
-    for _ in range(MAX_PIECES):
+    for _ in range(MAX_PIECES if BESIDE_EACH_OTHER.search(code) else 0):
         joined = PIECES.sub(r"\1\2\3\1", code)
         if joined == code:
             break
@@ -159,6 +159,9 @@ ROTATED = late_pattern(
 )
 BACKWARDS = late_pattern(r"(['\"])([^'\"\\\n]{1,400})\1\[::-1\]")
 PIECES = late_pattern(r"(['\"])([^'\"\\\n]{0,400})\1\s{0,4}(?:\+\s{0,4})?\1([^'\"\\\n]{0,400})\1")
+
+BESIDE_EACH_OTHER = late_pattern(r"(['\"])\s{0,4}(?:\+\s{0,4})?\1")
+"""Where there can be such pieces at all."""
 
 
 def other_names(code: str, acts: Callable[[str], bool]) -> Iterator[tuple[str, str]]:

@@ -72,6 +72,8 @@ def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
 def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | None, memory: WrittenFiles) -> ToolCall:
     """A tool that is not known by its name: what its arguments are says what it does."""
     commands, scripts, code = read_arguments(name, arguments, cwd)
+    if not commands and not scripts and not code:
+        return CUSTOM.get(kind) or ToolCall(NO_SCRIPT, "unknown")
     parts = [memory.read_text(text, cwd) for text in scripts] + [memory.read_code(text, "python", cwd) for text in code]
     script = Script(
         (*commands, *(command for part in parts for command in part.commands)),
@@ -84,6 +86,11 @@ def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | N
     if kind == "deletes":
         return ToolCall(script, "delete")
     return ToolCall(script, None if script.commands else "unknown")
+
+
+NO_SCRIPT = Script(())
+CUSTOM = {"harmless": ToolCall(NO_SCRIPT, "read"), "deletes": ToolCall(NO_SCRIPT, "delete")}
+"""Tools whose arguments say nothing, by kind."""
 
 
 @lru_cache(512)
@@ -99,8 +106,6 @@ def kind_of(tool_name: str) -> tuple[str, str]:
         return name, "harmless"
     return name, "deletes" if DELETES.match(name) else "unknown"
 
-
-NO_SCRIPT = Script(())
 
 SHELL = late_pattern(
     r"(?:bash|sh|shell|zsh|terminal|console|exec|execute|cmd|command|powershell|pwsh|subprocess|run|tmux)\Z"
@@ -190,14 +195,10 @@ def read_shell(arguments: dict[str, object], cwd: str | None, memory: WrittenFil
     key, text = text_of(arguments, COMMAND_KEYS)
     if not text and len(arguments) == 1 and not verb_of(arguments):
         key, text = text_of(arguments, tuple(arguments))
-    where = next(
-        (
-            v
-            for v in (arguments.get("cwd"), arguments.get("workdir"), arguments.get("working_directory"))
-            if isinstance(v, str) and v
-        ),
-        cwd,
-    )
+    where = cwd
+    for name in ("working_directory", "workdir", "cwd"):
+        if isinstance(given := arguments.get(name), str) and given:
+            where = given
     if not text:
         return read_custom("", "unknown", arguments, cwd, memory) if verb_of(arguments) else ToolCall(NO_SCRIPT, "read")
     return ToolCall(memory.read_text(text, where), None, key, text)
@@ -273,7 +274,8 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
                 found[1] if (found := SCHEDULE.match(line)) else line for line in write.text.split("\n")[:MAX_LINES]
             ]
             commands += read_text("\n".join(lines), None).commands
-    return replace(call, script=replace(call.script, commands=commands), writes=writes)
+    script = call.script if commands is call.script.commands else replace(call.script, commands=commands)
+    return ToolCall(script, call.action, call.key, call.text, writes)
 
 
 PIPELINE = re.compile(

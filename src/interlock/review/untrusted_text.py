@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 
 import re2
@@ -193,11 +193,17 @@ FETCHING = name_set("curl wget http https xh lynx w3m links")
 SHOWING = name_set("cat less more head tail bat nl sed grep rg awk")
 
 
+@lru_cache(512)
+def is_foreign(name: str) -> bool:
+    """Whether a tool's name says that it shows what others wrote; a run has few tools."""
+    return "__" in name or FOREIGN.search(name) is not None
+
+
 def origin_of(name: str, kind: str, commands: Iterable[Command], outside: bool) -> str:
     """Where the result of a call comes from, if that is outside; empty if it is the run's own."""
     if kind == "network":
         return "the web"
-    if "__" in name or FOREIGN.search(name):
+    if is_foreign(name):
         return "a tool"
     for command in islice(commands, 32):
         if command.program in FETCHING:

@@ -65,7 +65,7 @@ def _edits(path: str, arguments: dict[str, object]) -> Iterator[Write]:
             if isinstance(edit, dict):
                 yield from _edit(path, edit)
         return
-    if any(isinstance(arguments.get(key), str) for key in NEW):
+    if _first(arguments, NEW) is not None:
         yield from _edit(path, arguments)
         return
     for key in WHOLE:
@@ -76,10 +76,17 @@ def _edits(path: str, arguments: dict[str, object]) -> Iterator[Write]:
 
 
 def _edit(path: str, edit: dict[str, object]) -> Iterator[Write]:
-    new = next((value for key in NEW if isinstance(value := edit.get(key), str)), None)
-    old = next((value for key in OLD if isinstance(value := edit.get(key), str)), "")
+    new = _first(edit, NEW)
     if new is not None:
-        yield Write(path, _bounded(new), _bounded(old))
+        yield Write(path, _bounded(new), _bounded(_first(edit, OLD) or ""))
+
+
+def _first(edit: dict[str, object], keys: tuple[str, ...]) -> str | None:
+    for key in keys:
+        value = edit.get(key)
+        if isinstance(value, str):
+            return value
+    return None
 
 
 def _patched(patch: str) -> Iterator[Write]:

@@ -95,7 +95,9 @@ class WrittenFiles(Struct):
         if text is not None:
             if len(text) > MAX_TEXT:
                 text = f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
-            file = replace(file, text=text if may_matter(text) else None)
+            kept = text if may_matter(text) else None
+            if kept is not file.text:
+                file = replace(file, text=kept)
         if file.text is None and not (file.fetched or file.program or file.secret or file.link):
             return
         self.files[place] = file
@@ -157,4 +159,6 @@ def may_matter(text: str) -> bool:
     """Whether running a text can do anything that a rule is about: one quick look."""
     if text[:1] in ("/", "~") and len(text) <= MAX_LIST:
         return True  # a list of places
+    if "import" in text or ">" in text:
+        return True  # as most programs
     return bool(_ACTS.Match(text.encode("utf-8", "replace")))

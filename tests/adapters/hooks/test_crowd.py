@@ -38,7 +38,7 @@ class Serve:
 
     def end(self) -> None:
         self.process.terminate()
-        assert self.process.wait(60) == 0
+        assert self.process.wait(150) == 0
         assert self.process.stdout is not None
         self.process.stdout.close()
 

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from interlock.adapters.hooks.guardian import NEVER_S, SILENT_S
 from interlock.process import waited_s
 
+from ...waiting import eventually
 from .conftest import Desk, MakeDesk
 
 
@@ -120,10 +120,7 @@ def test_how_long_a_process_waited_for_a_processor_is_known() -> None:
     spins = [sys.executable, "-c", "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])})\nwhile True: pass"]
     rivals = [subprocess.Popen([*spins, str(core)]) for _ in range(2)]
     try:
-        deadline = time.monotonic() + 60
-        while not all(waited_s(f"/proc/{each.pid}") > 0.05 for each in rivals):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        eventually(lambda: all(waited_s(f"/proc/{each.pid}") > 0.05 for each in rivals))
     finally:
         for each in rivals:
             each.kill()

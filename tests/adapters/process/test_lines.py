@@ -84,7 +84,7 @@ def test_a_held_step_is_answered_when_the_run_goes_on(desk: Desk) -> None:
         other.say("meanwhile")
         assert answers == []
         desk.supervisor.resume()
-        asking.join(30)
+        asking.join(150)
     assert [answer["action"] for answer in answers] == ["proceed"]
 
 
@@ -126,7 +126,7 @@ def test_without_an_owner_a_shut_gate_holds_until_it_opens(tmp_path: Path) -> No
     asking.join(0.3)
     assert answers == []
     write_gate(gate, "running", 2)
-    asking.join(30)
+    asking.join(150)
     assert answers[0]["action"] == "proceed"
 
 

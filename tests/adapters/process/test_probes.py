@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +11,8 @@ import pytest
 
 from interlock.adapters.process.probes import ProbeReader, question_on
 from interlock.process.proc import look_around, look_at
+
+from ...waiting import eventually
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
@@ -50,13 +51,6 @@ def descendants(pid: int) -> tuple[int, ...]:
     return tuple(found) + tuple(below for each in found for below in descendants(each))
 
 
-def until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
 def sleeps_in(pid: int, *places: str) -> bool:
     try:
         return Path(f"/proc/{pid}/wchan").read_text() in places
@@ -68,7 +62,7 @@ def sleeps_in(pid: int, *places: str) -> bool:
 def test_a_process_that_waits_for_its_standard_input_after_a_question_is_found(start: Start, way: str) -> None:
     process = start(sys.executable, "-c", f"import select, sys, threading\n{POLLS[way]}")
     reader = ProbeReader()
-    until(lambda: reader.find_reader((process.pid,), "Overwrite? [y/N] ", process.pid) is not None)
+    eventually(lambda: reader.find_reader((process.pid,), "Overwrite? [y/N] ", process.pid) is not None)
     found = reader.find_reader((process.pid,), "Overwrite? [y/N] ", process.pid)
     assert found is not None
     assert (found.pid, found.text, found.client, found.piped) == (process.pid, "Overwrite? [y/N]", True, True)
@@ -81,7 +75,7 @@ def test_a_process_that_waits_for_its_standard_input_after_a_question_is_found(s
 
 def test_a_process_that_reads_from_another_of_its_run_asks_nobody(start: Start) -> None:
     process = start("sh", "-c", "sleep 600 | cat")
-    until(lambda: any(sleeps_in(pid, *PIPE_READS) for pid in descendants(process.pid)))
+    eventually(lambda: any(sleeps_in(pid, *PIPE_READS) for pid in descendants(process.pid)))
     pids, reader = (process.pid, *descendants(process.pid)), ProbeReader()
     for tool_s in (None, 600.0):
         assert [reader.find_reader(pids, "Building: ", process.pid, tool_s) for _ in range(2)] == [None, None]
@@ -91,7 +85,7 @@ def test_a_server_that_a_client_talks_to_through_pipes_asks_nobody(start: Start)
     """Its output is not the run's: the question on the screen is another's."""
     code = "import subprocess as s, time; p = s.Popen(['cat'], stdin=s.PIPE, stdout=s.PIPE); time.sleep(600)"
     process = start(sys.executable, "-c", code)
-    until(lambda: any(sleeps_in(pid, *PIPE_READS) for pid in descendants(process.pid)))
+    eventually(lambda: any(sleeps_in(pid, *PIPE_READS) for pid in descendants(process.pid)))
     (server,) = descendants(process.pid)
     reader = ProbeReader()
     for tool_s in (None, 600.0):

@@ -61,7 +61,7 @@ class Agent:
 
     def post(self, body: dict[str, Any], headers: dict[str, str] | None = None) -> tuple[int, bytes]:
         parts = urlsplit(self.base + self._path())
-        connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=150)
         auth = {"x-api-key": KEY, "authorization": f"Bearer {KEY}", "x-goog-api-key": KEY}
         target = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request(
@@ -221,7 +221,7 @@ READERS: dict[str, Any] = {
 
 def run_shell(name: str, arguments: dict[str, Any]) -> str:
     done = subprocess.run(
-        ["/bin/sh", "-c", arguments["command"]], capture_output=True, text=True, timeout=60, check=False
+        ["/bin/sh", "-c", arguments["command"]], capture_output=True, text=True, timeout=150, check=False
     )
     return f"{done.stdout}{done.stderr}exit code {done.returncode}"
 

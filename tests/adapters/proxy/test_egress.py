@@ -38,7 +38,7 @@ class Way:
 
     def ask(self, words: bytes) -> socket.socket:
         client = socket.socket(socket.AF_UNIX)
-        client.settimeout(30)
+        client.settimeout(150)
         client.connect(str(self.path))
         client.sendall(words)
         return client
@@ -156,7 +156,7 @@ def test_one_plain_request_is_relayed_and_a_second_one_on_its_connection_is_not(
         egress.start()
         client = socket.socket(socket.AF_UNIX)
         client.connect(str(way.path) + "2")
-        client.settimeout(30)
+        client.settimeout(150)
         line = f"POST http://127.0.0.1:{port}/x HTTP/1.1\r\nhost: elsewhere\r\ncontent-length: 2\r\n\r\nhi".encode()
         client.sendall(line + b"POST http://evil.test/ HTTP/1.1\r\nhost: evil.test\r\ncontent-length: 0\r\n\r\n")
         said = b""

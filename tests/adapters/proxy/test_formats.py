@@ -155,13 +155,13 @@ def test_a_paused_run_holds_the_next_request_until_it_is_resumed(desk_with: Make
     agent.runner = pause
     thread = threading.Thread(target=lambda: told.append(agent.run("go")))
     thread.start()
-    assert held.wait(20)
+    assert held.wait(150)
     # It is let go only by the resume, however long that takes: nothing reaches the model before.
     while desk.supervisor.run.gate.status != "paused":
         threading.Event().wait(0.01)
     assert len(desk.model.requests) == 1
     desk.supervisor.resume()
-    thread.join(20)
+    thread.join(150)
     assert told == ["Done."]
 
 

@@ -23,7 +23,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def ends() -> Iterator[tuple[socket.socket, ClientConnection]]:
     """A client's socket, and the wire at its other end."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        client = socket.create_connection(listener.getsockname(), timeout=60)
+        client = socket.create_connection(listener.getsockname(), timeout=150)
         accepted, _ = listener.accept()
     wire = ClientConnection(accepted)
     with closing(client), closing(wire):

@@ -32,7 +32,7 @@ def raw(
     desk: Desk, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
 ) -> tuple[int, dict[str, str], bytes]:
     """One request as it is, without an agent around it."""
-    connection = http.client.HTTPConnection(urlsplit(desk.url("anthropic")).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(desk.url("anthropic")).netloc, timeout=150)
     connection.request(method, path, body, headers or {})
     answer = connection.getresponse()
     data = answer.read()
@@ -225,7 +225,7 @@ def test_a_client_that_hangs_up_while_it_is_held_is_not_asked_for(desk_with: Mak
 
 def test_one_connection_carries_many_requests(desk_with: Make) -> None:
     desk = desk_with(turns("Done."))
-    connection = http.client.HTTPConnection(urlsplit(desk.url("anthropic")).netloc, timeout=30)
+    connection = http.client.HTTPConnection(urlsplit(desk.url("anthropic")).netloc, timeout=150)
     agent = desk.agent("anthropic")
     agent.history.append(agent._user("go"))
     for _ in range(3):

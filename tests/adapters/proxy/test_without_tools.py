@@ -31,7 +31,7 @@ def order(desk: Desk, command: Command, payload: dict[str, object] | None = None
     folder = desk.supervisor.run.folder
     assert folder is not None
     request = new_request(str(uuid.uuid4()), command, desk.supervisor.run.spec.run_id, payload or {})
-    return ask_owner(folder, request, timeout=30)
+    return ask_owner(folder, request, timeout=150)
 
 
 class Asking:
@@ -48,7 +48,7 @@ class Asking:
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
-        self._thread.join(30)
+        self._thread.join(150)
 
     def _ask(self) -> None:
         while not self._over.is_set():
@@ -93,7 +93,7 @@ def test_a_request_in_a_format_that_is_not_read_is_held_too(desk_with: Make, pat
     statuses: list[int] = []
 
     def post() -> None:
-        connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+        connection = http.client.HTTPConnection(parts.netloc, timeout=150)
         connection.request("POST", f"/{TOKEN}/openai{path}", json.dumps({"model": "m-1", "prompt": "x"}))
         statuses.append(connection.getresponse().status)
 
@@ -102,7 +102,7 @@ def test_a_request_in_a_format_that_is_not_read_is_held_too(desk_with: Make, pat
     thread.join(0.4)
     assert statuses == [] and thread.is_alive()
     assert order(desk, "resume").outcome == "success"
-    thread.join(30)
+    thread.join(150)
     assert statuses
 
 

@@ -52,7 +52,7 @@ def _apart() -> str | None:
     return "/" if os.geteuid() == 0 and shared else None
 
 
-NOTICED_S = 5.0
+NOTICED_S = 60.0
 """How long the record of an attack may take to be in the journal."""
 
 
@@ -255,7 +255,7 @@ class Siege:
 
     def interlock(self, *words: str) -> tuple[int, str]:
         done = subprocess.run(
-            [self.python, "-m", "interlock", *words], cwd=self.root / "home", env=self.environment, timeout=60,
+            [self.python, "-m", "interlock", *words], cwd=self.root / "home", env=self.environment, timeout=150,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **self._as,
         )  # fmt: skip
         return done.returncode, done.stdout.decode()

@@ -41,7 +41,7 @@ def test_guard_prevents_notices_or_holds_every_attack(guarded: Siege) -> None:
 
 
 def check_guard(siege: Siege) -> None:
-    results, noticed = siege.results(), " | ".join(siege.noticed())
+    results = siege.results()
     worked = {name: said for name, (status, said, _) in results.items() if status == 0}
     allowed = {one.name for one in ATTACKS if one.at(siege.level) in ("held", "noticed", "not held")}
     assert not worked.keys() - allowed, {name: worked[name] for name in worked.keys() - allowed}
@@ -49,7 +49,7 @@ def check_guard(siege: Siege) -> None:
     assert siege.picture() == siege.before
     assert siege.machine() == siege.machine_before
     for command in ("resume", "approve", "rollback", "escalate"):
-        assert f"steer its own run ({command}" in noticed
+        assert siege.tells(f"steer its own run ({command}"), siege.noticed()
     if siege.level == "guard":
         made = "starts programs outside"
         until("the new start-up file is noticed", lambda: any(made in one for one in siege.noticed()))
@@ -92,10 +92,10 @@ def test_whatever_kills_its_own_process_group_does_not_reach_the_front(place: Pl
 def test_an_unattended_run_that_is_tampered_with_is_stopped_and_says_so(place: Place) -> None:
     home = place.root / "home"
     home.mkdir()
-    script = f"export HOME={home}; echo > $HOME/.bash_profile; sleep 60"
+    script = f"export HOME={home}; echo > $HOME/.bash_profile; sleep 600"
     words = place.command("sh", "-c", script, options=("--contain", "guard"))
     run = place.begin(words, env={**place.environment, "HOME": str(home)})
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate(timeout=150)
     assert run.returncode == 125, err
     assert b"tampered with: a file that starts programs outside" in err
 
@@ -109,9 +109,9 @@ def test_a_false_interlock_in_front_of_the_real_one_is_noticed(place: Place) -> 
     (real / "interlock").symlink_to("/bin/true")
     path = f"{front}:{real}:{os.environ['PATH']}"
     for script in (f"echo '#!/bin/sh' > {front}/interlock", f"ln -sf /bin/false {real}/interlock"):
-        words = place.command("sh", "-c", f"{script}; sleep 100", options=("--contain", "guard"))
+        words = place.command("sh", "-c", f"{script}; sleep 600", options=("--contain", "guard"))
         run = place.begin(words, env={**place.environment, "PATH": path})
-        _, err = run.communicate(timeout=90)
+        _, err = run.communicate(timeout=150)
         assert run.returncode == 125, err
         assert b"tampered with: what your shell runs as interlock was replaced" in err
 

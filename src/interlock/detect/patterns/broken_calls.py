@@ -34,15 +34,15 @@ class BrokenCalls(StatefulDetector[Calls]):
         super().__init__(setting, Calls())
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
-        tool, call, turn = seen.step.tool, self.history.call, self.history.turn
-        recent, tuning = self.state.recent, self.tuning
+        turn = self.history.turn
         if turn is not None:
             return self._told(turn.step, turn.tool) if self.state.unsettled and self._settle(turn) else ()
+        tool, call = seen.step.tool, self.history.call
         if tool is None or call is None:
             return ()
         garble = self._garble(tool, call.garble)
         self.state.unsettled += garble == "first line"
-        push(recent, (call.step, call.batch, garble), tuning.broken_window)
+        push(self.state.recent, (call.step, call.batch, garble), self.tuning.broken_window)
         return self._told(call.step, tool.name) if garble and garble != "first line" else ()
 
     def _garble(self, tool: Tool, garble: Garble) -> Garble:

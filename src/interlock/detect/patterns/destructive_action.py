@@ -32,7 +32,8 @@ class DestructiveAction(StatefulDetector[NoState]):
         if step.kind != "tool_call" or step.tool is None:
             return ()
         if review is None or review.verdict != "block":
-            return self._emptied(step.index, step.tool)
+            call = self.history.call
+            return self._emptied(step.index, step.tool) if call is not None and call.effect == "write" else ()
         if review.rules and all(rule.startswith(PREFIX) for rule in review.rules):
             # Outside of what was agreed, which is scope creep.
             return ()
@@ -53,8 +54,7 @@ class DestructiveAction(StatefulDetector[NoState]):
 
     def _emptied(self, step: int, tool: Tool) -> tuple[Issue, ...]:
         """A redirection that empties a file which the run has read and never wrote."""
-        call, done = self.history.call, self.history.ledger
-        if call is None or call.effect != "write" or not done.read or not is_shell(tool.name):
+        if not self.history.ledger.read or not is_shell(tool.name):
             return ()
         command = command_of(tool)
         if ">" not in command:

@@ -178,7 +178,10 @@ def _looks(turn: CompletedCall) -> bool:
 
 
 def _has(message: str, words: Iterable[str]) -> bool:
-    return any(word in message for word in words)
+    for word in words:  # noqa: SIM110 (any() is slower)
+        if word in message:
+            return True
+    return False
 
 
 detector = Hallucination

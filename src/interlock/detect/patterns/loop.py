@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 from msgspec import Struct, field
 
@@ -216,7 +217,7 @@ class Loop(StatefulDetector[Rounds]):
         said = [fingerprint(sentence) for sentence in spoken]
         found: list[int] = []
         again = b""
-        if said and not set().union(*state.said).isdisjoint(said):
+        if said and not set(said).isdisjoint(chain.from_iterable(state.said)):
             for one, sentence in zip(said, spoken, strict=True):
                 at = [index for index, before in zip(state.said_at, state.said, strict=True) if one in before]
                 if len(at) > len(found):

@@ -68,10 +68,15 @@ class ResourceSpiral(StatefulDetector[Spending]):
             state.used[1] += usage.cost_usd or 0.0
         turn = self.history.turn
         if turn is None:
-            return self._runaway(step) if step.kind == "tool_call" and step.tool is not None else ()
+            call = self.history.call
+            return self._runaway(step) if call is not None and b"done" in call.words else ()
         if state.since is None:
             state.since = turn.asked
-        found = self._questions(turn) + self._idle(turn) + self._leap(turn)
+        found = self._idle(turn)
+        if turn.query:
+            found = self._questions(turn) + found
+        if state.used[0] or state.used[1]:
+            found += self._leap(turn)
         if state.warmed < self.tuning.growth_warm:
             # A context that fills from nothing grows fast and means nothing.
             state.warmed, state.spend = state.warmed + 1, 0.0
@@ -87,7 +92,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
     def _runaway(self, step: Step) -> tuple[Issue, ...]:
         """A command that leaves a loop without an end running, a script of one, or dozens of processes at once."""
         call, tool = self.history.call, step.tool
-        if call is None or tool is None or call.effect not in ("run", "write") or b"done" not in call.words:
+        if call is None or tool is None or call.effect not in ("run", "write"):
             return ()
         if is_shell(tool.name):
             command = command_of(tool)
@@ -115,7 +120,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
     def _questions(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """The same question in other words, again and again, with less and less in the answers."""
         tuning = self.tuning
-        if not turn.query or (turn.news > tuning.query_news and not turn.failed):
+        if turn.news > tuning.query_news and not turn.failed:
             return ()
         since = max(self.state.since or 0, self.history.past.prompt_step)
         asked = [
@@ -193,8 +198,6 @@ class ResourceSpiral(StatefulDetector[Spending]):
     def _leap(self, turn: CompletedCall) -> tuple[Issue, ...]:
         """A call that costs twice as much as the one before, again and again, or ten times what calls cost."""
         state, tuning = self.state, self.tuning
-        if not state.used[0] and not state.used[1]:
-            return ()
         push(state.calls, (state.used[0], state.used[1], turn.step), tuning.spend_window)
         state.used = [0.0, 0.0]
         unit = 1 if state.calls[-1][1] else 0

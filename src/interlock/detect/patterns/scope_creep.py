@@ -72,7 +72,10 @@ class ScopeCreep(StatefulDetector[ScopeState]):
     def observe(self, seen: Seen) -> Iterable[Issue]:
         turn = self.history.turn
         if seen.step.kind == "tool_call":
-            return self._breach(seen) or (self._forbidden(seen.step) if self.history.call is not None else ())
+            ruled = seen.review is not None and seen.review.rules
+            return (self._breach(seen) if ruled else ()) or (
+                self._forbidden(seen.step) if self.history.call is not None else ()
+            )
         if turn is None:
             return ()
         if REDACTED in seen.step.content and (exposed := self._exposed(seen.step, turn)):

@@ -12,7 +12,7 @@ from ..effects import effects_of
 from ..shell.model import Command
 from .facts import Facts
 from .model import Match, Rule, RuleFamily
-from .predicates import MAX_OPERAND, Test, args_set, tests_of
+from .predicates import MAX_OPERAND, MAX_TEXT, Test, args_set, tests_of, text_set
 
 MAX_NAME = 128
 """Characters of the name of a program; what is longer is none."""
@@ -101,7 +101,18 @@ def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
 class ProgramRules:
     """The rules about one program, by its first subcommand."""
 
-    __slots__ = ("_args", "_chosen", "_seen", "_wanted", "always", "by_word", "valued")
+    __slots__ = (
+        "_args",
+        "_chosen",
+        "_expressions",
+        "_seen",
+        "_texts",
+        "_wanted",
+        "_worded",
+        "always",
+        "by_word",
+        "valued",
+    )
 
     def __init__(self, rules: list[CompiledRule], valued: frozenset[str]) -> None:
         self.valued = valued
@@ -114,11 +125,16 @@ class ProgramRules:
         self._wanted: dict[CompiledRule, frozenset[int]] = {}
         self._args = one_search(rules, self._wanted)
         self._seen: dict[str, tuple[int, ...]] = {}
+        self._expressions = tuple(dict.fromkeys(rule.match.text for rule in rules if rule.match.text is not None))
+        self._worded = {rule: self._expressions.index(rule.match.text) for rule in rules if rule.match.text is not None}
+        self._texts: re2.Set | None = None
 
     def holding(self, facts: Facts) -> list[Rule]:
-        """The rules that hold; one search over the operands stands for the wildcards of all of them."""
+        """The rules that hold; one search over the operands stands for the wildcards of all of them, one over the text
+        for their expressions."""
         found: list[Rule] = []
         hits: set[int] | None = None
+        said: Sequence[int] | None = None
         for rule in self.choose(facts.command, facts.words):
             wanted = self._wanted.get(rule)
             if wanted is not None:
@@ -126,9 +142,22 @@ class ProgramRules:
                     hits = self._hits(facts.operands)
                 if wanted.isdisjoint(hits):
                     continue
-            if rule.holds(facts):
-                found.append(rule.rule)
+            if not rule.holds(facts):
+                continue
+            text = self._worded.get(rule)
+            if text is not None:
+                if said is None:
+                    said = self._said(facts.text)
+                if text not in said:
+                    continue
+            found.append(rule.rule)
         return found
+
+    def _said(self, text: str) -> Sequence[int]:
+        """The expressions that are found in a text."""
+        if self._texts is None:
+            self._texts = text_set(self._expressions)
+        return self._texts.Match(text[:MAX_TEXT]) or () if text else ()
 
     def _hits(self, operands: Sequence[str]) -> set[int]:
         """The wildcards that some operand matches."""
@@ -225,9 +254,12 @@ class RuleSet:
         return found
 
     def _match(self, command: Command, workspace: str | None, known: ProgramRules) -> tuple[Rule, ...]:
+        effects = effects_of(command)
+        if known is NO_RULES and not effects:
+            return ()
         facts = Facts(command, workspace, known.valued)
         found = known.holding(facts)
-        for effect in effects_of(command):
+        for effect in effects:
             rules = self._find_known(effect.program)
             if rules is not None:
                 found += rules.holding(Facts(effect, workspace, rules.valued))

@@ -24,7 +24,7 @@ MAX_OPERAND = 4_096
 
 
 def tests_of(match: Match) -> tuple[Test, ...]:
-    """One test per key, the cheap ones first; `args` are looked for once for all rules of a program."""
+    """One test per key, the cheap ones first; `args` and `text` are looked for once for all rules of a program."""
     tests: list[Test] = []
     if match.words:
         tests.append(words_test(match.words))
@@ -60,9 +60,6 @@ def tests_of(match: Match) -> tuple[Test, ...]:
     if match.sql:
         kinds = frozenset(match.sql)
         tests.append(lambda facts: not kinds.isdisjoint(facts.sql))
-    if match.text is not None:
-        found = searcher(match.text)
-        tests.append(lambda facts: bool(facts.text) and found(facts.text[:MAX_TEXT]))
     if match.http is not None:
         tests.append(http_test(match.http))
     return tuple(tests)
@@ -136,17 +133,25 @@ def as_expression(wildcard: str) -> str:
             made += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
             at = close
         else:
-            made += re2.escape(letter)
+            # Asked of re2 only where it may matter: there are thousands of letters.
+            made += letter if letter.isascii() and letter.isalnum() else re2.escape(letter)
         at += 1
     return made
 
 
 def searcher(expression: str) -> Callable[[str], bool]:
     """Whether an expression is found in a text, in linear time."""
-    one = re2.Set.SearchSet()
-    one.Add(expression)
-    one.Compile()
+    one = text_set((expression,))
     return lambda text: bool(one.Match(text))
+
+
+def text_set(expressions: tuple[str, ...]) -> re2.Set:
+    """All expressions as one search, in linear time."""
+    every = re2.Set.SearchSet()
+    for expression in expressions:
+        every.Add(expression)
+    every.Compile()
+    return every
 
 
 def http_test(wanted: HttpMatch) -> Test:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -71,7 +72,7 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
     find_sent(reader, code, program, scope)
-    if (scope.files.known or scope.files.made) and evaluates(code):
+    if (scope.files.known or scope.files.made) and signs_in(code)[1]:
         for found in islice(LITERAL.finditer(code), MAX_MODULES):
             if (text := scope.recall(found[1])) is not None:
                 run_payloads(reader, text, inner)
@@ -180,7 +181,21 @@ def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, Kno
 @lru_cache(64)
 def modules_of(code: str, language: str) -> tuple[str, ...]:
     """The modules that a piece of code names; a run runs the same file again and again."""
-    return tuple(found[1] or found[2] for found in islice(IMPORTS[language][0].finditer(code), MAX_MODULES))
+    return tuple(found[1] or found[2] for found in islice(_imports(code, language), MAX_MODULES))
+
+
+def _imports(code: str, language: str) -> Iterator[re.Match[str]]:
+    """Where a piece of code names modules; in Python only lines with the word are looked at."""
+    sign = IMPORTS[language][0]
+    if sign is not IMPORT:
+        yield from sign.finditer(code)
+        return
+    at = code.find("import")
+    while at >= 0:
+        begin, end = code.rfind("\n", 0, at) + 1, code.find("\n", at)
+        end = len(code) if end < 0 else end
+        yield from sign.finditer(code, begin, end)
+        at = code.find("import", end)
 
 
 STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", "pytest", "django", "flask", "torch"}
@@ -189,7 +204,7 @@ STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", 
 
 def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
     """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
-    if not may_send(code):
+    if not signs_in(code)[0]:
         return
     mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) or IN_ADDRESS.search(code) else ""
     if not mark and READS_FILES.search(code) is not None:
@@ -202,41 +217,18 @@ def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) 
 
 
 @lru_cache(64)
-def may_send(code: str) -> bool:
-    """Whether a piece of code can send anything: one quick look."""
-    return bool(_sends().Match(code.encode("utf-8", "replace")))
+def signs_in(code: str) -> tuple[bool, bool]:
+    """Whether a piece of code can send anything, and whether it runs what is in a file of data: one quick look."""
+    hits = _signs().Match(code.encode("utf-8", "replace")) or ()
+    return 0 in hits, 1 in hits
 
-
-@lru_cache(64)
-def evaluates(code: str) -> bool:
-    """Whether a piece of code runs what is in a file of data."""
-    return any(hint in code for hint in EVALUATING) and EVALUATES.search(code) is not None
-
-
-EVALUATING = (
-    "_load",
-    ".load",
-    "pickle",
-    "dill",
-    "marshal",
-    "jinja2",
-    "Template(",
-    "XSLT",
-    "eval(",
-    "exec(",
-    "runpy",
-    "from_s",
-)
-EVALUATES = late_pattern(
-    r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\(|\bexec\(|runpy|from_string"
-)
 
 MAX_LITERALS = 256
 
 
 @cache
-def _sends() -> re2.Set:
-    """Finds what sends over a network."""
+def _signs() -> re2.Set:
+    """Finds what sends over a network, and what evaluates."""
     found = re2.Set.SearchSet()
     found.Add(
         r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
@@ -244,6 +236,10 @@ def _sends() -> re2.Set:
         r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
         r"|file_get_contents\(\s{0,4}['\"]http|URI\.open|open-uri"
         r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
+    )
+    found.Add(
+        r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\("
+        r"|\bexec\(|runpy|from_string"
     )
     found.Compile()
     return found
@@ -314,7 +310,9 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         "rqlite",
     ):
         operands = [arg for arg in command.args if not arg.startswith("-")]
-        code = operands[-1] if len(operands) > 1 else None
+        code = (
+            operands[-1] if len(operands) == 2 else ";\n".join((*operands[1:], operands[0])) if operands[1:] else None
+        )
     evidence = ""
     if code is not None and (named := READ_FILE.match(code)) is not None:
         code, evidence = scope.recall(named[1]) or code, scope.evidence(named[1])
