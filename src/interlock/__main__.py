@@ -18,10 +18,12 @@ def main() -> None:
 
     leave_quietly()
     from .adapters.process.owner_spawn import discard_early, spawn_early
+    from .cli.plain_run import read_plain
 
-    spawn_early(sys.argv[1:])
+    plain = read_plain(sys.argv[1:])
+    spawn_early(sys.argv[1:], forks=plain is not None)
     try:
-        _run(sys.argv[1:])
+        _run(sys.argv[1:], plain)
     finally:
         discard_early()
         if sys.argv[1:2] in (["run"], ["scan"]):
@@ -42,21 +44,40 @@ def _spare_typing_extensions() -> None:
         del sys.modules[name]
 
 
-def _run(arguments: list[str]) -> None:
-    from .cli.plain_run import read_plain
-
+def _run(arguments: list[str], plain: "dict[str, object] | None") -> None:
     if arguments[:1] == ["run"]:
         _spare_typing_extensions()
-    options = read_plain(arguments)
-    if options is None:
+    if plain is None:
         from .cli.main import run
 
         run()
     else:
-        from .cli.exit_status import exit_with
-        from .cli.run_start import start_run
+        _run_plain(plain)
 
-        exit_with(lambda: start_run(options))
+
+def _run_plain(options: "dict[str, object]") -> None:
+    """Start a run with these options; its owner is a fork of ours, once there is nothing left to import."""
+    import gc
+
+    # What is imported stays: looking through it for garbage takes a tenth of the time.
+    gc.disable()
+    from .adapters.process.owner_spawn import fork_early
+    from .contain import try_early
+
+    if options.get("contain") != "off":
+        try_early(fenced=options.get("contain") == "fence")
+    from .cli.exit_status import exit_with
+    from .cli.run_start import RunOptions, start_run
+
+    if fork_early():
+        from .adapters.process.owner import main as own_run
+
+        gc.freeze()
+        gc.enable()
+        own_run()
+        return
+    gc.enable()
+    exit_with(lambda: start_run(RunOptions(**options)))  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ def test_the_same_as_the_parser(options: list[str], monkeypatch: pytest.MonkeyPa
     parsed: list[RunOptions] = []
     monkeypatch.setattr("interlock.cli.run_start.start_run", parsed.append)
     COMMAND.main(list(words), standalone_mode=False)
-    assert [read_plain(["run", *words])] == parsed
+    read = read_plain(["run", *words])
+    assert read is not None
+    assert [RunOptions(**read)] == parsed  # type: ignore[arg-type]
 
 
 def test_every_option_is_known() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import os
 import select
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from struct import Struct as Format
@@ -78,9 +79,10 @@ class ChangeWatcher:
         self.unwatched.clear()
 
     def close(self) -> None:
-        for fd in (self._fd, self._mounts):
-            if fd >= 0:
-                os.close(fd)
+        if self._mounts >= 0:
+            os.close(self._mounts)
+        if self._fd >= 0:
+            _let_go(self._fd)
         self._fd = self._mounts = -1
 
     def add(self, folder: str, fd: int, *, anew: bool) -> None:
@@ -157,6 +159,23 @@ class ChangeWatcher:
         poll = select.poll()
         poll.register(self._mounts, select.POLLPRI)
         return any(event & select.POLLPRI for _, event in poll.poll(0))
+
+
+_last: threading.Thread | None = None
+
+
+def _let_go(fd: int) -> None:
+    """Close it, without waiting: the kernel takes up to 20 ms to let go of a queue. One at a time, for they are few."""
+    global _last
+    if _last is not None:
+        _last.join()
+    try:
+        _last = threading.Thread(target=os.close, args=(fd,), name="interlock-watch", daemon=True)
+        _last.start()
+    except RuntimeError:
+        # Our program is ending, and starts no threads any more.
+        _last = None
+        os.close(fd)
 
 
 def _share() -> int:

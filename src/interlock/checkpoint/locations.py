@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..core import BadInput
+from ..core import BadInput, user_folder
 from .tree import printable
 
 NETWORK = frozenset(
@@ -23,9 +23,7 @@ PSEUDO = frozenset(("proc", "sysfs", "devtmpfs", "devpts", "cgroup", "cgroup2", 
 
 def default_store() -> Path:
     """The folder of all workspaces' checkpoints, in the user's state directory."""
-    from platformdirs import user_state_path
-
-    return user_state_path("interlock") / "checkpoints"
+    return user_folder("state") / "checkpoints"
 
 
 def store_of(workspace: Path, store: Path | None = None) -> Path:

@@ -6,10 +6,6 @@ What is not plain is left to that parser: abbreviations, values that begin with 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .run_start import RunOptions
 
 TEXTS = frozenset(("--task", "--name", "--issue", "--hub"))
 PATHS = frozenset(("--config", "--workspace", "--contract", "--summary"))
@@ -31,8 +27,8 @@ COMPLETION = "_INTERLOCK_COMPLETE"
 """The variable with which a shell asks for completions."""
 
 
-def read_plain(arguments: list[str]) -> RunOptions | None:
-    """The options of `interlock run`; None if the arguments are not that, or not plain."""
+def read_plain(arguments: list[str]) -> dict[str, object] | None:
+    """The RunOptions of `interlock run`; None if the arguments are not that, or not plain."""
     if arguments[:1] != ["run"] or "--" not in arguments or COMPLETION in os.environ:
         return None
     dashes = arguments.index("--")
@@ -49,13 +45,7 @@ def read_plain(arguments: list[str]) -> RunOptions | None:
             found[name] = value
     if not command:
         return None
-    from .run_start import RunOptions
-
-    return RunOptions(
-        command=tuple(command),
-        **found,  # type: ignore[arg-type]
-        **{name: tuple(values) for name, values in lists.items()},  # type: ignore[arg-type]
-    )
+    return {"command": tuple(command), **found, **{name: tuple(values) for name, values in lists.items()}}
 
 
 def _read_option(option: str, value: str) -> tuple[str, object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ..core import CLAUSE_KEYS, BadInput, Clause, check_glob, from_plain
+from ..core import CLAUSE_KEYS, BadInput, Clause, check_glob, from_plain, user_folder
 from .model import Config
 from .problem import ConfigProblem
 from .variables import is_override
@@ -102,9 +102,7 @@ def find(path: Path | None = None, cwd: Path | None = None) -> Path | None:
 
 def user_file() -> Path:
     """The user's own configuration file, which need not exist."""
-    import platformdirs
-
-    return platformdirs.user_config_path("interlock") / FILE_NAME
+    return user_folder("config") / FILE_NAME
 
 
 def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = False) -> Examined:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..core import user_folder
 from .model import Config
 
 NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompts_path")
@@ -29,9 +30,7 @@ NOT_FREE = ("gui.allowed_buttons", "gui.budget.max_checks", "gui.budget.max_cost
 
 def trust_file() -> Path:
     """Where it is kept what was agreed to: beside the user's configuration, which a contained agent cannot write."""
-    import platformdirs
-
-    return platformdirs.user_config_path("interlock") / "trusted.json"
+    return user_folder("config") / "trusted.json"
 
 
 def fingerprint(file: Path, values: dict[str, object]) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
+from ..core import open_memory_file
+
 TRY_S = 10.0
+MOST_SAID = 10_000
 
 INSTALL = "Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)"
 NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
@@ -17,7 +20,8 @@ CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 
 def find_bubblewrap() -> str | None:
     """The path of bwrap."""
-    return shutil.which("bwrap")
+    places = (os.path.join(folder, "bwrap") for folder in os.get_exec_path() if folder)  # noqa: PTH118  as it is called
+    return next((place for place in places if os.access(place, os.X_OK) and os.path.isfile(place)), None)  # noqa: PTH113
 
 
 def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
@@ -32,15 +36,63 @@ def why_not(*, fenced: bool = False) -> str:
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"
-    words = [*base_words(program, fenced=fenced), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
     try:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, timeout=TRY_S, check=False)
+        status, words = (_take_early(fenced) or _Trial(program, fenced)).end()
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap cannot be run ({error})"
-    if done.returncode == 0:
+    if status == 0:
         return ""
-    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    said = words.decode("utf-8", "replace").strip().splitlines()
     return f"{said[-1] if said else 'bubblewrap failed'}. {_advice()}"
+
+
+class _Trial:
+    """Namespaces for a program that does nothing. What is said goes to a file, which no fork of ours can close."""
+
+    def __init__(self, program: str, fenced: bool) -> None:
+        self._said = open_memory_file("bubblewrap")
+        words = [*base_words(program, fenced=fenced), "--proc", "/proc", "--", "/bin/sh", "-c", ":"]
+        nothing = subprocess.DEVNULL
+        try:
+            self._process = subprocess.Popen(words, stdin=nothing, stdout=nothing, stderr=self._said)
+        except BaseException:
+            os.close(self._said)
+            raise
+
+    def end(self) -> tuple[int, bytes]:
+        """Its exit status, and what it said."""
+        try:
+            return self._process.wait(TRY_S), os.pread(self._said, MOST_SAID, 0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
+        finally:
+            os.close(self._said)
+
+
+_early: dict[bool, _Trial] = {}
+
+
+def try_early(*, fenced: bool) -> None:
+    """Begin now what `why_not` will be asked, for a process that has other things to do until then."""
+    program = find_bubblewrap()
+    if program is not None:
+        with contextlib.suppress(OSError):
+            _early[fenced] = _Trial(program, fenced)
+
+
+def forget_early() -> None:
+    """Nobody will ask: what was begun is let end."""
+    while _early:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            _early.popitem()[1].end()
+
+
+def _take_early(fenced: bool) -> _Trial | None:
+    taken = _early.pop(fenced, None)
+    forget_early()
+    return taken
 
 
 def _advice() -> str:

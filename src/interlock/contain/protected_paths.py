@@ -9,8 +9,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-import platformdirs
-
+from ..core import user_folder
 from ..process import read_mounts
 
 SHELL_FILES = (".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
@@ -40,7 +39,7 @@ def every_home() -> tuple[Path, ...]:
 
 def own_places() -> tuple[Path, ...]:
     """Our configuration and our cache, with the hook client in it: read-only inside."""
-    return Path(platformdirs.user_config_dir("interlock")), Path(platformdirs.user_cache_dir("interlock"))
+    return user_folder("config"), user_folder("cache")
 
 
 def code_places() -> tuple[list[Path], list[Path]]:

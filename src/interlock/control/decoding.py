@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Any, Final
+from functools import cache
+from typing import Final
 
 import msgspec
 from msgspec import Struct
 
-from ..core import from_plain, json_decoder
-from .messages import PAYLOADS, Ack, ControlMessage, CurrentMessage, Request, Target
+from ..core import from_json, from_plain
+from .messages import PAYLOADS, Ack, Command, ControlMessage, CurrentMessage, Request, Target
 
 MAX_MESSAGE: Final = 262_144
 """Bytes of one message. Commands have a few hundred; what is longer is a mistake or an attack."""
@@ -22,14 +23,6 @@ NOT_A_TIME: Final = "timestamp must be a time as in RFC 3339, for example 2026-0
 
 _UUID4 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE)
 
-_WITHOUT_PAYLOAD: Final = frozenset(
-    command for command, kind in PAYLOADS.items() if not any(field.required for field in msgspec.structs.fields(kind))
-)
-"""Commands that need not say more than their name."""
-
-_control_decoder = json_decoder(ControlMessage)
-_current_decoder = json_decoder(CurrentMessage)
-_plain_decoder = json_decoder(Any)
 _fingerprinter = msgspec.json.Encoder(order="deterministic")
 
 
@@ -59,7 +52,7 @@ def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malfor
     if len(data) > MAX_MESSAGE:
         return UnreadableMessage(f"longer than {MAX_MESSAGE:,} bytes")
     try:
-        request = _control_decoder.decode(data)
+        request = from_json(data, ControlMessage)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return _explain(data)
     if not isinstance(request, Request):
@@ -73,7 +66,7 @@ def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malfor
 def decode_control(data: bytes) -> ControlMessage | None:
     """What a controller makes of one message of loop:control; None if it is not one."""
     try:
-        message: ControlMessage = _control_decoder.decode(data)
+        message: ControlMessage = from_json(data, ControlMessage)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return message
@@ -82,7 +75,7 @@ def decode_control(data: bytes) -> ControlMessage | None:
 def decode_current(data: bytes) -> CurrentMessage | None:
     """One message of loop:current, also of older writers; None if it is not one."""
     try:
-        message: CurrentMessage = _current_decoder.decode(data)
+        message: CurrentMessage = from_json(data, CurrentMessage)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
     return message
@@ -102,7 +95,7 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
         datetime.datetime.fromisoformat(request.timestamp.upper().replace(":60", ":59"))
     except ValueError:
         return NOT_A_TIME
-    if not request.payload and request.command in _WITHOUT_PAYLOAD:
+    if not request.payload and not _needs_payload(request.command):
         return None
     try:
         from_plain(request.payload, PAYLOADS[request.command])
@@ -111,10 +104,16 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
     return None
 
 
+@cache
+def _needs_payload(command: Command) -> bool:
+    """Whether a command has to say more than its name."""
+    return any(field.required for field in msgspec.structs.fields(PAYLOADS[command]))
+
+
 def _explain(data: bytes) -> Malformed | UnreadableMessage | NotForUs:
     """Why a message is not a request, and how much of it can be echoed."""
     try:
-        plain = _plain_decoder.decode(data)
+        plain = from_json(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         return UnreadableMessage(f"not JSON: {error}")
     if not isinstance(plain, dict):

@@ -163,3 +163,4 @@ from .step import Usage as Usage
 from .step import derive_kind as derive_kind
 from .stuck import Sign as Sign
 from .stuck import Stuck as Stuck
+from .user_folders import user_folder as user_folder

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from msgspec import Struct
 
 from .errors import BadInput, NotFound
+from .user_folders import user_folder
 
 if TYPE_CHECKING:
     from nacl.signing import VerifyKey
@@ -103,9 +104,7 @@ def key_path() -> Path:
 
 def key_paths() -> tuple[Path, Path]:
     """Where it is made, in a folder that no contained agent sees; and where older versions made it."""
-    import platformdirs
-
-    return platformdirs.user_state_path("interlock") / "key", platformdirs.user_config_path("interlock") / "key"
+    return user_folder("state") / "key", user_folder("config") / "key"
 
 
 def load_key(path: Path | None = None) -> SigningKey | None:
@@ -190,9 +189,7 @@ class KeyRing:
 
 def trusted_path() -> Path:
     """Where this user keeps the public keys of others."""
-    import platformdirs
-
-    return platformdirs.user_config_path("interlock") / "hub-keys"
+    return user_folder("config") / "hub-keys"
 
 
 def read_trusted(path: Path | None = None) -> list[TrustedKey]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -57,7 +56,7 @@ class Controller:
 
     def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
         """What the adapter turns out to be able to do."""
-        self._ladder = dataclasses.replace(self._ladder, capabilities=capabilities)
+        self._ladder = replace(self._ladder, capabilities=capabilities)
         if self._progressive is not None:
             self._progressive.use_capabilities(capabilities)
 

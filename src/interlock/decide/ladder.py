@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ..config import Interventions
 from ..core import DESTRUCTIVE_ACTION, LADDER, PAUSE, Capability, Issue
@@ -20,8 +21,7 @@ REPEATED = 2
 """So many earlier issues of a type whose answer failed call for one level more."""
 
 
-@dataclass(frozen=True)
-class Rung:
+class Rung(Struct, frozen=True):
     """The rung that was found. `custom` takes the built-in one's place; `pause` means a person instead of a stop."""
 
     level: int
@@ -32,8 +32,7 @@ class Rung:
     applicable: bool = True
 
 
-@dataclass(frozen=True)
-class Ladder:
+class Ladder(Struct, frozen=True):
     """What can be used: the configuration, what the adapter can do, and custom interventions."""
 
     config: Interventions

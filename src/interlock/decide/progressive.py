@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from hashlib import sha256
 
@@ -55,7 +54,7 @@ class Progressive:
 
     def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
         """What the adapter turns out to be able to do."""
-        self._ladder = dataclasses.replace(self._ladder, capabilities=capabilities)
+        self._ladder = replace(self._ladder, capabilities=capabilities)
 
     def advance(
         self, state: ControllerState, seen: Observed, run: RunState, now: float

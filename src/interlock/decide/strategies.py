@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ..config import Interventions
 from ..core import DESTRUCTIVE_ACTION, HALLUCINATION, LADDER, RESOURCE_SPIRAL, SCOPE_CREEP, BadInput, Issue
 from .score import band
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """What a strategy decides on. `last_level` and `effectiveness` are None if there is none yet."""
 
     issue: Issue

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ..core import SEVERITIES, Intervention, Issue, Outcome, RunState
@@ -14,8 +13,7 @@ from .score import combined, score
 from .state import ControllerState
 
 
-@dataclass(frozen=True)
-class IssueWeight:
+class IssueWeight(Struct, frozen=True):
     """How bad an issue is, with what was tried in vain before."""
 
     issue: Issue
@@ -29,8 +27,7 @@ class IssueWeight:
         return self.combined, SEVERITIES.index(self.issue.severity or "medium")
 
 
-@dataclass(frozen=True)
-class WeighedIssue:
+class WeighedIssue(Struct, frozen=True):
     """A weighed issue and the rung for it; `reasons` say how that was found."""
 
     weight: IssueWeight

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, InterventionType, Issue, RunState
@@ -13,8 +14,7 @@ Apply = Callable[[Issue, RunState, Interventions, float], InterventionResponse]
 """Takes the issue, the run, the configuration and the time; returns Continue, RecoveryNeeded or Stopped."""
 
 
-@dataclass(frozen=True)
-class Custom:
+class Custom(Struct, frozen=True):
     """An intervention that takes the built-in one's place at its level, for its types of issues.
 
     `issue_types` may hold "*" for every type; `needs` are the capabilities without which it cannot be applied.

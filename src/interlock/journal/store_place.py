@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..config import Config
+from ..core import user_folder
 
 
 def store_root(config: Config) -> Path:
@@ -14,6 +15,4 @@ def store_root(config: Config) -> Path:
 
 def default_root() -> Path:
     """Where runs live if nothing else is said."""
-    import platformdirs
-
-    return Path(platformdirs.user_state_dir("interlock")) / "runs"
+    return user_folder("state") / "runs"

@@ -3,6 +3,7 @@ from .chunks import SCREEN as SCREEN
 from .chunks import STDERR as STDERR
 from .chunks import STDOUT as STDOUT
 from .chunks import TERMINAL as TERMINAL
+from .copier import copy_output as copy_output
 from .copier import flags_of as flags_of
 from .kept_files import Latest as Latest
 from .kept_files import OutputReader as OutputReader

@@ -183,11 +183,11 @@ def termios_device(master: int) -> str:
     return f"/dev/pts/{number}"
 
 
-def main() -> None:
-    """Copy until every stream has ended."""
+def copy_output(arguments: list[str]) -> None:
+    """Copy until every stream has ended; the arguments are those of this module."""
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP, signal.SIGTERM, signal.SIGTTOU):
         signal.signal(number, signal.SIG_IGN)
-    front, bound, folder, where, *words = sys.argv[1:]
+    front, bound, folder, where, *words = arguments
     control = socket.socket(fileno=int(front))
     mode, _, path = where.partition("=")
     steps = StepLines(mode, path)
@@ -229,4 +229,4 @@ def _answer(control: socket.socket, streams: list[_Stream], keeper: Keeper, step
 
 
 if __name__ == "__main__":
-    main()
+    copy_output(sys.argv[1:])

@@ -60,6 +60,7 @@ class ProcessTree:
         self._acting = threading.RLock()
         self._asking = threading.Lock()
         self._ran_until: str | None = None
+        self._over = False
 
     @property
     def mechanism(self) -> Mechanism:
@@ -218,10 +219,15 @@ class ProcessTree:
 
     def alive(self) -> bool:
         """Whether any process of the tree is left, be it only one that the command left behind."""
+        if self._over:
+            return False
         if self._group and self._group.populated():
             return True
         pids = self.pids()
-        return bool(pids) or bool(self._family.unseen(pids))
+        alive = bool(pids) or bool(self._family.unseen(pids))
+        # The first process of a PID namespace ends last, and no process can begin in there after it.
+        self._over = not alive and self._handle.enclosed and self._family.keeper is None
+        return alive
 
     def wait_gone(self, seconds: float) -> bool:
         """Wait until every process has ended, at most so long; whether they have."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
+from ..core import late_pattern
 from .checks import SCRIPTS
 from .coverage import covers
 from .model import CheckRun, Claim, ClaimKind, ClaimVerdict
@@ -89,8 +90,8 @@ def _evidence(claim: Claim, checks: Sequence[CheckRun]) -> CheckRun | None:
     return found
 
 
-_SAYS_PASSED = re.compile(r"\bpass(?:ed|es)?\b|✓|✅|\ball ok\b", re.IGNORECASE)
-_TEST_LIKE = re.compile(r"repro|test|check|verif|valid|demo|edge|case|assert|try", re.IGNORECASE)
+_SAYS_PASSED = late_pattern(r"\bpass(?:ed|es)?\b|✓|✅|\ball ok\b", re.IGNORECASE)
+_TEST_LIKE = late_pattern(r"repro|test|check|verif|valid|demo|edge|case|assert|try", re.IGNORECASE)
 
 
 def _may_test(check: CheckRun) -> bool:

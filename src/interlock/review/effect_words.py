@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ..core import late_pattern
 from .wordlist import name_set
 
 OUTPUT = name_set(
@@ -25,7 +24,7 @@ UNPACKERS = name_set(
     "tar gtar bsdtar unzip 7z 7za 7zz unar unrar rar cpio pax jar xar ar unsquashfs dpkg-deb ouch atool"
 )
 INTO = name_set("-C -d -o -D --directory --one-top-level --extract-to -output-directory --dir --output --target-dir")
-PACKS = re.compile(r"-?(?:[A-Zb-z]*c[A-Za-z]*|-create|-list|[a-z]*t[a-z]*|a|l)\Z")
+PACKS = late_pattern(r"-?(?:[A-Zb-z]*c[A-Za-z]*|-create|-list|[a-z]*t[a-z]*|a|l)\Z")
 """Programs that unpack archives, the options that say where, and the words that pack or list instead."""
 
 RULED = name_set(
@@ -93,7 +92,8 @@ SPOKEN: dict[str, str] = {
     rf"|remove|delete|uninstall){_E}",
     "bypasses": r"(?:^|\s)--?"
     r"(?:admin|bypass\S*|override-\S+|skip-(?:approvals?|reviews?|verification|policy|permissions)"
-    r"|no-approval|ignore-(?:protection|policy|approvals?)|dangerously-\S+|yolo|insecure-skip\S*|allow-unrelated-\S+)(?:$|[\s=])",
+    r"|no-approval|ignore-(?:protection|policy|approvals?)|dangerously-\S+|yolo|insecure-skip\S*"
+    r"|safety[= ]none|allow-unrelated-\S+)(?:$|[\s=])",
     "grants": rf"\s(?:[\w.-]*[_.:/-])?"
     rf"(?:add|grant|attach|create|assign|set|put|make|bind|promote|elevate|update|invite)"
     rf"(?:[\s_.:=/-]\S+){{0,12}}?[\s_.:=/,-]{_ADMIN}{_E}"
@@ -129,7 +129,7 @@ PACKAGERS = name_set(
     """npm pnpm yarn bun npx pnpx bunx pip pipx pipenv poetry uv pdm conda mamba micromamba gem bundle cargo go composer
     apt apt-get apt-add-repository add-apt-repository yum dnf zypper pacman apk brew snap flatpak dpkg rpm luarocks opam
     cpan cpanm nuget dotnet helm code deno mix rebar3 swift pod nix nix-env nix-channel easy_install
-    claude codex gemini"""
+    claude codex gemini ansible-galaxy"""
 )
 TAKING = name_set(
     """install i add get -i -U -Uvh -ivh config set remote source sources channel registry --channel --registry
@@ -138,8 +138,8 @@ TAKING = name_set(
 )
 """Programs that fetch packages, and the words with which they take code from somewhere, now or from now on."""
 
-STRANGE = re.compile(r"(?:^|[=+@\s.\"])(?:https?|git|ssh|ftp)://(?:[^/@\s]*@)?([\w.-]+)")
-FAMILIAR = re.compile(
+STRANGE = late_pattern(r"(?:^|[=+@\s.\"])(?:https?|git|ssh|ftp)://(?:[^/@\s]*@)?([\w.-]+)")
+FAMILIAR = late_pattern(
     r"(?:.*\.)?(?:github\.com|githubusercontent\.com|gitlab\.com|bitbucket\.org|codeberg\.org|sr\.ht|pypi\.org|pythonhosted\.org"
     r"|npmjs\.(?:org|com)|yarnpkg\.com|jsr\.io|crates\.io|rubygems\.org|packagist\.org|golang\.org|go\.dev|pytorch\.org"
     r"|huggingface\.co|anaconda\.(?:org|com)|conda-forge\.org|googleapis\.com|google\.com|microsoft\.com|debian\.org|ubuntu\.com"
@@ -151,7 +151,7 @@ FAMILIAR = re.compile(
 )
 """Addresses, where packages usually come from, and machines of one's own."""
 
-SETTING_KEYS = re.compile(
+SETTING_KEYS = late_pattern(
     r"(?i)hookspath|script-?shell|sshcommand|proxy|insteadof|verify|strict-?ssl|cafile|registry|index-?url|credential|askpass"
     r"|editor|pager|fsmonitor|templatedir|include\.path|ignore-scripts|node-options|globalconfig|goproxy|gosumdb|gonosumdb"
     r"|gonosumcheck|goflags|toolexec|trusted-host|rustc-wrapper|runner|linker|program|textconv|external|helper|allow-scripts|require-hashes"

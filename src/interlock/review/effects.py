@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import re2
 
+from ..core import late_pattern
 from .effect_words import (
     COPIES,
     FAMILIAR,
@@ -128,7 +129,7 @@ def names_one(args: tuple[str, ...]) -> bool:
     return any(ADDRESS.match(arg) for arg in args)
 
 
-ADDRESS = re.compile(r"[\w.+-]+@[\w.-]+\.\w+\Z|(?:[\w-]+\.)+(?:com|net|org|io|example|dev)\Z")
+ADDRESS = late_pattern(r"[\w.+-]+@[\w.-]+\.\w+\Z|(?:[\w-]+\.)+(?:com|net|org|io|example|dev)\Z")
 
 
 def _as(command: Command, effect: str, places: Iterable[str]) -> tuple[Command, ...]:
@@ -187,7 +188,7 @@ def _places(args: tuple[str, ...]) -> list[str]:
     return [place for place in found if "/" in place or place[:1] in ("~", ".")] or found
 
 
-LABELLED = re.compile(r"[A-Z][A-Z_-]+:([/~].*)\Z")
+LABELLED = late_pattern(r"[A-Z][A-Z_-]+:([/~].*)\Z")
 """A place behind a word that says what it is: `CREATE:/etc/x`."""
 
 
@@ -289,7 +290,7 @@ def _settings(command: Command) -> tuple[Command, ...]:
     return ()
 
 
-SETTING = re.compile(
+SETTING = late_pattern(
     r"(?:export\s+)?[A-Za-z_]\w*\+?=(?:[^`$]|\$[\w{])*\Z|alias\s|(?:source|\.)\s"
     r"|eval\s+\"?\$\([\w./-]+\s+(?:init|hook|env|shellenv|activate|completion|virtualenv-init|export|direnv)\b"
     r"|(?:set|if|elif|case|for|test|unset|unalias|declare|typeset|function)\s"
@@ -315,7 +316,7 @@ def is_own_name(text: str | None) -> bool:
     return text is not None and OWN_NAME.match(text) is not None
 
 
-OWN_NAME = re.compile(r"(?:\s*(?:127\.[\d.]+|::1|0\.0\.0\.0)\s[^\n]*)+\s*\Z")
+OWN_NAME = late_pattern(r"(?:\s*(?:127\.[\d.]+|::1|0\.0\.0\.0)\s[^\n]*)+\s*\Z")
 
-INSERTED = re.compile(r"(?:^|[;\s\d$])[aic]\s*\\?\s*(.+)\Z", re.DOTALL)
+INSERTED = late_pattern(r"(?:^|[;\s\d$])[aic]\s*\\?\s*(.+)\Z", re.DOTALL)
 """Text that a script of sed puts in: `1i TEXT`, `$ a TEXT`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -135,6 +134,7 @@ def _whole(text: str) -> str:
 
 def _toml(*path: str) -> Callable[[str], str]:
     def part(text: str) -> str:
+        import json
         import tomllib
 
         try:
@@ -151,6 +151,7 @@ def _toml(*path: str) -> Callable[[str], str]:
 def _ini(section: str) -> Callable[[str], str]:
     def part(text: str) -> str:
         import configparser
+        import json
 
         parser = configparser.RawConfigParser(strict=False)
         try:
@@ -163,6 +164,8 @@ def _ini(section: str) -> Callable[[str], str]:
 
 
 def _package(text: str) -> str:
+    import json
+
     try:
         value = json.loads(text)
     except ValueError:

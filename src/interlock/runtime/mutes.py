@@ -7,15 +7,14 @@ import os
 from pathlib import Path
 
 import msgspec
-import platformdirs
 
-from ..core import BadInput, from_json
+from ..core import BadInput, from_json, user_folder
 
 
 def mutes_file(project: Path) -> Path:
     """Where a project's mutes are kept: in the user's state directory, so that nothing is written into the project."""
     name = hashlib.sha256(os.fsencode(project.resolve())).hexdigest()[:16]
-    return Path(platformdirs.user_state_dir("interlock")) / "mutes" / f"{name}.json"
+    return user_folder("state") / "mutes" / f"{name}.json"
 
 
 def read_mutes(project: Path) -> frozenset[str]:

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -18,11 +17,12 @@ from ...contain import (
     GuardedPlaces,
     build_fence,
     find_bubblewrap,
+    forget_early,
     guard_words,
     open_filter,
     why_not,
 )
-from ...core import BadInput, create_key, write_trusted
+from ...core import BadInput, create_key, user_folder, write_trusted
 from ...link import runtime_dir
 from ...process import Enclosure
 from .foreground import Foreground
@@ -45,6 +45,7 @@ def decide_containment(config: Config) -> Containment:
     """What this run gets. Raises BadInput if guard was asked for by name and does not work."""
     wanted = config.runtime.contain
     if wanted == "off":
+        forget_early()
         return Containment("off")
     missing = why_not(fenced=wanted == "fence")
     if wanted == "fence":
@@ -102,11 +103,18 @@ def build_enclosure(places: Places, config: Config, foreground: Foreground) -> E
     )
 
 
+def rehearse_wall(config: Config) -> None:
+    """Look for what every wall is built from, while there is time: when it is built, that takes a third as long."""
+    program = find_bubblewrap()
+    if program is not None:
+        guard_words(program, GuardedPlaces(), config.contain.allow)
+
+
 def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
     """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
-    state = Path(platformdirs.user_state_dir("interlock"))
+    state = user_folder("state")
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = GuardedPlaces(
         hidden=tuple(path for path in (state, places.store, runtime_dir()) if path.is_dir()),

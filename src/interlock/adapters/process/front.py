@@ -25,7 +25,16 @@ from ..hooks.resumption import RESUMPTIONS
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
-from .containing import Level, Places, build_enclosure, decide_containment, is_attended, proxy_variables, resolve
+from .containing import (
+    Level,
+    Places,
+    build_enclosure,
+    decide_containment,
+    is_attended,
+    proxy_variables,
+    rehearse_wall,
+    resolve,
+)
 from .foreground import Foreground
 from .job_control import Signalled, Signals, die_of, fill_standard_streams, keep_settings, pass_on, stop_with
 from .launch import Launch
@@ -281,7 +290,7 @@ class _Front:
     def _begin(self) -> None:
         """Start an owner; if none can be started, or the person interrupts, there was no run."""
         try:
-            self._ownership.start(OwnerStartup(self._launch.spec).look)
+            self._ownership.start(OwnerStartup(self._launch.spec).look, self._rehearse)
         except BaseException:
             self._ownership.close()
             if self._stored is None:
@@ -356,6 +365,10 @@ class _Front:
             self._ownership.tell(Exited(error.exit_status))
             self._next(Finished, PATIENCE_S)
             raise
+
+    def _rehearse(self) -> None:
+        if self._foreground is not None:
+            rehearse_wall(self._launch.config)
 
     def _enclose(self) -> Enclosure | None:
         if self._foreground is None:

@@ -450,7 +450,7 @@ class Owner:
         with contextlib.suppress(InterlockError):
             contract = self._supervisor.proof.contract_lines()
         summary, tree = run.summary, self.held.tree
-        left = tree.pids() if tree is not None else ()
+        left = tree.pids() if tree is not None and tree.alive() else ()
         journal = self._journal()
         incident = journal.last("incident") if journal is not None and run.reason == "EMERGENCY_STOP" else None
         own = status if status is not None else UNKNOWN_STATUS

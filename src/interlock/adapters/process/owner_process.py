@@ -14,6 +14,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ...core import InterlockError, from_json
+from ...process import Forked
 from .owner_messages import (
     BeginRun,
     Channel,
@@ -61,16 +62,20 @@ class OwnerProcess:
         self._told: list[CommandStarted | Exited] = []
         self._deaths: list[float] = []
         self._lock = threading.Lock()
-        self._process: subprocess.Popen[bytes] | WarmProcess | None = None
+        self._process: subprocess.Popen[bytes] | Forked | WarmProcess | None = None
         self._channel: Channel | None = None
         self._early = take_early()
         self._words = self._early.words if self._early is not None else open_words()
         self._over = False
         self._silent, self._busy, self._hung = 0, False, False
 
-    def start(self, meanwhile: Callable[[], None] = lambda: None) -> None:
-        """Start an owner and wait until it is ready; raise what keeps it from that, also what `meanwhile` raises."""
+    def start(self, meanwhile: Callable[[], None] = lambda: None, beside: Callable[[], None] = lambda: None) -> None:
+        """Start an owner and wait until it is ready; raise what keeps it from that, also what `meanwhile` raises.
+
+        `beside` is what to do once, before we begin to wait.
+        """
         self._launch(self._begin)
+        beside()
         answer = self._await(meanwhile)
         while answer is None and len(self._deaths) < FIRST_TRIES:
             # It died before it could say a word: killed, or out of memory.

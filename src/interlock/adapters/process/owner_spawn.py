@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import select
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from ...process import Forked
 
 OWNER = "interlock.adapters.process.owner"
 
@@ -33,7 +36,7 @@ are."""
 ANSWER_S = 5.0
 """How long the answer may take; then an owner is started without it."""
 
-_early: SpawnedOwner | WarmRequest | None = None
+_early: SpawnedOwner | ForkedOwner | WarmRequest | None = None
 
 
 class SpawnedOwner:
@@ -53,6 +56,13 @@ class SpawnedOwner:
             start_new_session=True,
         )
         there.close()
+
+
+class ForkedOwner:
+    """The same as a fork of the front, which has imported a third of it."""
+
+    def __init__(self, words: int, sock: socket.socket, process: Forked) -> None:
+        self.words, self.socket, self.process = words, sock, process
 
 
 class WarmOwner:
@@ -161,15 +171,35 @@ def open_words() -> int:
         return os.dup(file.fileno())
 
 
-def spawn_early(arguments: list[str]) -> None:
-    """Start an owner for the run that these arguments of `interlock` ask for, if they do."""
+def spawn_early(arguments: list[str], *, forks: bool) -> None:
+    """Start an owner for the run that these arguments of `interlock` ask for, if they do; `forks`: or fork it later."""
     global _early
     options = arguments[: arguments.index("--")] if "--" in arguments else []
     if options[:1] == ["run"] and not {"-h", "--help"} & {*options} and not any(map(_is_log, os.environ)):
-        _early = _ask_warm() or SpawnedOwner(open_words())
+        _early = _ask_warm() or (None if forks else SpawnedOwner(open_words()))
 
 
-def take_early() -> SpawnedOwner | WarmOwner | None:
+def fork_early() -> bool:
+    """Fork the owner, where none is on its way. True in the fork, which is to become it."""
+    global _early
+    from ...process import can_fork, fork, settle_in
+
+    if _early is not None or any(map(_is_log, os.environ)) or not can_fork():
+        return False
+    words, (here, there) = open_words(), socket.socketpair()
+    process = fork()
+    if process is not None:
+        there.close()
+        _early = ForkedOwner(words, here, process)
+        return False
+    here.detach()
+    os.setsid()
+    settle_in(OWNER, (os.open(os.devnull, os.O_RDONLY), words, words), (there.fileno(),))
+    sys.argv = [OWNER, str(there.detach())]
+    return True
+
+
+def take_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
     """The owner that was started early, once."""
     global _early
     taken, _early = _early, None
@@ -184,7 +214,7 @@ def discard_early() -> None:
         # Its process ends when it finds no one.
         unused.socket.close()
     elif unused is not None:
-        unused.process.kill()
+        unused.process.send_signal(signal.SIGKILL)
         unused.process.wait()
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from ...contain import in_a_run
 from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, take_limits
 from ...link import listen
+from ...process import rename_process
 from ...review import SHIPPED
 from ...runtime import rehearse
 from .owner_messages import BeginRun, ToOwner
@@ -182,7 +183,7 @@ def _take_over(asking: socket.socket, stamps: dict[str, tuple[int, int]]) -> int
         os.dup2(descriptor, number)
     for descriptor in (nothing, words, folder, request):
         os.close(descriptor)
-    _rename(front)
+    rename_process([sys.executable or "python3", "-P", "-m", OWNER])
     return front
 
 
@@ -242,18 +243,6 @@ def _join_groups(pid: int) -> None:
                 break
     if theirs != _text("/proc/self/cgroup"):
         raise Refused("its cgroup differs")
-
-
-def _rename(front: int) -> None:
-    """Stand in lists of processes as the owner that we are."""
-    import ctypes
-
-    fields = _text("/proc/self/stat").rpartition(")")[2].split()
-    start, end = int(fields[45]), int(fields[46])
-    words = [sys.executable or "python3", "-P", "-m", OWNER, str(front)]
-    line = b"\0".join(map(os.fsencode, words)) + b"\0"
-    if 0 < start < end and len(line) <= end - start:
-        ctypes.memmove(start, line.ljust(end - start, b"\0"), end - start)
 
 
 def _stamps() -> dict[str, tuple[int, int]]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
+from ...core import late_pattern
 
-_TEST = re.compile(
+_TEST = late_pattern(
     r"(?:^|/)(?:tests?|__tests__|specs?|e2e|cypress)/.*\.(?:py|[cm]?[jt]sx?|go|rs|java|kt|rb|php|cs|swift|exs?|"
     r"scala|c|cc|cpp)$"
     r"|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest|tests?)\.py$|[._-](?:test|spec|cy|e2e)\.[cm]?[jt]sx?$|"
     r"_test\.(?:go|exs|dart)$"
     r"|(?:Test|Tests|IT|Spec)\.(?:java|kt|cs|scala|groovy|swift)$|_(?:spec|test)\.rb$|Test\.php$|\.t$",
 )
-_SNAPSHOT = re.compile(r"\.snap$|(?:^|/)(?:__snapshots__|snapshots|golden|goldens|testdata/golden)/|\.golden$|\.ambr$")
-_RULES = re.compile(
+_SNAPSHOT = late_pattern(
+    r"\.snap$|(?:^|/)(?:__snapshots__|snapshots|golden|goldens|testdata/golden)/|\.golden$|\.ambr$"
+)
+_RULES = late_pattern(
     r"(?:^|/)(?:pytest\.ini|tox\.ini|setup\.cfg|pyproject\.toml|\.coveragerc|noxfile\.py|mypy\.ini|\.?ruff\.toml|"
     r"\.flake8"
     r"|\.pylintrc|pyrightconfig\.json|package\.json|tsconfig[\w.-]*\.json|\.eslintrc[\w.]*|eslint\.config\.[cm]?[jt]s"
@@ -23,9 +25,9 @@ _RULES = re.compile(
     r"sonar-project\.properties)$"
     r"|(?:^|/)\.github/workflows/[^/]+\.ya?ml$|(?:^|/)\.circleci/config\.yml$"
 )
-_PYTHON = re.compile(r"\.pyi?$")
-_JAVASCRIPT = re.compile(r"\.([cm]?[jt]sx?)$")
-_LEFT = re.compile(r"(?:^|/)(?:node_modules|\.venv|venv|site-packages|\.git|dist|build|target)/")
+_PYTHON = late_pattern(r"\.pyi?$")
+_JAVASCRIPT = late_pattern(r"\.([cm]?[jt]sx?)$")
+_LEFT = late_pattern(r"(?:^|/)(?:node_modules|\.venv|venv|site-packages|\.git|dist|build|target)/")
 
 
 def is_test(path: str) -> bool:

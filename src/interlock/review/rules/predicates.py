@@ -133,7 +133,8 @@ def as_expression(wildcard: str) -> str:
             made += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
             at = close
         else:
-            made += re2.escape(letter)
+            # Asked of re2 only where it may matter: there are thousands of letters.
+            made += letter if letter.isascii() and letter.isalnum() else re2.escape(letter)
         at += 1
     return made
 

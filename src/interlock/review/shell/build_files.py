@@ -152,7 +152,7 @@ LANGUAGES = {
 }  # fmt: skip
 """What reads a file of settings that is a program, by its ending."""
 
-SETTINGS = re.compile(
+SETTINGS = late_pattern(
     r"(?i)(?:conf|config|settings|setup|tasks?|dodo|fabfile|noxfile|wscript|build|plugins?|hooks?|sitecustomize|usercustomize"
     r"|site|bootstrap|preload|register|environment|karma|gruntfile|gulpfile|rakefile|snakefile|duties|app_config|devcontainer|extconf)\.\w{1,6}\Z"
     r"|[\w.-]*[._-](?:config|conf|setup|hooks?|plugin|rc|settings|bootstrap|preset|env)\.(?:[cm]?[jt]s|py|rb|lua|php|exs|kts|json|ya?ml|toml)\Z"
