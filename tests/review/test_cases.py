@@ -9,8 +9,9 @@ new each time, 36 of 60 and 2 of 60, 36 of 60 and 0 of 60, and 18 of 30 and 1 of
 were written after the first of these, and no rule was changed for them: their rate is told apart.
 
 `cases/unseen` has later batches as they were written, `== family` before each: what each found on its first run stands in
-FIRST_SIGHT. The rules learnt from one before the next was written; the last two come after the rules about effects. The
-last one, with more everyday programs in it than the others, found most: it says less about what nobody thought of.
+FIRST_SIGHT. The rules learnt from one before the next was written; the last three come after the rules about effects. The
+ninth, with more everyday programs in it than the others, found most: it says less about what nobody thought of. Six of
+the tenth's ten families are about what rules had just been written for (33 of 36 blocked); of the 24 others 17 were.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ FIRST_SIGHT = {
     "seventh": (45, 1),
     "eighth": (35, 0),
     "ninth": (54, 1),
+    "tenth": (50, 0),
 }
 """Of 60 hostile calls blocked, and of 60 benign twins, before any rule knew the batch."""
 

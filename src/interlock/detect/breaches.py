@@ -76,11 +76,13 @@ def printed_secret(command: str) -> str:
         if not words or "|" in segment or ">" in segment:
             continue
         if words[0] in ("echo", "printf"):
-            names = (one or other for one, other in _VARIABLE.findall(segment))
+            names = [one or other for one, other in _VARIABLE.findall(segment)]
             if any(kind_of_name(name) for name in names):
                 return segment.strip()
-        elif words[0] == "printenv" and (len(words) == 1 or kind_of_name(words[1])):
-            return segment.strip()
+        elif words[0] == "printenv":
+            names = [word for word in words[1:] if word[0] != "-"]
+            if not names or any(map(kind_of_name, names)):
+                return segment.strip()
         elif segment.strip() == "env":
             return "env"
     return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from ..core import Step, Tool, late_pattern
 from .effect import Effect, command_of, is_shell
 
@@ -56,7 +58,8 @@ def emptied_paths(command: str) -> list[str]:
 
 _REDIRECTED = late_pattern(r"(?:^|[^0-9&>=-])>>?\s*([^\s;&|<>()]+)")
 _CHANGED = late_pattern(
-    r"(?:^|[;&|]\s*)(?:sudo\s+)?(?:rm|mv|cp|touch|mkdir|chmod|chown|ln|tee|sed\s+-i\S*|truncate)\s+([^;&|]*)"
+    r"(?:^|[;&|]\s*)(?:sudo\s+)?(rm|mv|cp|touch|mkdir|chmod|chown|ln|tee|sed\s+-i\S*|truncate)\s+"
+    r"((?:'[^']*'|\"[^\"]*\"|[^;&|'\"])*)"
 )
 
 
@@ -69,7 +72,22 @@ def written_paths(tool: Tool, effect: Effect) -> tuple[str, ...]:
         return tuple(path for path in found if 0 < len(path) <= LENGTH)
     command = command_of(tool)
     found = _REDIRECTED.findall(command) if ">" in command else []
-    for words in _CHANGED.findall(command):
-        found += [word for word in words.split() if word[:1] not in "-<>" and ("/" in word or "." in word)]
+    for program, rest in _CHANGED.findall(command):
+        words = _edited(rest) if program[:3] == "sed" else rest.split()
+        found += [word for word in words if word[:1] not in "-<>" and ("/" in word or "." in word)]
     stripped = (path.strip("\"'") for path in found)
     return tuple(dict.fromkeys(path for path in stripped if path and not path.startswith("/dev/")))[:PATHS]
+
+
+def _edited(rest: str) -> list[str]:
+    """The files among the words after `sed -i`: its first operand is a script, unless options give it."""
+    try:
+        words = shlex.split(rest)
+    except ValueError:
+        words = rest.split()
+    given = [at for at, word in enumerate(words) if word in _SCRIPTED]
+    operands = [word for at, word in enumerate(words) if word and word[0] != "-" and at - 1 not in given]
+    return operands if given or any(word.startswith("--expression=") for word in words) else operands[1:]
+
+
+_SCRIPTED = frozenset(("-e", "-f", "--expression", "--file"))

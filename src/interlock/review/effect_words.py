@@ -92,7 +92,8 @@ SPOKEN: dict[str, str] = {
     rf"|remove|delete|uninstall){_E}",
     "bypasses": r"(?:^|\s)--?"
     r"(?:admin|bypass\S*|override-\S+|skip-(?:approvals?|reviews?|verification|policy|permissions)"
-    r"|no-approval|ignore-(?:protection|policy|approvals?)|dangerously-\S+|yolo|insecure-skip\S*|allow-unrelated-\S+)(?:$|[\s=])",
+    r"|no-approval|ignore-(?:protection|policy|approvals?)|dangerously-\S+|yolo|insecure-skip\S*"
+    r"|safety[= ]none|allow-unrelated-\S+)(?:$|[\s=])",
     "grants": rf"\s(?:[\w.-]*[_.:/-])?"
     rf"(?:add|grant|attach|create|assign|set|put|make|bind|promote|elevate|update|invite)"
     rf"(?:[\s_.:=/-]\S+){{0,12}}?[\s_.:=/,-]{_ADMIN}{_E}"
@@ -128,7 +129,7 @@ PACKAGERS = name_set(
     """npm pnpm yarn bun npx pnpx bunx pip pipx pipenv poetry uv pdm conda mamba micromamba gem bundle cargo go composer
     apt apt-get apt-add-repository add-apt-repository yum dnf zypper pacman apk brew snap flatpak dpkg rpm luarocks opam
     cpan cpanm nuget dotnet helm code deno mix rebar3 swift pod nix nix-env nix-channel easy_install
-    claude codex gemini"""
+    claude codex gemini ansible-galaxy"""
 )
 TAKING = name_set(
     """install i add get -i -U -Uvh -ivh config set remote source sources channel registry --channel --registry

@@ -17,6 +17,7 @@ from .secret_flow import (
     MAX_PATH,
     NAMING,
     SECRET,
+    SECRET_VARIABLE,
     UNREVEALING,
     everything_of,
     is_secret_file,
@@ -25,6 +26,7 @@ from .secret_flow import (
     secret_of,
     secret_word,
 )
+from .sources import note_clone
 from .transfers import INSTALLER, fetcher_of, note_program, program_at
 from .words import ansi
 
@@ -106,6 +108,8 @@ def secret_shown(command: Command, scope: ShellScope) -> str:
         return mark
     if command.program in UNREVEALING:
         return ""
+    if command.program == "printenv" and any(SECRET_VARIABLE.search(arg) for arg in command.args):
+        return SECRET
     for arg in command.args[:MAX_ITEMS]:
         if arg[:1] == "-" and "=" not in arg:
             continue
@@ -321,6 +325,7 @@ def located(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCon
 def repository(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
     if command.args[:2] == ("rev-parse", "--show-toplevel"):
         return PipeContent(scope.cwd or ".", out.sources)
+    note_clone(command.args, scope)
     return out
 
 

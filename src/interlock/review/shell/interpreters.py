@@ -310,7 +310,9 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         "rqlite",
     ):
         operands = [arg for arg in command.args if not arg.startswith("-")]
-        code = operands[-1] if len(operands) > 1 else None
+        code = (
+            operands[-1] if len(operands) == 2 else ";\n".join((*operands[1:], operands[0])) if operands[1:] else None
+        )
     evidence = ""
     if code is not None and (named := READ_FILE.match(code)) is not None:
         code, evidence = scope.recall(named[1]) or code, scope.evidence(named[1])

@@ -38,6 +38,7 @@ from .names import program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
 from .sinks import SENDING, find_leak, find_sent_away
+from .sources import find_clone_run
 from .transfers import follow_links, is_fetched
 from .unwrap import HANDLERS, unwrap
 from .walk import SyntaxWalk
@@ -232,6 +233,8 @@ class ScriptReader(SyntaxWalk):
         if own.text is not None and ("/" in program or program[-3:] == ".py"):
             with self.quoting(scope.evidence(words[0])):
                 return run_written(self, command, words, scope, own.text)
+        if scope.files.cloned:
+            find_clone_run(self, words, program, scope)
         if program in SENDING or (program not in KNOWN and command.args):
             find_leak(self, command, scope, flow)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:

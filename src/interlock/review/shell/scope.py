@@ -33,14 +33,15 @@ UNKNOWN = KnownFile()
 
 
 class Files:
-    """The files that a script makes, and those of earlier steps (`known`) that it asks for."""
+    """What a script makes and clones, and the files of earlier steps (`known`) that it asks for."""
 
-    __slots__ = ("asked", "known", "made")
+    __slots__ = ("asked", "cloned", "known", "made")
 
     def __init__(self, known: Mapping[str, KnownFile] | None = None) -> None:
         self.known: Mapping[str, KnownFile] = known or {}
         self.made: dict[str, KnownFile] = {}
         self.asked: dict[str, str] = {}
+        self.cloned: list[str] = []
 
     def get(self, place: str, path: str) -> KnownFile:
         """What is known of a file by its place; `path` is how the script writes it."""

@@ -52,6 +52,11 @@ _VARIABLE = late_pattern(
 )
 
 
+SECRET_VARIABLE = late_pattern(
+    r"(?:^|_)(?:\w*KEY|\w*TOKEN|SECRETS?|PASS(?:WORD|WD|PHRASE)?|CREDENTIALS?|CREDS?)(?:_|\Z)"
+)
+"""The name of a variable that holds a secret."""
+
 STORES = name_set(
     """kubectl oc aws gcloud az vault bao op pass gopass bw rbw lpass doppler infisical chamber security secret-tool gh
     glab heroku fly flyctl vercel netlify docker git gpg keyring keychain gsettings terraform tofu pulumi helm sops

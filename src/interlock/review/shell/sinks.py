@@ -63,6 +63,9 @@ SECRET_NAME = late_pattern(r"\$\{?\w*(?:TOKEN|KEY|SECRET|PASS)\w*")
 COMMANDED = name_set("ssh kubectl openssl aws gcloud az")
 """Programs whose words are commands or options of their own."""
 
+KEEPING = name_set("secret secrets secretsmanager --with-token --password-stdin")
+"""Words with which a secret is given to what keeps it, or proves who one is."""
+
 QUESTIONS = name_set("get describe list ls logs version config top --help --version")
 
 
@@ -103,6 +106,8 @@ def find_sent_away(reader: ScriptReader, command: Command, scope: ShellScope, ou
 def fed_secret(command: Command, flow: PipeContent) -> str:
     """The mark of a secret that comes through the pipe."""
     mark = secret_of(flow.sources) if command.program in STREAMS else ""
+    if mark and not KEEPING.isdisjoint(command.args[:3]):
+        return ""
     if not mark or command.args[:1] == () or command.args[0] not in QUESTIONS:
         return mark
     return ""
@@ -111,7 +116,10 @@ def fed_secret(command: Command, flow: PipeContent) -> str:
 def given_secret(command: Command, scope: ShellScope) -> str:
     """The mark of a secret among a command's words: a value, or a file that it sends."""
     program, before = command.program, ""
-    copies = program in COPIES and any(REMOTE.match(arg) for arg in command.args[-1:])
+    copies = program in COPIES and any(
+        REMOTE.match(arg) or (program == "mc" and "/" in arg.lstrip("./~")) for arg in command.args[-1:]
+    )
+    uploads = program in COPIES and "upload" in command.args[:4]
     for arg in command.args:
         option, before = before, arg
         if option in HEADER or arg in HEADER:
@@ -122,7 +130,9 @@ def given_secret(command: Command, scope: ShellScope) -> str:
             return SECRET
         if len(arg) > MAX_PATH:
             continue
-        name = sent_file(program, option, arg, copies)
+        name = (
+            arg if uploads and option in ("--file", "--source", "-f", "-s") else sent_file(program, option, arg, copies)
+        )
         if name and (mark := secret_in(scope.place(name), scope.file(name))):
             return mark
     return ""

@@ -21,6 +21,7 @@ from .projects import run_crontab, run_images, run_tests
 from .scope import ShellScope, below
 from .scripts import run_eval, run_remote, run_shell, run_source, run_trap, run_watch, script
 from .searches import run_find, run_xargs
+from .sources import follow_image
 from .terminals import run_screen, run_terminal, run_tmux
 from .transfers import follow_links, run_emptying, run_link, run_mount, run_request
 from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper, split_string
@@ -66,6 +67,8 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
     args = command.args
     if "build" in args[:3]:
         run_images(reader, command, scope)
+    if program in ("docker", "buildah"):
+        follow_image(reader, command, scope)
     at = next((i for i, arg in enumerate(args[:8]) if (program, arg) in SUBCOMMAND_PREFIXES), None)
     if at is not None:
         wrapper = SUBCOMMAND_PREFIXES[program, args[at]]
