@@ -7,7 +7,8 @@ looks like a rule becomes a constraint, which is repeated to the agent and never
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 
 from ..core import FORBIDDEN, Clause, ClauseKey
 from .task_targets import ends, targets
@@ -18,6 +19,8 @@ READ = 16_000
 MOST = 48
 """Clauses of one task."""
 PHRASE = 200
+REMEMBERED = 2048
+"""Phrases that are not read twice: the tasks of recorded traces are mostly the same words."""
 
 _PASTED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
@@ -254,7 +257,8 @@ def _phrases(task: str) -> Iterator[tuple[str, bool]]:
                 yield words, listed
 
 
-def _clauses(phrase: str, listed: bool, source: str, runs: bool) -> Iterable[Clause]:
+@lru_cache(REMEMBERED)
+def _clauses(phrase: str, listed: bool, source: str, runs: bool) -> tuple[Clause, ...]:
     if phrase.endswith("?"):
         return ()
     found: list[Clause] = []
@@ -264,7 +268,7 @@ def _clauses(phrase: str, listed: bool, source: str, runs: bool) -> Iterable[Cla
             found += [Clause(key, value, source, phrase[:PHRASE]) for value in values]
     if not found and (listed or _is_rule(phrase)):
         found.append(Clause("constraints", phrase[:PHRASE].rstrip(), source, phrase[:PHRASE]))
-    return found
+    return tuple(found)
 
 
 def _is_rule(phrase: str) -> bool:

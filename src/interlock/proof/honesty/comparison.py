@@ -18,7 +18,7 @@ from .other_languages import compare_elsewhere
 from .python_tests import read_python
 from .rules import compare_rules, compare_suppressions
 from .test_file import Assertion, TestCase, TestFile
-from .trees import code_only
+from .trees import is_same_code
 from .weakening import find_rows, find_trivial, find_weakened
 
 FACTS = 40
@@ -130,7 +130,7 @@ def _surroundings(changed: Sequence[TestEdit]) -> Surroundings:
                     if known is None or name not in known.tests:
                         elsewhere.setdefault(path, []).append(case)
         elif not is_rule(path) and not is_snapshot(path) and not re.search(r"\.(?:md|txt|rst|json|lock)$", path):
-            if language and before and after and code_only(before, language) == code_only(after, language):
+            if language and before and after and is_same_code(before, after, language):
                 continue
             sources.add(_stem(path))
             gone = set(_DEFINED.findall(before or "")) - set(_DEFINED.findall(after or ""))

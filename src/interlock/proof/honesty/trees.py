@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from itertools import zip_longest
 
 import tree_sitter_javascript
 import tree_sitter_python
@@ -71,12 +72,29 @@ def walk(node: Node, *, into: frozenset[str] | None = None) -> Iterator[Node]:
             waiting.extend(reversed(current.children))
 
 
-def code_only(text: str, language: str) -> str:
-    """The words of a program without its comments, to tell whether it changed at all."""
+def is_same_code(before: str, after: str, language: str) -> bool:
+    """Whether a program is the same but for its comments and spaces; read up to the first difference."""
+    if before == after:
+        return True
+    left, right = "", ""
+    for one, other in zip_longest(_words(before, language), _words(after, language), fillvalue=""):
+        left, right = left + one, right + other
+        shared = min(len(left), len(right))
+        if left[:shared] != right[:shared]:
+            return False
+        left, right = left[shared:], right[shared:]
+    return left == right
+
+
+def _words(text: str, language: str) -> Iterator[str]:
+    """The words of a program without its comments."""
     root = parse(text, language)
     if root is None:
-        return text
-    return " ".join(text_of(node) for node in walk(root) if not node.children and node.type != "comment")
+        yield text
+        return
+    for node in walk(root):
+        if not node.children and node.type != "comment":
+            yield f"{text_of(node)} "
 
 
 LOOPED = 5
