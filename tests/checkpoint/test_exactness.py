@@ -189,7 +189,7 @@ class Watched(InMemory):
 
 
 QUICK = settings(
-    max_examples=150,
+    max_examples=50,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=list(HealthCheck),

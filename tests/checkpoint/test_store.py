@@ -36,6 +36,19 @@ def test_conversation_and_context_are_kept_as_they_are(checkpoints: Checkpoints)
     assert checkpoints.extra(without.id) is None
 
 
+def test_checkpoints_without_a_change_between_them_are_compared_without_what_was_before(
+    checkpoints: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    older = checkpoints.create()
+    (workspace / "file").write_text("x")
+    first, _, last = checkpoints.create(), checkpoints.create(), checkpoints.create()
+    assert [change.path for change in checkpoints.diff(older.id, last.id)] == ["file"]
+    assert [change.kind for change in checkpoints.diff(last.id, older.id)] == ["deleted"]
+    monkeypatch.setattr(history.CheckpointHistory, "tree", lambda *_: pytest.fail("all of it was read"))
+    assert checkpoints.diff(first.id, last.id) == []
+    assert checkpoints.texts(first.id, last.id, lambda _: True) == ()
+
+
 def test_a_diff_names_every_kind_of_change(checkpoints: Checkpoints, workspace: Path) -> None:
     for name in ("edited", "chmodded", "deleted", "to-folder", "touched"):
         (workspace / name).write_text("x")

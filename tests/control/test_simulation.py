@@ -16,7 +16,7 @@ from .checker import check
 from .mutant import MUTANTS
 from .simulation import World
 
-SEEDS = 3_000
+SEEDS = 1_500
 PARTS = 6
 """The seeds of `make test` in parts, so that the workers share them."""
 

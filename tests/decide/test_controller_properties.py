@@ -148,7 +148,7 @@ def check_all(setup: Interventions, able: Any, history: Any) -> None:
     assert len(driver.state.pending) <= len(TYPES) * 2
 
 
-slow = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @slow

@@ -62,7 +62,7 @@ def test_busy_forking_and_uninterruptible_processes_are_paused_and_cancelled_tru
     assert handle is not None
     tree = attach(handle)
     until("one is stuck in the kernel", lambda: "D" in [state(pid) for pid in tree.pids()])
-    for _ in range(3):
+    for _ in range(2):
         status, out, err = place.interlock("pause", "--now", place.folder.run_id)
         assert status == 0 and b"is paused" in out + err, (out, err)
         before = scheduled(tree.pids())

@@ -26,7 +26,11 @@ def ticks(place: Place) -> bool:
 def begin(place: Place, level: str) -> tuple[int, int]:
     if level == "guard" and why_not():
         pytest.skip(f"no guard here: {why_not()}")
-    run = place.start("sh", "-c", TICKS, options=("--contain", level))
+    # A fence whose front and owner are dead leaves its own temporary folder behind.
+    temporary = place.root / "temporary"
+    temporary.mkdir(exist_ok=True)
+    env = {**place.environment, "TMPDIR": str(temporary)}
+    run = place.start("sh", "-c", TICKS, options=("--contain", level), env=env)
     place.wait_for("tick")
     (owner,) = owners(place)
     return run.pid, owner

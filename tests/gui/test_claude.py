@@ -119,11 +119,11 @@ def test_a_server_that_does_not_finish_is_given_up(
 ) -> None:
     release = threading.Event()
     try:
-        result, server = ask(monkeypatch, slow(release), timeout_s=0.3)
+        result, server = ask(monkeypatch, slow(release), timeout_s=3)
     finally:
         release.set()
     assert result.status is ReplayStatus.UNKNOWN
-    assert "no reply within 0.3 s" in result.description
+    assert "no reply within 3 s" in result.description
     assert len(server.requests) == 1
 
 
@@ -161,7 +161,7 @@ def test_waits_grow_and_then_it_gives_up(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_while_it_waits_only_the_newest_picture_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(error(429, "rate_limit_error", retry_after="1"), verdict(description="newest")) as server:
+    with serving(error(429, "rate_limit_error", retry_after="5"), verdict(description="newest")) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.address)
         analyzer = ClaudeAnalyzer(KEY)
         results: list[AnalysisResult] = []

@@ -20,7 +20,7 @@ CHILD = Path(__file__).with_name("crash_child.py")
 
 @pytest.mark.parametrize("mode", ["write", "reopen"])
 def test_nothing_durable_is_lost_when_the_owner_is_killed(run: RunFolder, mode: str) -> None:
-    kill_over_and_over(run, mode, 30, random.Random(mode))
+    kill_over_and_over(run, mode, 15, random.Random(mode))
 
 
 @pytest.mark.torture

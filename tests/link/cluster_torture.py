@@ -61,7 +61,7 @@ class ClusterTorture:
             try:
                 for name in (*RUNS, *self.controllers):
                     self.start(name)
-                eventually(lambda: self.commands() >= 10, 60)
+                eventually(lambda: self.commands() >= 10, patience_s=180)
                 eventually(self.cluster.is_whole, patience_s=180)
                 for number in range(1, faults + 1):
                     self.break_something()
@@ -69,9 +69,9 @@ class ClusterTorture:
                         # The next fault comes before this one has healed.
                         time.sleep(self.dice.uniform(0.1, 1.0))
                     else:
-                        eventually(lambda number=number: self.commands() >= number * commands / faults, 180)  # type: ignore[misc]
+                        eventually(lambda number=number: self.commands() >= number * commands / faults, patience_s=180)  # type: ignore[misc]
                 eventually(self.cluster.is_whole, patience_s=180)
-                eventually(lambda: self.commands() >= commands, 180)
+                eventually(lambda: self.commands() >= commands, patience_s=180)
                 self.end()
             finally:
                 for name in self.processes:
@@ -194,7 +194,7 @@ class ClusterTorture:
 
         for run in RUNS:
             for command in ("pause", "cancel", "resume"):
-                eventually(lambda run=run, command=command: is_answered(run, command), 180)  # type: ignore[misc]
+                eventually(lambda run=run, command=command: is_answered(run, command), patience_s=180)  # type: ignore[misc]
         for name in self.controllers:
             self.kill(name)
 

@@ -34,8 +34,8 @@ def torture(place: Path, seed: int, faults: int, commands: int, controllers: int
     assert set(made.happened) | made.missing == set(FAULTS) or faults < len(FAULTS)
 
 
-def test_a_cluster_under_a_few_faults(quick_root: Path) -> None:
-    torture(quick_root, 34, faults=2, commands=40, controllers=1, threads=3)
+def test_a_cluster_under_a_fault(quick_root: Path) -> None:
+    torture(quick_root, 34, faults=1, commands=20, controllers=1, threads=3)
 
 
 @pytest.mark.torture
@@ -76,7 +76,7 @@ def test_streams_get_as_many_copies_as_configured_also_those_that_exist(
             eventually(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
             cluster.kill(cluster.leader() or 0)
             assert ask(elsewhere, "resume", timeout=150).outcome == "success", "although the leader is gone"
-            eventually(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count(), 60)
+            eventually(lambda: len(elsewhere.records("run-1")) == owned.journal.reader().count())
         link.close()
 
 

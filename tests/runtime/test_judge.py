@@ -27,6 +27,8 @@ from interlock.runtime.judge_prompt import JudgeQuestion, read_verdicts, write_p
 from interlock.runtime.model_judge import Judge
 from interlock.runtime.prices import Prices
 
+from ..waiting import eventually
+
 DRIFT = Issue(
     id="d", type="goal_drift", step=3, description="It reads about fish.", confidence=0.5, details={"key": "drift:fish"}
 )
@@ -54,12 +56,13 @@ YES = {"question": 1, "holds": True, "confidence": 0.9, "why": "so it is"}
 
 def said_by(judge: Judge, count: int = 1) -> list[Opinion]:
     found: list[Opinion] = []
-    for _ in range(2000):
-        found += judge.drain()
-        if len(found) >= count:
-            return found
-        threading.Event().wait(0.01)
-    raise AssertionError(f"{len(found)} of {count} answers")
+
+    def all_there() -> bool:
+        found.extend(judge.drain())
+        return len(found) >= count
+
+    eventually(all_there, f"{count} answers")
+    return found
 
 
 def step(index: int, content: str, tool: Tool | None = None) -> Step:

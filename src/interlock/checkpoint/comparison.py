@@ -79,8 +79,16 @@ class Comparison:
         return False
 
     def _between(self, a: str, b: str | None) -> list[Difference]:
-        before = self._snapshots.moment(self._history.find(a))
-        after = self._snapshots.look() if b is None else self._snapshots.moment(self._history.find(b))
+        first = self._history.find(a)
+        if b is None:
+            after = self._snapshots.look()
+        else:
+            last = self._history.find(b)
+            if first <= last and not any(delta for _, delta in self._history.deltas(first + 1, last)):
+                # To put both together would take as long as there are checkpoints before them.
+                return []
+            after = self._snapshots.moment(last)
+        before = self._snapshots.moment(first)
         return sorted(differences(before.tree, after.tree), key=lambda difference: difference.path)
 
 

@@ -13,7 +13,7 @@ _COUNTS = re.compile(
     rb"\b(\d+) (?:failed|failing|failures?|errors?|problems?|fail)\b"  # pytest, jest, mocha, tsc, ruff, mypy, eslint
     rb"|(?:failures|errors|failed|Failures|Errors|fail)[=:] ?(\d+)"  # unittest, surefire, cargo
 )
-_PASSED = re.compile(rb"\b(\d+) (?:passed|passing|pass|ok)\b")
+_PASSED = re.compile(rb"(\d+) (?:passed|passing|pass|ok)\b")
 _SUMMARY = 900
 """Bytes at the end of a result where it adds up."""
 _NAMES = re.compile(
@@ -57,8 +57,12 @@ def read_failures(raw: bytes) -> int | None:
 def read_passes(raw: bytes) -> int | None:
     """How many tests a result says to have passed; None if it does not say."""
     last = raw[-_SUMMARY:]
-    found = _PASSED.findall(last) if b" pass" in last or b" ok" in last else ()
-    return int(found[-1]) if found else None
+    count = None
+    for found in _PASSED.finditer(last) if b" pass" in last or b" ok" in last else ():
+        before = last[found.start() - 1 : found.start()]
+        if not before.isalnum() and before != b"_":
+            count = int(found[1])
+    return count
 
 
 def read_failing(raw: bytes) -> tuple[int, ...]:

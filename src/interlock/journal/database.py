@@ -73,10 +73,22 @@ class UnreadableJournal(InterlockError):
 
 
 def create_database(path: Path, summary: RunSummary, key: SigningKey | None = None) -> None:
-    """Make a journal of the present version, with the run's first row in it, signed."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE))
+    """Make a journal of the present version, with the run's first row in it, signed; the disk has it in the end.
+
+    Not before: it is in a folder that is a run only once it is whole.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    try:
+        _fill(path, summary, key)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _fill(path: Path, summary: RunSummary, key: SigningKey | None) -> None:
     connection = apsw.Connection(str(path))
     try:
+        connection.pragma("synchronous", "off")
         with connection:
             _migrate(connection, 0)
             body = encode_body(summary)

@@ -13,7 +13,7 @@ import msgspec
 from ..config import Config
 from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock, owner_key
 from .database import create_database
-from .durable_files import FOLDER_MODE, sync_folder, write_durably
+from .durable_files import FOLDER_MODE, sync_folder, write_whole
 from .entry import encode_body
 from .find_run import find_run
 from .folder import RunFolder
@@ -51,7 +51,7 @@ class Store:
             draft.path.mkdir(mode=FOLDER_MODE)
             for part in PARTS:
                 (draft.path / part).mkdir(mode=FOLDER_MODE)
-            write_durably(draft.spec_file, encode_body(spec).encode() + b"\n")
+            write_whole(draft.spec_file, encode_body(spec).encode() + b"\n", sync=True)
             create_database(draft.journal, RunSummary.of(spec, self._clock.time()), owner_key(self.root))
             sync_folder(draft.path)
             draft.path.rename(folder.path)

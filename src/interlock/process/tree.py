@@ -229,6 +229,10 @@ class ProcessTree:
         self._over = not alive and self._handle.enclosed and self._family.keeper is None
         return alive
 
+    def note_gone(self) -> None:
+        """Another process has looked, and nothing is left: what has a PID namespace need not be looked for again."""
+        self._over = self._handle.enclosed and self._family.keeper is None
+
     def wait_gone(self, seconds: float) -> bool:
         """Wait until every process has ended, at most so long; whether they have."""
         deadline = time.monotonic() + seconds

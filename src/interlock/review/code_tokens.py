@@ -17,9 +17,10 @@ STRING = (
 )
 # Every repetition is bounded or cannot give back what it took: no text takes more than linear time.
 TOKEN = late_pattern(
-    rf"(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)|(?P<string>{STRING})"
+    rf"(?P<string>{STRING})"
     r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}(?:(?:\.|::|->)[A-Za-z_]\w{0,63}){0,7})(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
-    r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])",
+    r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])"
+    r"|(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)",
     re.MULTILINE,
 )
 LITERAL = late_pattern(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")

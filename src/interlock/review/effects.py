@@ -62,7 +62,10 @@ def effects_of(command: Command) -> tuple[Command, ...]:
         return ()
     action = PROGRAMS.get(program)
     if action == "read":
-        return _as(command, "writes", _written(program, args))
+        for arg in args:
+            if arg[:1] == "-" or program in EDITS_IN_PLACE:
+                return _as(command, "writes", _written(program, args))
+        return ()
     if program in INTERPRETERS or program in SHELLS:
         return ()
     found = [*_sources(command), *_settings(command)]

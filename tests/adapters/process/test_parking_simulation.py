@@ -326,7 +326,7 @@ def simulate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seeds: range, limi
 
 
 def test_limits_with_kills_reboots_and_jumping_clocks_lose_nothing_and_wake_once(tmp_path, monkeypatch):
-    assert simulate(tmp_path, monkeypatch, range(8), 4) > 0
+    assert simulate(tmp_path, monkeypatch, range(4), 4) > 0
 
 
 @pytest.mark.torture

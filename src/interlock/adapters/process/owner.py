@@ -552,6 +552,8 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
         elif isinstance(message, Ping):
             channel.send(message)
         elif isinstance(message, Exited):
+            if tree is not None and not message.left:
+                tree.note_gone()
             owner.settle()
             if not message.limits and owner.parking.exited(message.status):
                 channel.send(ClientParked(owner.parked_words))
