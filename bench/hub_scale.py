@@ -30,7 +30,12 @@ from interlock.link.outbox import RemoteRun
 NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.
 `ps --hub` is a whole process: its processor time, user and system, and how long it took by the clock; the goal is 1 s
 at 5,000 runs. REQUEST to RESULT is to take at most 1.5 times what it takes at 10 runs. "left behind" is how many
-consumers the stream has after so many sessions of owners came and went; the goal is 0."""
+consumers the stream has after so many sessions of owners came and went; the goal is 0. In the last row some of the
+runs are real ones, `interlock run -- sleep` with a process of its own for each owner: one of them is asked, and what is
+left is counted when they have ended."""
+
+
+REAL = int(os.environ.get("REAL", "200"))
 
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
@@ -52,6 +57,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
                 figures = [f"{listed:.2f}", f"{took:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)]
                 rows.append([f"{runs:,}", *figures])
             link.close()
+            rows.append(_real_row(settings, client, place, known, 4 if quick else REAL, first))
     columns = [
         "live runs",
         "ps --hub, s of processor",
@@ -61,6 +67,58 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         "left behind",
     ]
     return "Hub with many runs", columns, rows
+
+
+def _real_row(settings: Hub, client: HubClient, place: Path, known: int, count: int, first: float) -> list[str]:
+    env = {**os.environ, "XDG_CONFIG_HOME": str(place), "XDG_STATE_HOME": str(place / "real")}
+    env["INTERLOCK_HUB__URL"] = settings.url
+    command = [
+        sys.executable,
+        "-m",
+        "interlock",
+        "run",
+        "--contain",
+        "off",
+        "--",
+        "sh",
+        "-c",
+        "echo up; exec sleep 3600",
+    ]
+    fleet: list[subprocess.Popen[bytes]] = []
+    try:
+        for number in range(count):
+            (place / f"w{number}").mkdir()
+            fleet.append(
+                subprocess.Popen(
+                    command, cwd=place / f"w{number}", env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                )
+            )
+            if number % 4 == 3:
+                _wait_until_up(fleet[-4:])
+        while len(real := [run for run in client.runs() if _is_real(run)]) < count:
+            time.sleep(0.5)
+        listed, took = min(_spent(settings.url, place) for _ in range(3))
+        run_id = real[0].summary.run_id
+        asked = sorted(_ask(client, f"real-{number}", number, run_id) for number in range(40))[20]
+    finally:
+        for run in fleet:
+            run.terminate()
+        for run in fleet:
+            run.wait()
+    left = asyncio.run(_left_behind(settings, 0))
+    figures = [f"{listed:.2f}", f"{took:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)]
+    return [f"{known + count:,}, {count} of them real", *figures]
+
+
+def _wait_until_up(runs: list[subprocess.Popen[bytes]]) -> None:
+    for run in runs:
+        assert run.stdout is not None
+        if not run.stdout.readline():
+            raise SystemExit("a run did not start")
+
+
+def _is_real(run: RemoteRun) -> bool:
+    return not run.summary.run_id.startswith(("bench-", "run-"))
 
 
 async def _publish(settings: Hub, first: int, last: int) -> None:
@@ -85,9 +143,9 @@ def _spent(url: str, place: Path) -> tuple[float, float]:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, took
 
 
-def _ask(client: HubClient, name: str, number: int) -> float:
+def _ask(client: HubClient, name: str, number: int, run_id: str = "run-1") -> float:
     begin = time.perf_counter()
-    client.ask(new_request(name, "resume" if number % 2 else "pause", "run-1"))
+    client.ask(new_request(name, "resume" if number % 2 else "pause", run_id))
     return time.perf_counter() - begin
 
 
