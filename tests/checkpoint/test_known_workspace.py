@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 
 from interlock.checkpoint import Checkpoints, fingerprint, scan
+from interlock.checkpoint.entry import TreeEntry
 from interlock.checkpoint.policy import ExclusionPolicy
+from interlock.checkpoint.tree import WorkspaceTree
 from interlock.config.model import Checkpoints as Settings
 
 from .conftest import Open
@@ -140,6 +142,19 @@ def test_what_a_command_does_while_the_watch_is_set_up_is_found(known: Open, wor
     assert picture(workspace).keys() == expected.keys()
 
 
+def tree_of(workspace: Path) -> WorkspaceTree:
+    """The tree of a workspace, by what the system says of each path."""
+    tree = WorkspaceTree()
+    for place, folders, files in os.walk(workspace):
+        above = os.path.relpath(place, workspace)
+        listing = {name: Path(place, name).lstat() for name in (*folders, *files)}
+        tree.folders["" if above == "." else above] = {
+            name: TreeEntry(seen.st_mode, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns, seen.st_ino, 0)
+            for name, seen in listing.items()
+        }
+    return tree
+
+
 def test_find_and_a_walk_say_the_same_of_every_name(workspace: Path) -> None:
     for name in ("plain", "-delete", "( odd", "new\nline", "tab\t", "\udcff", "ü", "%p\\0"):
         (workspace / name).mkdir()
@@ -155,10 +170,11 @@ def test_find_and_a_walk_say_the_same_of_every_name(workspace: Path) -> None:
     try:
         by_find = fingerprint.of_disk(root, ExclusionPolicy(), ())
         by_walk = fingerprint.of_disk(root, ExclusionPolicy(("nothing is named so",)), ())
-        assert fingerprint.list_all(root) is not None
+        listed = fingerprint.list_all(root)
     finally:
         os.close(root)
     assert by_find == by_walk
+    assert listed is not None and sorted(listed) == sorted(fingerprint.records_of(tree_of(workspace)))
 
 
 @pytest.mark.parametrize(

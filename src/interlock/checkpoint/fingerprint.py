@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 
-from .entry import TreeEntry
 from .folder_descent import Descent
 from .policy import ExclusionPolicy
 from .scan import without_gc
@@ -29,6 +28,8 @@ FORM = "%y %i %m %s %T@ %C@ %p\\0"
 SHARES, DEALT = 2, 16
 """How many look at once, and the folders that are there to be shared out before they do."""
 
+SECOND = 10**9
+
 _TYPES = {stat.S_IFREG: "f", stat.S_IFDIR: "d", stat.S_IFLNK: "l"}
 
 
@@ -37,13 +38,9 @@ def of_tree(tree: WorkspaceTree) -> str | None:
     root = tree.root
     if root is None:
         return None
-    records = [_record("", root.mode, root.ino, 0, root.mtime_ns, root.ctime_ns)]
-    for folder, listing in tree.folders.items():
-        for name, entry in listing.items():
-            if not entry.ctime_ns:
-                return None
-            records.append(record_of(join(folder, name), entry))
-    return _whole(records)
+    if not all(entry.ctime_ns for listing in tree.folders.values() for entry in listing.values()):
+        return None
+    return _whole([_record("", root.mode, root.ino, 0, root.mtime_ns, root.ctime_ns), *records_of(tree)])
 
 
 def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> str | None:
@@ -69,9 +66,25 @@ def list_all(root: int) -> list[bytes] | None:
         return None if listed is None else records + listed
 
 
-def record_of(path: str, entry: TreeEntry) -> bytes:
-    """What `list_all` says of a path that is unchanged."""
-    return _record(path, entry.mode, entry.ino, entry.size, entry.mtime_ns, entry.ctime_ns)
+def records_of(tree: WorkspaceTree) -> list[bytes]:
+    """What `list_all` says of everything in a tree, if it is unchanged."""
+    modes = {entry.mode for listing in tree.folders.values() for entry in listing.values()}
+    kinds = {mode: (_TYPES.get(stat.S_IFMT(mode), "?"), f"{stat.S_IMODE(mode):o}") for mode in modes}
+    records: list[str] = []
+    for folder, listing in tree.folders.items():
+        below = f"./{folder}/" if folder else "./"
+        for name, entry in listing.items():
+            kind, mode = kinds[entry.mode]
+            changed, touched = entry.mtime_ns, entry.ctime_ns
+            if changed < SECOND or touched < SECOND:
+                records.append(_line(join(folder, name), entry.mode, entry.ino, entry.size, changed, touched))
+                continue
+            # A number's own digits are much cheaper than what a division leaves, and there are hundreds of thousands.
+            at, came = str(changed), str(touched)
+            records.append(
+                f"{kind} {entry.ino} {mode} {entry.size} {at[:-9]}.{at[-9:]}0 {came[:-9]}.{came[-9:]}0 {below}{name}"
+            )
+    return os.fsencode("\0".join(records)).split(b"\0") if records else []
 
 
 def path_of(record: bytes) -> str:
@@ -138,10 +151,14 @@ def _list_below(root: int, folders: list[str]) -> list[bytes] | None:
 
 
 def _record(path: str, mode: int, ino: int, size: int, mtime_ns: int, ctime_ns: int) -> bytes:
+    return os.fsencode(_line(path, mode, ino, size, mtime_ns, ctime_ns))
+
+
+def _line(path: str, mode: int, ino: int, size: int, mtime_ns: int, ctime_ns: int) -> str:
     kind = _TYPES.get(stat.S_IFMT(mode), "?")
-    return os.fsencode(
-        f"{kind} {ino} {stat.S_IMODE(mode):o} {size} {mtime_ns // 10**9}.{mtime_ns % 10**9:09}0"
-        f" {ctime_ns // 10**9}.{ctime_ns % 10**9:09}0 ./{path}"
+    return (
+        f"{kind} {ino} {stat.S_IMODE(mode):o} {size} {mtime_ns // SECOND}.{mtime_ns % SECOND:09}0"
+        f" {ctime_ns // SECOND}.{ctime_ns % SECOND:09}0 ./{path}"
     )
 
 

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from .attributes import read_attributes
 from .entry import TreeEntry
-from .fingerprint import list_all, path_of, record_of
+from .fingerprint import list_all, path_of, records_of
 from .folder_descent import READ_FLAGS, Descent
 from .large_files import digest_of
 from .policy import ExclusionPolicy
@@ -50,11 +50,7 @@ class RestoreVerification:
         """The paths that are missing, or are not the very things that the safety checkpoint saw."""
         with ThreadPoolExecutor(1) as beside:
             listing = beside.submit(list_all, root)
-            expected = {
-                record_of(join(folder, name), entry)
-                for folder, held in self._expected.folders.items()
-                for name, entry in held.items()
-            }
+            expected = set(records_of(self._expected))
             try:
                 listed = listing.result()
             except OSError:
