@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import uuid
 from pathlib import Path
 
 import pytest
@@ -84,13 +86,22 @@ def test_a_kernel_without_cgroup_kill_still_ends_everything(
 
 
 @pytest.mark.usefixtures("cgroup")
-def test_folders_that_a_dead_owner_left_are_swept_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_that_a_dead_owner_left_are_swept_up(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own = cgroup_hierarchy.own_folder("cgroup2")
     assert own is not None
-    left = own / "interlock-left-by-a-test"
+    # Not in our own folder itself: what other tests have just made there would go as well.
+    place = own / f"sweep-{uuid.uuid4().hex}"
+    left, made = place / "interlock-left", tmp_path / "made"
+    place.mkdir()
     left.mkdir()
-    cgroup_hierarchy.sweep(own)
-    assert left.exists()
-    monkeypatch.setattr(cgroup_hierarchy.time, "time", lambda: left.stat().st_mtime + cgroup_hierarchy.STALE_S + 1)
-    cgroup_hierarchy.sweep(own)
-    assert not left.exists()
+    made.touch()
+    try:
+        monkeypatch.setattr(cgroup_hierarchy.time, "time", lambda: left.stat().st_mtime + 1e6)
+        cgroup_hierarchy.sweep(place, made)
+        assert left.exists(), "the kernel's clock counts"
+        later = left.stat().st_mtime + cgroup_hierarchy.STALE_S + 1
+        os.utime(made, (later, later))
+        cgroup_hierarchy.sweep(place, made)
+        assert not left.exists()
+    finally:
+        cgroup_hierarchy.remove(place)

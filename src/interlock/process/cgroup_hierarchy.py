@@ -89,10 +89,14 @@ def read_mounts(mountinfo: str) -> list[Mount]:
     return mounts
 
 
-def sweep(place: Path) -> None:
-    """Remove what owners that died have left behind; the kernel refuses where a process lives in it."""
-    now = time.time()
+def sweep(place: Path, made: Path | None) -> None:
+    """Remove what owners that died have left behind; the kernel refuses where a process lives in it.
+
+    A folder that was just `made` says what time it is to the kernel, which stamps them: our own clock may be another.
+    One that is younger may be about to be entered.
+    """
     try:
+        now = time.time() if made is None else made.stat().st_mtime
         for folder in place.glob(f"{PREFIX}*"):
             if now - folder.stat().st_mtime > STALE_S:
                 remove(folder)
@@ -122,8 +126,8 @@ def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
     """A folder below our own cgroup; or alongside it, if only there the kernel limits memory and nothing limits us."""
     if own is None:
         return None, "no cgroup v2 hierarchy is mounted"
-    sweep(own)
     group, why = _mkdir(own, marker)
+    sweep(own, group)
     for name in CONTROLLERS:
         _write(own / "cgroup.subtree_control", f"+{name}")
     if group is not None and "memory" in _words(group / "cgroup.controllers"):
@@ -150,8 +154,8 @@ def _make_v1(controller: str, marker: str) -> Path | None:
     own = own_folder("cgroup", controller)
     if own is None:
         return None
-    sweep(own)
     folder, _ = _mkdir(own, marker)
+    sweep(own, folder)
     return folder
 
 
