@@ -71,7 +71,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
 
 def _real_row(settings: Hub, client: HubClient, place: Path, known: int, count: int, first: float) -> list[str]:
     env = {**os.environ, "XDG_CONFIG_HOME": str(place), "XDG_STATE_HOME": str(place / "real")}
-    env["INTERLOCK_HUB__URL"] = settings.url
+    env["INTERLOCK_HUB__URL"] = str(settings.url)
     command = [
         sys.executable,
         "-m",
@@ -97,7 +97,7 @@ def _real_row(settings: Hub, client: HubClient, place: Path, known: int, count: 
                 _wait_until_up(fleet[-4:])
         while len(real := [run for run in client.runs() if _is_real(run)]) < count:
             time.sleep(0.5)
-        listed, took = min(_spent(settings.url, place) for _ in range(3))
+        listed, took = min(_spent(str(settings.url), place) for _ in range(3))
         run_id = real[0].summary.run_id
         asked = sorted(_ask(client, f"real-{number}", number, run_id) for number in range(40))[20]
     finally:
