@@ -11,7 +11,7 @@ from pathlib import Path
 
 from checkpoint import Git, _restore, _say, bare_walk
 from interlock.checkpoint import Checkpoints
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import SystemClock
 
 NOTES = """\

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from interlock.checkpoint import Checkpoints
 from interlock.checkpoint.rollback import Rollback
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import SystemClock
 
 NOTES = """\

@@ -20,13 +20,13 @@ from pathlib import Path
 
 import apsw
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import Command, Desired, Execute, Executed, Request, encode, new_request, new_state
 from interlock.core import Applied, RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import ControlServer, Endpoint, FileGate, JournalLog, noted_socket
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 
 NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
 process. The echo is a process that sends each line back. The bare commits are a process that, for each line, inserts

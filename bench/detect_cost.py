@@ -13,7 +13,7 @@ from itertools import cycle
 
 import msgspec
 
-from interlock.config.model import Detect
+from interlock.config.schema import Detect
 from interlock.core import Seen, Step
 from interlock.detect import Detectors
 from traces import DEFAULT, ROOT, SOURCES, Trace, load

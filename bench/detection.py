@@ -19,7 +19,7 @@ import report
 import rivals
 import scoring
 import sensitivity
-from interlock.config.model import Detect, Review
+from interlock.config.schema import Detect, Review
 from interlock.core import Seen
 from interlock.detect import Detectors, Tuning
 from interlock.review import Reviewer

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from interlock.config.model import Gui
+from interlock.config.schema import Gui
 from interlock.gui.analyzer.claude import ClaudeAnalyzer
 from interlock.gui.analyzer.layers.accessibility import AccessibilityLayer
 from interlock.gui.analyzer.layers.window import WindowLayer

@@ -18,12 +18,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.link.broker import Broker
 from tests.link.owned import Owned
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import new_request
 from interlock.journal import RunSummary
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.link.hub_session import STREAM, run_subject
 from interlock.link.outbox import RemoteRun
 

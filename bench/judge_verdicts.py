@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import scoring
-from interlock.config.model import Judge as Settings
+from interlock.config.schema import Judge as Settings
 from interlock.core import Step
 from interlock.runtime.judge_client import ask_model
 from interlock.runtime.judge_prompt import JudgeQuestion as Asked

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from interlock.core import from_json
 from interlock.journal import RunFolder, Store
-from interlock.records import SnapshotRecord, StepRecord
+from interlock.journal_records import SnapshotRecord, StepRecord
 from interlock.report import Story
 from interlock.runtime import Run
 

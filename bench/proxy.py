@@ -21,7 +21,7 @@ from interlock.adapters.proxy import ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
-from interlock.config.model import Interventions
+from interlock.config.schema import Interventions
 from interlock.core import Context
 from interlock.journal import Store
 from interlock.runtime import Supervisor

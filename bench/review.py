@@ -17,7 +17,7 @@ from pathlib import Path
 import tree_sitter_bash
 from tree_sitter import Language, Parser
 
-from interlock.config.model import Review as ReviewConfig
+from interlock.config.schema import Review as ReviewConfig
 from interlock.core import Context, Step, Tool
 from interlock.review import Reviewer, review_command
 from interlock.review.rules.load import FAMILIES, read_family

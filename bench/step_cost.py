@@ -10,7 +10,7 @@ from pathlib import Path
 from interlock.config import Config
 from interlock.core import Context, RunSpec, Step, SystemClock, Tool, Usage
 from interlock.journal import Journal, JournalEntry, Store, new_run_id
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.runtime import DecisionPipeline
 
 NOTES = "The cost at step 20,000 is to be at most 1.2 times that at step 100. Medians over 200 steps around the place."

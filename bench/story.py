@@ -15,7 +15,7 @@ import apsw
 
 from interlock.core import CheckpointInfo, Inject, Intervention, Issue, Message, Review, RunSpec, Step, Tool, Usage
 from interlock.journal import JournalEntry, RunFolder, Store
-from interlock.records import InterventionRecord, StepRecord
+from interlock.journal_records import InterventionRecord, StepRecord
 from interlock.report import Fleet, Story
 from interlock.report.document import gather
 from interlock.report.metrics import JournalMetrics

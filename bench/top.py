@@ -18,7 +18,7 @@ from pathlib import Path
 
 from interlock.core import Issue, RunSpec, Step, Tool, Usage
 from interlock.journal import Journal, JournalEntry, RunFolder, RunSummary, Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 
 NOTES = (
     "A real process in a pseudo-terminal of 120 x 40, with 200 runs of which one has 100,000 steps (quick: 20 and "

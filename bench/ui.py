@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from interlock.core import Step
 from interlock.journal import Journal, JournalEntry, RunFolder, Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from top import write_run
 
 NOTES = (

@@ -77,7 +77,7 @@ def write_scan(folder: Path) -> Path:
 
 AGENT = """
 import pathlib, subprocess
-from interlock.adapters.process import Steps
+from interlock.adapters.command import Steps
 
 steps = Steps()
 

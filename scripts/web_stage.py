@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.every_trouble import SCENES, TASK, make_workshop
 
 from interlock.config import Config
-from interlock.config.model import Interventions
+from interlock.config.schema import Interventions
 from interlock.control import new_request
 from interlock.core import Context, Limits, ManualClock, RunSpec, Usage
 from interlock.demo.player import Act

@@ -17,7 +17,7 @@ from msgspec import inspect
 from interlock.checkpoint import Restored, RestorePlan
 from interlock.intervene.report import TimelineEntry as IncidentMoment
 from interlock.journal import RunSummary
-from interlock.records import KINDS
+from interlock.journal_records import KINDS
 from interlock.report import KINDS as MOMENT_KINDS
 from interlock.report import LEVELS, Problem, RunRow, Series, TimelineMoment
 from interlock.report.inbox import InboxItem

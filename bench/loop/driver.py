@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Interventions, Runtime, Strategy
+from interlock.config.schema import Interventions, Runtime, Strategy
 from interlock.core import LADDER, Decision, ManualClock, Message, Step, Usage
 from interlock.journal import Store
 from interlock.runtime import Supervisor

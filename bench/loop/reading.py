@@ -8,7 +8,7 @@ from typing import Literal
 from interlock.core import LADDER, CheckpointInfo, Hold, Inject, Intervention, Issue, Stop
 from interlock.core.decoding import from_json
 from interlock.journal import JournalReader, RunFolder
-from interlock.records import InterventionRecord, RestoredRecord
+from interlock.journal_records import InterventionRecord, RestoredRecord
 
 Outcome = Literal["worked", "failed", "pending"]
 KINDS = frozenset(("issue", "intervention", "effect", "checkpoint", "restored"))

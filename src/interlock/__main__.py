@@ -17,7 +17,7 @@ def main() -> None:
     from .cli.interrupt import leave_quietly
 
     leave_quietly()
-    from .adapters.process.owner_spawn import discard_early, spawn_early
+    from .adapters.command.owner_spawn import discard_early, spawn_early
     from .cli.plain_run import read_plain
 
     plain = read_plain(sys.argv[1:])
@@ -61,7 +61,7 @@ def _run_plain(options: "dict[str, object]") -> None:
 
     # What is imported stays: looking through it for garbage takes a tenth of the time.
     gc.disable()
-    from .adapters.process.owner_spawn import fork_early
+    from .adapters.command.owner_spawn import fork_early
     from .contain import try_early
 
     if options.get("contain") != "off":
@@ -70,7 +70,7 @@ def _run_plain(options: "dict[str, object]") -> None:
     from .cli.run_start import RunOptions, start_run
 
     if fork_early():
-        from .adapters.process.owner import main as own_run
+        from .adapters.command.owner import main as own_run
 
         gc.freeze()
         gc.enable()

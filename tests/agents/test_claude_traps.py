@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.adapters.process.owner_messages import steps_path
+from interlock.adapters.command.owner_messages import steps_path
 from interlock.demo.model import ScriptedModel, ScriptedTurn, run, turns, write
 from interlock.link import noted_socket
 

@@ -13,7 +13,7 @@ from interlock.demo.model.request import ModelRequest
 from interlock.demo.model.script import ScriptedTurn, run
 from interlock.journal.parked_file import read_parked
 from interlock.journal.process_tree import read_tree
-from interlock.runtime.parking import Parked
+from interlock.runtime.resume_after_limit import Parked
 
 from .clients import CLIENTS, AgentPlace, shown, until
 

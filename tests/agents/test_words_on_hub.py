@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import Command, RequestOutcome, new_request
 from interlock.core.decoding import from_json
 from interlock.demo.model import ScriptedTurn

@@ -12,7 +12,7 @@ import pytest
 
 from interlock.checkpoint import Checkpoints, snapshot
 from interlock.checkpoint.change_watcher import ChangeWatcher
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import InvalidState
 
 from .conftest import Open

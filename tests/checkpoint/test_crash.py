@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from interlock.checkpoint import Checkpoints
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import ManualClock
 
 from .crash import count_points, run_and_kill

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from interlock.checkpoint import Checkpoints, scan
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import ManualClock
 
 from .mutations import CONTENTS, MODES, PATHS, PICKS, TIMES, Hand

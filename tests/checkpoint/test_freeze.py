@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import InvalidState
 
 from .conftest import Open

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.checkpoint import Checkpoints, packs
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import ManualClock
 
 from .conftest import Open

@@ -15,7 +15,7 @@ from interlock.checkpoint import Checkpoints, fingerprint, scan
 from interlock.checkpoint.entry import TreeEntry
 from interlock.checkpoint.policy import ExclusionPolicy
 from interlock.checkpoint.tree import WorkspaceTree
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 
 from .conftest import Open
 from .picture import picture

@@ -11,7 +11,7 @@ import pytest
 
 from interlock.checkpoint import Checkpoints
 from interlock.checkpoint.locations import file_system_of, known_workspace, refuse_unfit
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import BadInput, InvalidState, ManualClock, SystemClock
 
 from .conftest import Open

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from interlock.checkpoint import Checkpoints
 from interlock.checkpoint.retention import thin
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import InvalidState, ManualClock, NotFound
 
 from .conftest import Open

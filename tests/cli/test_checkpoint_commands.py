@@ -18,7 +18,7 @@ from interlock.checkpoint import Checkpoints
 from interlock.cli.checkpoint_text import print_checkpoints
 from interlock.cli.console import Console
 from interlock.cli.main import run
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.core import CheckpointInfo, SystemClock
 
 

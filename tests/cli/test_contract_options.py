@@ -8,8 +8,8 @@ import pytest
 
 from interlock.cli.contract_options import read_options, with_hosts
 from interlock.config import Config, examine
-from interlock.config.model import Contain
-from interlock.config.model import Contract as ContractConfig
+from interlock.config.schema import Contain
+from interlock.config.schema import Contract as ContractConfig
 from interlock.contract import agree
 from interlock.core import BadInput, Context
 from interlock.report.contract_words import contract_lines

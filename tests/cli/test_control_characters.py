@@ -17,7 +17,7 @@ from interlock.cli.output import json_text
 from interlock.core import RunSpec, Step, Tool
 from interlock.core.printable import printable
 from interlock.journal import Journal, JournalEntry, Store, new_run_id
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 
 EVIL = "\x1b]0;PWN\x07\x1b[2Jevil\x9b31m\u202egnp.exe\rover"
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -9,9 +9,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import Execute, Executed, RunEnded, Waiting, WaitingForPerson
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from tests.cli.calling import interlock, lines_of
 from tests.link.broker import Broker
 from tests.link.owned import Owned

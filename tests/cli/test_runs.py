@@ -15,7 +15,7 @@ from interlock.cli.runs import matter, money, runs_table
 from interlock.config import Config
 from interlock.core import RunSpec, Step
 from interlock.journal import Journal, JournalEntry, RunSummary, Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.runtime import Supervisor
 from tests.cli.calling import interlock, lines_of
 

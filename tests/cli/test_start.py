@@ -130,7 +130,7 @@ def test_the_shell_completes_commands(tmp_path):
     [
         ("msgspec", []),
         ("interlock.cli.run_start", []),
-        ("interlock.adapters.process.front", []),
+        ("interlock.adapters.command.front", []),
         ("typer", ["--name=x"]),
         ("interlock.cli.run", ["--name=x"]),
     ],

@@ -6,8 +6,8 @@ import genai_prices
 import pytest
 
 from interlock.config import Config
-from interlock.config.model import ModelInfo
-from interlock.config.models import Models, PricePerMillion, plain, ship
+from interlock.config.llm_models import Models, PricePerMillion, plain, ship
+from interlock.config.schema import ModelInfo
 
 MODELS = Models.from_config(Config())
 

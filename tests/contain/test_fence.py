@@ -145,7 +145,7 @@ def test_the_first_line_says_what_holds_and_nothing_is_left(fenced: Fenced) -> N
 TELLING = """
 import subprocess, sys
 sys.path[:0] = sys.argv[1].split(":")
-from interlock.adapters.process import Steps
+from interlock.adapters.command import Steps
 steps = Steps()
 connect = "import socket; socket.create_connection(('192.0.2.1', 443), 5)"
 for words in (["touch", sys.argv[2]], ["touch", "/proc/1/x"], [sys.executable, "-c", connect], ["touch", "mine"]):

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.process.containing import decide_containment, resolve
+from interlock.adapters.command.containment_choice import decide_containment, resolve
 from interlock.config import Config
-from interlock.config.model import Runtime
+from interlock.config.schema import Runtime
 from interlock.contain import bubblewrap
 from interlock.core import BadInput
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from interlock.config import Config
-from interlock.config.model import ModelInfo
-from interlock.config.models import Models
+from interlock.config.llm_models import Models
+from interlock.config.schema import ModelInfo
 from interlock.control import (
     Actuated,
     ControlRules,

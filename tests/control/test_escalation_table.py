@@ -13,8 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from interlock.config import Config
-from interlock.config.model import ModelInfo
-from interlock.config.models import Models, ship
+from interlock.config.llm_models import Models, ship
+from interlock.config.schema import ModelInfo
 from interlock.control import ControlRules
 
 from .owner import Owner

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from interlock.config.model import Interventions, Strategy
+from interlock.config.schema import Interventions, Strategy
 from interlock.core import EVERY_CAPABILITY, Capability, Context, Issue, RunState
 from interlock.decide import Controller, ControllerState, Ruling, Rulings, Situation
 from interlock.decide.score import band

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interlock.config.model import (
+from interlock.config.schema import (
     CheckpointRollback,
     ContextReinforcement,
     EmergencyStop,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.config.model import (
+from interlock.config.schema import (
     SoftCorrection,
 )
 from interlock.core import LADDER, Inject, RunState, SetLimits

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.config.model import ContextReinforcement
+from interlock.config.schema import ContextReinforcement
 from interlock.core import EVERY_CAPABILITY, BadInput, Delay, Inject
 from interlock.intervene import Continue, Custom, level_of, register_intervention, unregister_intervention
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.config.model import EmergencyStop, Interventions, SoftCorrection, Strategy
+from interlock.config.schema import EmergencyStop, Interventions, SoftCorrection, Strategy
 from interlock.core import EVERY_CAPABILITY, LADDER, Inject, Intervention, Issue, Message, RunState, Spend, Stuck
 from interlock.decide import Controller, ControllerState, Observed, Sighting
 from interlock.decide.episode import Episode

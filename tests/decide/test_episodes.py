@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.config.model import EmergencyStop, Interventions, ResourceThrottling, SoftCorrection, Strategy
+from interlock.config.schema import EmergencyStop, Interventions, ResourceThrottling, SoftCorrection, Strategy
 from interlock.core import (
     EVERY_CAPABILITY,
     LADDER,

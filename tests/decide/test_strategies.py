@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.config.model import Interventions
+from interlock.config.schema import Interventions
 from interlock.core import ISSUE_TYPES, LADDER, SEVERITIES, BadInput
 from interlock.decide import PATTERN_TABLE, Situation, find_strategy, register_strategy, unregister_strategy
 from interlock.decide.score import band

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from interlock.config.model import Detect
+from interlock.config.schema import Detect
 from interlock.core import Context, Issue, Seen, Step, Stuck, Tool
 from interlock.detect import Detectors
 

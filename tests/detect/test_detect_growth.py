@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pytest
 from tests.detect.detecting import Did, steps
 
-from interlock.config.model import Detect
+from interlock.config.schema import Detect
 from interlock.core import Issue, Seen
 from interlock.detect import Asked, Detectors
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from detecting import Did, steps, watch
 
-from interlock.config.model import Detect
+from interlock.config.schema import Detect
 from interlock.core import Issue, Seen, Step
 from interlock.detect import Asked, DetectorFailed, Detectors, Setting, finding_key
 from interlock.detect.patterns.repetitive_errors import RepetitiveErrors

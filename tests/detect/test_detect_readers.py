@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from detecting import Did, steps, watch
 
-from interlock.config.model import Detect
+from interlock.config.schema import Detect
 from interlock.core import Context, Issue, Paths, Seen, Step, Tool
 from interlock.detect import Detectors
 from interlock.detect.alarms import Alarms

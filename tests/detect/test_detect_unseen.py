@@ -48,7 +48,7 @@ def test_a_result_belongs_to_the_newest_call_of_its_id() -> None:
     result = Step(
         run_id="r", index=2, role="tool", kind="tool_result", content="x", tool=Tool("", {}, "functions.Read:0")
     )
-    from interlock.config.model import Detect
+    from interlock.config.schema import Detect
     from interlock.core import Seen
     from interlock.detect import Detectors
 

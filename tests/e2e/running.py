@@ -163,7 +163,7 @@ def finish(process: subprocess.Popen[bytes], data: bytes | None = None) -> tuple
     return process.returncode, out, err
 
 
-def owners(place: Place, module: bytes = b"interlock.adapters.process.owner") -> list[int]:
+def owners(place: Place, module: bytes = b"interlock.adapters.command.owner") -> list[int]:
     """The owner processes of a place's runs, or those of another module of ours."""
     found = []
     for pid in look_around():

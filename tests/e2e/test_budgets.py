@@ -119,7 +119,7 @@ def spend_together(places: list[Place], shop: Shop, count: int) -> None:
 
 def end(place: Place) -> None:
     place.close()
-    for module in (b"interlock.adapters.process.owner", b"interlock.adapters.process.adoption"):
+    for module in (b"interlock.adapters.command.owner", b"interlock.adapters.command.adoption"):
         for pid in owners(place, module):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

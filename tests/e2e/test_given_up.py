@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.process import unsupervised
+from interlock.adapters.command import unsupervised
 from interlock.config import Config
 from interlock.core import Limits, RunSpec
 from interlock.journal import Store

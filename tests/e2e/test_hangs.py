@@ -23,7 +23,7 @@ TOLD_S = 90.0
 
 START = """
 import http.client, json, os, signal, subprocess, sys, threading, time, urllib.parse
-from interlock.adapters.process import Steps
+from interlock.adapters.command import Steps
 steps = Steps()
 steps.say("at work")
 def ask(stream=False):

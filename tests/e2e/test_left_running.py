@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.process import left_running
-from interlock.adapters.process.left_running import end_left_running
+from interlock.adapters.command import left_running
+from interlock.adapters.command.left_running import end_left_running
 from interlock.core import InvalidState, RunSpec
 from interlock.journal import PARKED, RunFolder
 from interlock.process import ProcessTree, attach, spawn

@@ -28,7 +28,7 @@ import pytest
 from interlock.adapters.usage_limits import patterns
 from interlock.journal import JournalReader, RunFolder, Store
 from interlock.journal.parked_file import read_parked
-from interlock.runtime.parking import SPACING_S, Parked
+from interlock.runtime.resume_after_limit import SPACING_S, Parked
 
 from .running import Place, kill_both, owners, until
 
@@ -182,7 +182,7 @@ class Night:
 
     def _is_over(self) -> bool:
         """End owners and whoever takes over from them: an owner that loses its front starts an adoption as it ends."""
-        left = [*owners(self.place), *owners(self.place, b"interlock.adapters.process.adoption")]
+        left = [*owners(self.place), *owners(self.place, b"interlock.adapters.command.adoption")]
         for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -248,7 +248,7 @@ class Night:
     def _reboot(self, process: subprocess.Popen[bytes]) -> None:
         """Everything of the run dies; its state is found elsewhere, by another boot."""
         self._kill_both(process)
-        for pid in owners(self.place, b"interlock.adapters.process.adoption"):
+        for pid in owners(self.place, b"interlock.adapters.command.adoption"):
             os.kill(pid, signal.SIGKILL)
         moved = self.root / "after"
         self.place.store.root.rename(moved)
@@ -295,7 +295,7 @@ def wait_for(what: str, is_so: Callable[[], object]) -> None:
 
 def adopt(place: Place, store: Path) -> None:
     """What `interlock serve` does after a reboot, in a process tree of its own."""
-    code = "import sys; from pathlib import Path; from interlock.adapters.process.adoption import adopt_orphans as a"
+    code = "import sys; from pathlib import Path; from interlock.adapters.command.adoption import adopt_orphans as a"
     words = [sys.executable, "-c", f"{code}; a(Path(sys.argv[1]))", str(store)]
     subprocess.run(words, env=place.environment, capture_output=True, check=True, start_new_session=True)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from interlock.adapters.process.liveness_watch import AGAIN_S
+from interlock.adapters.command.liveness_watch import AGAIN_S
 from interlock.journal import RunSummary
 from interlock.web.app import make_app
 from interlock.web.source import Source
@@ -38,14 +38,14 @@ epoll.poll()
 """
 TOOL = """
 import subprocess, sys
-from interlock.adapters.process import Steps
+from interlock.adapters.command import Steps
 steps = Steps()
 steps.before("bash", {"command": "npm init"})
 subprocess.run([sys.executable, "-c", sys.argv[1]])
 """
 PIPED_TOOL = """
 import subprocess
-from interlock.adapters.process import Steps
+from interlock.adapters.command import Steps
 Steps().before("bash", {"command": "deploy"})
 subprocess.Popen(["sh", "-c", "printf 'Overwrite (y/n)? '; read answer"], stdin=subprocess.PIPE).wait()
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from interlock.journal.parked_file import read_parked
-from interlock.runtime.parking import Parked
+from interlock.runtime.resume_after_limit import Parked
 
 from .running import Place, finish, kill_both, owners, until
 
@@ -34,14 +34,14 @@ sys.exit(1)
 def place(tmp_path):
     made = Place(tmp_path, {"unattended": {"resume": {"jitter_s": 0, "rerun": True}}})
     yield made
-    for pid in owners(made, b"interlock.adapters.process.adoption"):
+    for pid in owners(made, b"interlock.adapters.command.adoption"):
         os.kill(pid, signal.SIGKILL)
     made.close()
 
 
 def adopt_orphans(place: Place) -> int:
     """What `interlock serve` does, in a process with the place's environment."""
-    code = "import sys; from pathlib import Path; from interlock.adapters.process.adoption import adopt_orphans as a"
+    code = "import sys; from pathlib import Path; from interlock.adapters.command.adoption import adopt_orphans as a"
     words = [sys.executable, "-c", f"{code}; print(a(Path(sys.argv[1])))", str(place.store.root)]
     return int(subprocess.run(words, env=place.environment, capture_output=True, check=True).stdout)
 

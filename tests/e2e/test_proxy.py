@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from interlock.config.models import ship
+from interlock.config.llm_models import ship
 from interlock.demo.model import ModelRequest, ScriptedModel, ScriptedTurn, Scripts, run, turns
 
 from ..adapters.proxy.agent import KEY

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.process.owner_spawn import WARM, WARM_FDS, package_identity
+from interlock.adapters.command.owner_spawn import WARM, WARM_FDS, package_identity
 from interlock.link import listen
 from interlock.process.proc import look_at
 
@@ -25,7 +25,7 @@ UNTIL_GO = "touch began; while [ ! -e go ]; do sleep 0.05; done; echo over"
 ASK = """
 import os, sys
 os.environ.pop("INTERLOCK_TREE", None)
-from interlock.adapters.process.owner_spawn import WarmRequest
+from interlock.adapters.command.owner_spawn import WarmRequest
 try:
     print("got one" if WarmRequest(sys.argv[1]).take() else "refused")
 except OSError as error:
@@ -55,7 +55,7 @@ class Served(Place):
     def host(self) -> int:
         """The process of the warm start."""
         # Not its forks, which have its name until they have become owners.
-        hosts = owners(self, b"interlock.adapters.process.warm_start")
+        hosts = owners(self, b"interlock.adapters.command.warm_start")
         (found,) = (pid for pid in hosts if _parent(pid) == self.serve.pid)
         return found
 
@@ -151,7 +151,7 @@ def test_an_owner_outlives_the_warm_start_and_serve(served: Served) -> None:
 
 def test_a_killed_warm_start_is_not_missed(served: Served) -> None:
     os.kill(served.host, signal.SIGKILL)
-    until("it is gone", lambda: not owners(served, b"interlock.adapters.process.warm_start"))
+    until("it is gone", lambda: not owners(served, b"interlock.adapters.command.warm_start"))
     assert served.run("echo", "fine")[:2] == (0, b"fine\n")
 
 
@@ -179,7 +179,7 @@ def test_a_warm_start_that_is_killed_while_it_is_asked(served: Served) -> None:
 def test_an_owner_from_a_warm_start_that_dies(served: Served, answers: bool) -> None:
     served.serve.kill()
     served.serve.wait()
-    until("the warm start is gone", lambda: not owners(served, b"interlock.adapters.process.warm_start"))
+    until("the warm start is gone", lambda: not owners(served, b"interlock.adapters.command.warm_start"))
     with listen(served.warm) as dying:
         dying.settimeout(150)
         run = served.start(*ONCE)

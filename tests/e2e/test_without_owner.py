@@ -117,7 +117,7 @@ def test_resume_brings_supervision_back_when_front_and_owner_died_while_it_was_p
     assert status == 0 and b"is cancelled" in out, err
     assert place.processes() == []
     until("it has ended", lambda: place.store.runs()[0].reason == "USER_CANCELLED")
-    until("nothing is left of its supervision", lambda: owners(place, b"interlock.adapters.process.adoption") == [])
+    until("nothing is left of its supervision", lambda: owners(place, b"interlock.adapters.command.adoption") == [])
 
 
 def test_inside_a_fence_resume_says_that_supervision_cannot_come_back(place: Place) -> None:
@@ -133,7 +133,7 @@ def test_inside_a_fence_resume_says_that_supervision_cannot_come_back(place: Pla
 def test_pause_now_stands_still_in_the_middle_of_a_step(place: Place) -> None:
     agent = (
         "import sys, time\nsys.path[:0] = sys.argv[1].split(':')\n"
-        "from interlock.adapters.process import Steps\nsteps = Steps()\nsteps.before('bash', {'command': 'sleep'})\n"
+        "from interlock.adapters.command import Steps\nsteps = Steps()\nsteps.before('bash', {'command': 'sleep'})\n"
         "while True:\n    open('tick', 'w').write(str(time.time()))\n    time.sleep(0.05)\n"
     )
     (place.workspace / "agent.py").write_text(agent)

@@ -20,7 +20,7 @@ from interlock.gui.analyzer.budget import QuestionBudget
 from interlock.gui.analyzer.prompt import system_prompt
 from interlock.gui.analyzer.result import ScreenSituation
 from interlock.gui.recovery import VOCABULARY
-from interlock.records import GuiModelCallRecord
+from interlock.journal_records import GuiModelCallRecord
 
 from .model_standin import VERDICT, Answer, StandIn, cut, drip, error, message, raw, serving, silence, text, verdict
 

@@ -20,7 +20,7 @@ from interlock.gui import (
 )
 from interlock.gui.analyzer import ScreenSituation
 from interlock.gui.run import NoRun
-from interlock.records import RecordBody, kind_of
+from interlock.journal_records import RecordBody, kind_of
 
 from .scripted_screen import DIALOG, NORMAL, UNKNOWN, UNSURE, WRONG, Screen, Steps, Verdicts, orchestrator
 

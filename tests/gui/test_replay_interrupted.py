@@ -15,7 +15,7 @@ import pytest
 from interlock.gui.desktop.display import VirtualDisplay
 from interlock.gui.desktop.programs import Programs, end_tree
 from interlock.gui.run import NoRun
-from interlock.records import RecordBody, kind_of
+from interlock.journal_records import RecordBody, kind_of
 
 from .replay_desk import Desk
 

@@ -14,14 +14,14 @@ import msgspec
 import pytest
 
 from interlock.config import Config
-from interlock.config.model import Store as StoreSettings
+from interlock.config.schema import Store as StoreSettings
 from interlock.control import Command, new_request
 from interlock.gui import AnalysisResult, ReplayStatus
 from interlock.gui.screen_supervision import SupervisedRun, open_run
 from interlock.gui.wait import wait_until
 from interlock.journal import JournalReader, open_store
+from interlock.journal_records import GuiChunkRecord, GuiModelCallRecord, GuiTroubleRecord
 from interlock.link import ask_owner
-from interlock.records import GuiChunkRecord, GuiModelCallRecord, GuiTroubleRecord
 from interlock.runtime import Supervisor
 
 from .scripted_screen import DIALOG, NORMAL, orchestrator
@@ -129,7 +129,7 @@ def test_the_workspace_is_kept_at_the_start_and_after_each_file(run: SupervisedR
 def test_a_run_whose_owner_died_goes_on_as_the_same_run(config: Config, workspace: Path) -> None:
     code = (
         "import os, sys\nfrom pathlib import Path\nfrom interlock.config import Config\n"
-        "from interlock.config.model import Store\nfrom interlock.gui.screen_supervision import open_run\n"
+        "from interlock.config.schema import Store\nfrom interlock.gui.screen_supervision import open_run\n"
         "run = open_run(Config(store=Store(dir=sys.argv[1])), name='demo', task='', workspace=Path(sys.argv[2]),"
         " session_id='demo')\nprint(run.run.spec.run_id, flush=True)\nos._exit(9)\n"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from interlock.config.model import Gui
+from interlock.config.schema import Gui
 from interlock.core import BadInput, InvalidState, ManualClock
 from interlock.gui import MSSBackend, Screenshot, ScreenshotBackend, ScrotBackend, create_screenshot_backend
 from interlock.gui.desktop.display import VirtualDisplay

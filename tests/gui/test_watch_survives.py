@@ -13,7 +13,7 @@ from PIL import Image
 from structlog.testing import capture_logs
 
 from interlock.config import Config
-from interlock.config.model import Gui, Store
+from interlock.config.schema import Gui, Store
 from interlock.gui import (
     AnalysisResult,
     InterventionEvent,

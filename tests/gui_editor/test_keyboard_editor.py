@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.config.model import Gui
+from interlock.config.schema import Gui
 from interlock.gui.assembly import assemble
 from interlock.gui.chaos.faults import is_there, prepare, throw
 from interlock.gui.editor.editor_session import EditorSession

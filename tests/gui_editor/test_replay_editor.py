@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.config.model import Gui
+from interlock.config.schema import Gui
 from interlock.core import SystemClock
 from interlock.gui.assembly import assemble
 from interlock.gui.chaos.faults import FAULTS, clean_up, is_there, prepare, throw

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.config.model import Gui
+from interlock.config.schema import Gui
 from interlock.gui.assembly import assemble
 from interlock.gui.editor.editor_session import EditorSession
 from interlock.gui.editor.server import CodeServer

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.config.model import CheckpointRollback, SafeCheckpointCriteria
+from interlock.config.schema import CheckpointRollback, SafeCheckpointCriteria
 from interlock.core import Context, Hold, Inject, Intervention, Limits, Restore, SetLimits, Spend
 from interlock.intervene import Continue, RecoveryNeeded, checkpoint_rollback, newest_safe
 

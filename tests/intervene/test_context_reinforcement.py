@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from interlock.config.model import ContextReinforcement
+from interlock.config.schema import ContextReinforcement
 from interlock.core import ISSUE_TYPES, Context, Goal, Inject
 from interlock.intervene import context_reinforcement, restore_after_compaction
 from interlock.intervene.context_reinforcement import context_text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.config.model import EmergencyStop, Interventions
+from interlock.config.schema import EmergencyStop, Interventions
 from interlock.core import Action, Intervention, Issue, Limits, Notify, RunState, Spend, Stop
 from interlock.intervene import Stopped, emergency_stop
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.config.model import ReductionFactors, ResourceThrottling
+from interlock.config.schema import ReductionFactors, ResourceThrottling
 from interlock.core import Delay, Growth, Inject, Limits, SetLimits, Spend
 from interlock.intervene import resource_throttling
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from interlock.checkpoint import Checkpoints
-from interlock.config.model import Checkpoints as Settings
+from interlock.config.schema import Checkpoints as Settings
 from interlock.control import Desired
 from interlock.core import InterlockError, ManualClock, RunSpec
 from interlock.journal import Journal, JournalEntry, JournalReader, RunFolder, Store

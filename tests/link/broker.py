@@ -9,7 +9,7 @@ import sys
 import time
 from pathlib import Path
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 
 from ..waiting import PATIENCE_S
 

@@ -14,7 +14,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 
 from .broker import find_server, keep_port
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import Request, RequestOutcome, new_request
 from interlock.core import InterlockError
 from interlock.link.hub_client import HubClient

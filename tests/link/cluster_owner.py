@@ -8,12 +8,12 @@ import time
 from pathlib import Path
 from typing import TextIO
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import LogEntry, StackFrame, new_state
 from interlock.core import RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import Endpoint, JournalLog
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 
 from .owned import TestActuator
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import Event, Executed
 from interlock.link.hub_connect import open_session
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.link.hub_session import control_subject, token_of
 from interlock.link.loop_thread import LoopThread
 

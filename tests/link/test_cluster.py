@@ -9,12 +9,12 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.core import InterlockError, Record
-from interlock.link import hub_link
+from interlock.link import hub_endpoint
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.link.hub_streams import SUBJECTS
 
 from ..waiting import eventually
@@ -47,8 +47,8 @@ def test_a_cluster_under_two_hundred_faults(quick_root: Path) -> None:
 def test_streams_get_as_many_copies_as_configured_also_those_that_exist(
     quick_root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hub_link, "CATCH_UP_S", 0.5)
-    monkeypatch.setattr(hub_link, "COPIES_S", 0.5)
+    monkeypatch.setattr(hub_endpoint, "CATCH_UP_S", 0.5)
+    monkeypatch.setattr(hub_endpoint, "COPIES_S", 0.5)
 
     async def copies(settings: Hub) -> set[int]:
         """Connect as an owner does; how many copies each stream is kept in then."""

@@ -12,11 +12,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import RequestOutcome, RunEnded, new_request
 from interlock.core import BadInput, InterlockError
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.link.hub_session import HubSession, token_of
 
 from ..control.owner import make

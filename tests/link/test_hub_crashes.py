@@ -14,7 +14,7 @@ from interlock.control import RequestOutcome, new_request
 from interlock.core import InterlockError, Record
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.link.hub_session import STREAM, record_subject
 from interlock.link.loop_thread import LoopThread
 from interlock.link.stream_reading import read_all

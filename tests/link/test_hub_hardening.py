@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import new_request
 from interlock.core import BadInput, InterlockError
 from interlock.journal import JournalEntry
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.link.hub_session import (
     RUNS_STREAM,
     STREAM,

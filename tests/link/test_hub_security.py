@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.config.model import Hub
+from interlock.config.schema import Hub
 from interlock.control import Done, RequestOutcome, Result, ResultPayload, Target, encode, new_request
 from interlock.core import InterlockError
 from interlock.core.keys import SigningKey, TrustedKey, create_key, write_trusted
 from interlock.journal.verify import verify_journal
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.link.hub_permissions import server_config
 from interlock.link.hub_session import (
     RUNS_STREAM,

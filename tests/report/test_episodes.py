@@ -9,10 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Interventions, Runtime, Strategy
+from interlock.config.schema import Interventions, Runtime, Strategy
 from interlock.core import Intervention, ManualClock, Usage
 from interlock.journal import JournalReader, RunFolder, Store, mark_viewed
-from interlock.records import EpisodeRecord, read_body
+from interlock.journal_records import EpisodeRecord, read_body
 from interlock.report import Story
 from interlock.report.document import gather
 from interlock.report.episodes import EpisodeLog, read_problems, tried_line

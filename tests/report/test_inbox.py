@@ -11,11 +11,11 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Budget
+from interlock.config.schema import Budget
 from interlock.core import BadInput, Hold, InvalidState, Liveness, NotFound, RunSpec, Usage
 from interlock.journal import Store
+from interlock.journal_records import TamperRecord
 from interlock.link.runs import Runs
-from interlock.records import TamperRecord
 from interlock.report.inbox import KINDS, InboxItem, dismiss, find_item, read_dismissed, read_inbox
 from interlock.report.inbox_answers import answer_item
 from interlock.runtime import Run, Supervisor

@@ -9,7 +9,7 @@ import pytest
 from interlock.config import Config
 from interlock.core import Inject, Intervention, Issue, Message, RunSpec
 from interlock.journal import JournalEntry, Store
-from interlock.records import (
+from interlock.journal_records import (
     EndRecord,
     FileComparison,
     InterventionEvent,

@@ -14,7 +14,7 @@ from interlock.journal import (
     load_series,
     store_series,
 )
-from interlock.records import InterventionRecord, StepRecord
+from interlock.journal_records import InterventionRecord, StepRecord
 from interlock.report import Story
 from interlock.runtime import Run, series_keeper
 

@@ -4,7 +4,7 @@ import pytest
 
 from interlock.core import Decision, Review, RunSpec, Step, Tool
 from interlock.journal import JournalEntry, Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.report import Story
 from tests.report.runs import add
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.config.model import Review as ReviewConfig
+from interlock.config.schema import Review as ReviewConfig
 from interlock.core import Context, Review, Step, Tool
 from interlock.review import Reviewer
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from interlock.config.model import Review as ReviewConfig
+from interlock.config.schema import Review as ReviewConfig
 from interlock.core import Context, Step, Tool
 from interlock.review import Reviewer, review_command
 from interlock.review.rules.load import FAMILIES as RULES

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interlock.config.model import Review as ReviewConfig
+from interlock.config.schema import Review as ReviewConfig
 from interlock.core import VERDICTS, Context, Step, Tool
 from interlock.review import Reviewer, review_command
 from interlock.review.shell import read_script

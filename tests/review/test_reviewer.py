@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.config.model import Review as ReviewConfig
-from interlock.config.model import RiskLevels
+from interlock.config.schema import Review as ReviewConfig
+from interlock.config.schema import RiskLevels
 from interlock.core import Context, Review, Step, Tool
 from interlock.review import Reviewer
 from interlock.review.reviewer import MAX_FAILURES, MAX_PENDING, MAX_RECENT, ReviewerState

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.config.model import Review as ReviewConfig
+from interlock.config.schema import Review as ReviewConfig
 from interlock.core import BadInput, Context, Step, Tool
 from interlock.review import Reviewer, review_command
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.config.model import RationalityLevels, RiskLevels
+from interlock.config.schema import RationalityLevels, RiskLevels
 from interlock.core import VERDICTS, Verdict
 from interlock.core.review import Level
 from interlock.review.programs import RISKS

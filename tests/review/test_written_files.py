@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.config.model import Review as ReviewConfig
+from interlock.config.schema import Review as ReviewConfig
 from interlock.core import Context, Review, Step, Tool
 from interlock.review import Reviewer, rough_review
 from interlock.review.written_files import MAX_FILES, MAX_TOTAL

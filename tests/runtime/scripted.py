@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from interlock.config import Config
-from interlock.config.model import Runtime
+from interlock.config.schema import Runtime
 from interlock.core import ManualClock, Step, Tool, Usage
 from interlock.journal import JournalReader, RunFolder, Store
 from interlock.runtime import Supervisor

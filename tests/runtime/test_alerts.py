@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Notifications
+from interlock.config.schema import Notifications
 from interlock.core import Contract, Hold, Issue, Limits, ManualClock, Notify, Usage
 from interlock.journal import Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.notifier import Notifier

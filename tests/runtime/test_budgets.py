@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Budget, BudgetMatch, Hub
+from interlock.config.schema import Budget, BudgetMatch, Hub
 from interlock.core import ManualClock, RunSpec, Spend, Usage
 from interlock.journal import Store
 from interlock.journal.budget_ledger import Amount, Booking, BudgetLedger, Page, book, period_of

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Store as StoreSettings
+from interlock.config.schema import Store as StoreSettings
 from interlock.journal import Store
 from interlock.runtime import Supervisor
 from interlock.runtime.cleanup import clean_up_store

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from interlock.config import Config
-from interlock.config.model import Interventions
+from interlock.config.schema import Interventions
 from interlock.core import InvalidState, Issue, Limits, NotFound, RunSpec, RunState
 from interlock.intervene import emergency_stop
 from interlock.journal import RunFolder, Store

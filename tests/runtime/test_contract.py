@@ -10,11 +10,11 @@ import pytest
 
 from interlock import Contract, Supervisor
 from interlock.config import Config
-from interlock.config.model import Contract as ContractConfig
-from interlock.config.model import Interventions
+from interlock.config.schema import Contract as ContractConfig
+from interlock.config.schema import Interventions
 from interlock.core import BadInput, Decision, Goal
 from interlock.journal import JournalReader, Store
-from interlock.records import read_body
+from interlock.journal_records import read_body
 from interlock.runtime.approvals import Approvals
 
 ORIGINAL = "def test_a():\n    assert 1 + 1 == 2\n"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from interlock.config import Config
 from interlock.core import Context, ManualClock
 from interlock.journal import JournalEntry, JournalReader, Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.runtime import DecisionPipeline, Supervisor
 from interlock.runtime.replay import replay
 from tests.journal.memory import MemoryJournal

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Interventions, Runtime
+from interlock.config.schema import Interventions, Runtime
 from interlock.core import (
     Hold,
     Inject,

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from interlock.config import Config
-from interlock.config.model import Store as StoreSettings
+from interlock.config.schema import Store as StoreSettings
 from interlock.control import Command, new_request
 from interlock.control.messages import ABORT_REASONS, DONE_REASONS
 from interlock.core import Hold, RunSpec

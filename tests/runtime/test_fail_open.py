@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Runtime
+from interlock.config.schema import Runtime
 from interlock.core import EVERY_CAPABILITY, Applied, Hold, InterlockError, Limits, ManualClock, Notify, Stop
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Plugins, Supervisor

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from interlock.config.model import (
+from interlock.config.schema import (
     CheckpointRollback,
     ContextReinforcement,
     Interventions,

@@ -15,13 +15,13 @@ import msgspec
 import pytest
 
 from interlock.config import Config
-from interlock.config.model import Detect, SecondOpinion
-from interlock.config.model import Judge as Settings
+from interlock.config.schema import Detect, SecondOpinion
+from interlock.config.schema import Judge as Settings
 from interlock.core import Issue, Review, Step, Tool, Usage
 from interlock.demo.model import ScriptedModel, ScriptedTurn
 from interlock.demo.model.request import ModelRequest
 from interlock.journal import JournalReader, Store
-from interlock.records import Opinion
+from interlock.journal_records import Opinion
 from interlock.runtime import Supervisor
 from interlock.runtime.judge_prompt import JudgeQuestion, read_verdicts, write_prompt
 from interlock.runtime.model_judge import Judge

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from interlock.config.model import Interventions
+from interlock.config.schema import Interventions
 from interlock.journal import Store
 from interlock.runtime import Supervisor
 from tests.runtime.scripted import PATIENT

@@ -10,7 +10,7 @@ import pytest
 from interlock.config import Config
 from interlock.core import Context, ManualClock, Step
 from interlock.journal import JournalReader, Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.runtime import DecisionPipeline, Supervisor
 from interlock.runtime.missing_files import missing_files
 from interlock.runtime.replay import replay

@@ -10,7 +10,7 @@ import pytest
 
 from interlock.core import Step, Tool
 from interlock.journal import JournalReader, Store
-from interlock.records import ProofRecord, read_body
+from interlock.journal_records import ProofRecord, read_body
 from interlock.report.proof import read_proof
 from interlock.runtime import Supervisor
 from tests.cli.calling import interlock

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.adapters.process import ProcessAdapter
+from interlock.adapters.command import ProcessAdapter
 from interlock.adapters.steps.server import StepServer
 from interlock.config import Config
 from interlock.control import Command, encode, new_request
@@ -22,7 +22,7 @@ from interlock.journal import Store
 from interlock.link import listen
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.gate import LOOK_S, Gate
+from interlock.runtime.pause_gate import LOOK_S, Gate
 
 from ..waiting import until
 

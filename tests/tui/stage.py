@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from interlock.config import Config
-from interlock.config.model import Runtime
+from interlock.config.schema import Runtime
 from interlock.control import Command, new_request
 from interlock.core import Applied, Context, Directive, Limits, ManualClock, RunSpec, Usage
 from interlock.demo.player import Play

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from interlock.journal import Store
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.tui import RunSource, Top
 from tests.link.broker import Broker
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from interlock.journal import Journal, JournalEntry
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.tui.timeline import MOST, PAGE
 
 from .looking import Seat, watch

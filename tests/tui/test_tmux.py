@@ -15,7 +15,7 @@ from .terminal import PATIENCE_S, top
 
 AGENT = """
 import time
-from interlock.adapters.process import Steps
+from interlock.adapters.command import Steps
 
 with Steps() as steps:
     for number in range(100_000):

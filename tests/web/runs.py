@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from interlock.config import Config
-from interlock.config.model import Interventions, Runtime
+from interlock.config.schema import Interventions, Runtime
 from interlock.control import State, Waiting
 from interlock.core import Capability, Issue, Limits, Paths, RunSpec, RunState, Spend, Step, Tool, Usage
 from interlock.core.intervention import Intervention
 from interlock.intervene import emergency_stop
 from interlock.journal import JournalEntry, RunFolder, Store
-from interlock.records import InterventionRecord, StepRecord
+from interlock.journal_records import InterventionRecord, StepRecord
 from interlock.runtime import Run, Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.assembly import DirectAdapter

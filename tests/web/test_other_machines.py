@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from interlock.journal import JournalEntry, Store
 from interlock.link.hub_client import HubClient
-from interlock.link.hub_link import HubLink
+from interlock.link.hub_endpoint import HubLink
 from interlock.web.app import make_app
 from interlock.web.source import Source
 

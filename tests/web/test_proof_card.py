@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from interlock.journal import Store
+from interlock.journal_records import ProofRecord, RunSpec
 from interlock.proof import ClaimVerdict, TestFact
 from interlock.proof.model import Claim
-from interlock.records import ProofRecord, RunSpec
 from interlock.runtime import Run
 
 from .pages import OpenPage

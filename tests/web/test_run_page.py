@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from interlock.config import Config
 from interlock.core import Issue, RunSpec, Step, Tool, Usage
 from interlock.journal import Store
-from interlock.records import StepRecord
+from interlock.journal_records import StepRecord
 from interlock.runtime import Run, Supervisor
 from interlock.web.background import BackgroundServer
 

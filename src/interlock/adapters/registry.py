@@ -58,16 +58,16 @@ PYTHON: tuple[Client, ...] = (
 """Frameworks whose agents live in the same process as we do."""
 
 CLIENTS: tuple[Client, ...] = (
-    Client("silent", "silent process", "`interlock run`", "interlock.adapters.process", SILENT, "held by freezing it"),
+    Client("silent", "silent process", "`interlock run`", "interlock.adapters.command", SILENT, "held by freezing it"),
     Client(
         "printing",
         "process that prints its steps",
         "`--steps stdout`",
-        "interlock.adapters.process",
+        "interlock.adapters.command",
         PRINTING,
         "steps are observed after they happen",
     ),
-    Client("process", "process that reports its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.process", SPEAKING),
+    Client("process", "process that reports its steps", "`INTERLOCK_SOCKET`", "interlock.adapters.command", SPEAKING),
     Client(
         "proxy",
         "agent behind the model proxy",

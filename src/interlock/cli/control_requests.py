@@ -144,7 +144,7 @@ class LocalRuns(Runs):
         return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
 
     def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> RequestOutcome:
-        from .unowned import STEERABLE, patience_for, processes_live, steer_without_owner
+        from .steer_without_owner import STEERABLE, patience_for, processes_live, steer_without_owner
 
         run_id = request.target.run_id
         if not self.is_here(run_id):
@@ -183,7 +183,7 @@ class LocalRuns(Runs):
 
 def _adopt(folder: RunFolder) -> bool:
     """Take over a parked run without an owner: it answers, and resumes with our environment."""
-    from ..adapters.process import adopt_orphan
+    from ..adapters.command import adopt_orphan
 
     return adopt_orphan(folder)
 

@@ -68,7 +68,7 @@ def continue_(
         return
     if json:
         raise InvalidState("a continued run has no JSON output", todo="Use --summary FILE")
-    from ..adapters.process import Launch
+    from ..adapters.command import Launch
     from ..core import Context
     from .run_result import launch_and_exit
 

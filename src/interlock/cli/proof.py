@@ -11,7 +11,7 @@ from .completion import offer_runs
 from .output import print_json
 
 if TYPE_CHECKING:
-    from ..records import ProofRecord
+    from ..journal_records import ProofRecord
     from .console import Console
 
 app = new_app()

@@ -12,8 +12,8 @@ from typing import NoReturn
 import msgspec
 from msgspec.structs import replace
 
+from ..adapters.command import Finished, Launch, die_of, run_command
 from ..adapters.hooks import recognise
-from ..adapters.process import Finished, Launch, die_of, run_command
 from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
 from ..core import BadInput, InterlockError, printable
 from ..process import UNKNOWN_STATUS

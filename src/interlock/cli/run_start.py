@@ -10,7 +10,7 @@ from typing import Literal, NoReturn
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..adapters.process import Launch
+from ..adapters.command import Launch
 from ..config import Config, load
 from ..core import BadInput, Context, Limits, MissingExtra, RunSpec, needs_linux
 from ..journal import new_run_id, store_root

@@ -36,7 +36,7 @@ def schema_types() -> dict[str, object]:
     from ..config import Config
     from ..control import Abort, AnswerPayload, Done, EscalatePayload, RollbackPayload
     from ..core import Decision, Directive, Limits, Review, RunState
-    from ..records import KINDS
+    from ..journal_records import KINDS
 
     facts = [("seq", int), ("time", float)]
     records = [

@@ -54,8 +54,8 @@ def serve(
     import signal
     import sys
 
+    from ..adapters.command import WarmStart, adopt_orphans
     from ..adapters.hooks import HookHttpServer, ResidentSupervisor
-    from ..adapters.process import WarmStart, adopt_orphans
     from ..config import load
     from ..contain import in_a_run
     from ..core import LINUX, InvalidState

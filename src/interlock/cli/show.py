@@ -106,7 +106,7 @@ def say_damage(found: Verification) -> None:
 
 def check_kinds(wanted: Set[str], there: Set[str]) -> None:
     """Refuse a kind that neither we nor this journal know: a slip would look like a run in which nothing happened."""
-    from ..records import KINDS
+    from ..journal_records import KINDS
 
     known = {*KINDS, *there}
     for kind in wanted:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, get_args, get_origin, get_type_hints
 import msgspec
 from msgspec import inspect
 
-from .model import Config
+from .schema import Config
 
 
 class Key(NamedTuple):

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from ..core import CLAUSE_KEYS, BadInput, Clause, check_glob, from_plain, user_folder
-from .model import Config
 from .problem import ConfigProblem
+from .schema import Config
 from .variables import is_override
 
 FILE_NAME = "interlock.yaml"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core import key_paths
-from .model import Config
+from .schema import Config
 
 
 def private_files(config: Config) -> tuple[Path, ...]:

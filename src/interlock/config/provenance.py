@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from .key_types import join
 from .load import Examined
-from .model import Config
+from .schema import Config
 from .template import show
 
 

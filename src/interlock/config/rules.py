@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from ..core import ISSUE_TYPES, BadInput, check_glob
 from .hosts import parse_host
-from .model import Config
-from .models import Models
+from .llm_models import Models
 from .nearest import nearest
 from .problem import ConfigProblem
+from .schema import Config
 from .screen_models import find_screen_model
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")

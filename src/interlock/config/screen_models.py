@@ -9,8 +9,8 @@ from importlib import resources
 from msgspec import Struct
 
 from ..core import BadInput, from_json
-from .model import ModelInfo
 from .nearest import nearest
+from .schema import ModelInfo
 
 
 class ScreenModel(Struct, frozen=True):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..core import user_folder
-from .model import Config
+from .schema import Config
 
 NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompts_path")
 """Keys that name further files: these are agreed to as well."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Config
+from .schema import Config
 
 PREFIX = "INTERLOCK_"
 

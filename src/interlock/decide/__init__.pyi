@@ -1,5 +1,5 @@
 from .capabilities import NEEDS as NEEDS
-from .controller import Controller as Controller
+from .choose_intervention import Controller as Controller
 from .episode import Episode as Episode
 from .episode_tracking import strongest as strongest
 from .history import remember as remember

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from ..core import LADDER, Intervention, from_plain
-from ..records import EpisodeRecord
+from ..journal_records import EpisodeRecord
 from ..report import dollars, episode_cost, episode_ending
 from .player import DemoEvent
 

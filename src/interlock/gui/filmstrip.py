@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from ..core import BadInput
-from ..records import InterventionEvent
+from ..journal_records import InterventionEvent
 from .screenshot.backend import CaptureError, ScreenshotBackend
 
 log = structlog.get_logger("interlock.gui")

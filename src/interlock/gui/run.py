@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Protocol
 
-from ..records import RecordBody
+from ..journal_records import RecordBody
 
 Passage = Literal["proceed", "stop"]
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..config import Config
 from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
 from ..journal import RunFolder, Store, new_run_id, open_store
-from ..records import GuiChunkRecord, GuiModelCallRecord, InterventionEvent, RecordBody, kind_of
+from ..journal_records import GuiChunkRecord, GuiModelCallRecord, InterventionEvent, RecordBody, kind_of
 from ..redact import redact_text
 from ..runtime import AFTER_STEP, Options, Supervisor
 from .run import Passage

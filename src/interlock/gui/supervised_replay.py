@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..config import Config
 from ..core import BadInput, InterlockError
-from ..records import GuiResultRecord
+from ..journal_records import GuiResultRecord
 from .analyzer.layers.progress import ProgressLayer
 from .assembly import Screen, ScreenWatch, assemble
 from .filmstrip import Filmstrip

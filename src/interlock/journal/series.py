@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ..core import Intervention, Issue
-from ..records import (
+from ..journal_records import (
     GuiChunkRecord,
     GuiModelCallRecord,
     InterventionEvent,

@@ -12,8 +12,8 @@ from .hub_absent import AbsentRuns as AbsentRuns
 from .hub_address import check_urls as check_urls
 from .hub_address import look_for_hub as look_for_hub
 from .hub_client import HubClient as HubClient
+from .hub_endpoint import HubLink as HubLink
 from .hub_ledger import HubLedger as HubLedger
-from .hub_link import HubLink as HubLink
 from .hub_permissions import server_config as server_config
 from .inbox import collect_requests as collect_requests
 from .inbox import leave_request as leave_request

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ..core import BadInput, NotFound, from_json
 from ..journal import JournalReading
-from ..records import StepRecord
+from ..journal_records import StepRecord
 
 _AGO = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core import Clause, Contract
-from ..records import StopGateRecord
+from ..journal_records import StopGateRecord
 
 SHOWN = 8
 """Lines of a contract that the start of a run shows; the journal has all of them."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..control import Ack, Request, Result, result_words
 from ..core import Record
-from ..records import read_body
+from ..journal_records import read_body
 
 KINDS = frozenset(("request", "ack", "result"))
 

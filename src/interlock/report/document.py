@@ -12,8 +12,8 @@ from msgspec import Struct
 from .._version import __version__
 from ..core import LADDER, PAUSE, Issue, RunSpec
 from ..journal import RunSummary, Series, Sums, verify_journal
+from ..journal_records import ProofRecord, VerificationResult
 from ..output import LastLines, read_last_lines
-from ..records import ProofRecord, VerificationResult
 from ..runtime import StoredIncident
 from .changes import RunChanges
 from .controls import ControlCommand

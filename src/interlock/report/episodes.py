@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ..core import SEVERITIES, Intervention, Severity, short_name
 from ..journal import JournalReader
-from ..records import EpisodeRecord, InterventionRecord, read_body
+from ..journal_records import EpisodeRecord, InterventionRecord, read_body
 from .words import episode_cost, episode_ending, outcome_words
 
 KEPT = 500

@@ -259,7 +259,7 @@ def current_issue(summary: RunSummary) -> str | None:
 
 def draw_spark(folder: RunFolder) -> tuple[float, ...]:
     """Progress over the newest steps: in each point the share after which the run was on its way forward."""
-    from ..records import StepRecord, read_body
+    from ..journal_records import StepRecord, read_body
 
     try:
         with JournalReader.open(folder) as reader:

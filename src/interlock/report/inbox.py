@@ -16,7 +16,7 @@ from msgspec import Struct
 from ..control import State, Waiting, decode_current
 from ..core import ENDED, InterlockError, NotFound, from_json
 from ..journal import JournalReader, RunFolder, RunSummary, Store, locked, write_durably
-from ..records import read_body
+from ..journal_records import read_body
 from ..runtime import read_incidents
 
 if TYPE_CHECKING:

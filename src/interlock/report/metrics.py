@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..control import Result
 from ..core import InterlockError, Intervention, Issue
 from ..journal import JournalReader, RunFolder, Store
-from ..records import EpisodeRecord, InterventionRecord, RecordBody, StepRecord, decode_body
+from ..journal_records import EpisodeRecord, InterventionRecord, RecordBody, StepRecord, decode_body
 from ..runtime import CONTENT_TYPE, Metrics, process_metrics
 from .fleet import SETTLED_NS, Fleet, read_signature
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ..control import Abort, Done
 from ..core import ENDED
-from ..records import EndRecord, ParkedRecord, UnwedgeRecord
+from ..journal_records import EndRecord, ParkedRecord, UnwedgeRecord
 from .changes import RunChanges
 from .document import Chain, RungUse
 from .episodes import Problem

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ..records import InterventionEvent
+from ..journal_records import InterventionEvent
 from .story import Story
 from .timeline_entry import TimelineMoment
 from .words import find_pictures

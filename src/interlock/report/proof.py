@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from ..core import CheckpointInfo
 from ..journal import JournalReader
+from ..journal_records import ProofRecord, RestoredRecord, StepRecord, StopGateRecord, read_body
 from ..proof import ProofTracker, Verdict
-from ..records import ProofRecord, RestoredRecord, StepRecord, StopGateRecord, read_body
 from ..runtime import AFTER_STEP
 
 ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "stale", "proven")

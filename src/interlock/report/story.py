@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ..control import Abort, Done, State, Waiting
 from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
 from ..journal import SERIES_KINDS, JournalReader, RunFolder, RunSummary, Series, SeriesTally, Sums, load_series
-from ..records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, StepRecord, read_body
+from ..journal_records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, StepRecord, read_body
 from . import controls
 from .controls import ControlCommand, take_controls
 from .episodes import EpisodeLog, Problem

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ..control import State
 from ..core import Record, from_json, printable
-from ..records import RecordBody, decode_body
+from ..journal_records import RecordBody, decode_body
 from .words import Level, MomentKind, RecordText, plain, tell
 
 KINDS: tuple[MomentKind, ...] = get_args(MomentKind)

@@ -8,12 +8,13 @@ from typing import Literal, assert_never
 import msgspec
 from msgspec import UNSET, Struct
 
-from .. import core, records
+from .. import core
+from .. import journal_records as records
 from ..control import Abort, Ack, Audit, Done, Request, Result, State
 from ..core import Inject, Step
 from ..journal import ENDINGS
+from ..journal_records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
 from ..proof import TestFact
-from ..records import InterventionEvent, InterventionRecord, RecordBody, StepRecord
 from .contract_words import contract_lines, stop_gate_words
 
 MomentKind = Literal[

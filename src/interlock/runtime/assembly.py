@@ -32,18 +32,18 @@ from ..core import (
 from ..detect import built_in
 from ..intervene import BUILT_IN, Templates, parse_templates
 from ..journal import RunFolder, Store, new_run_id, open_store
-from ..records import Fault
+from ..journal_records import Fault
 from ..redact import one_line, redact_argv, redact_text, redact_tree
 from ..review import Reviewer
 from .alerts import Alerts
 from .approvals import Approvals
-from .command_executor import CommandExecutor
 from .continuation import choose, continue_run
 from .directive_executor import DirectiveExecutor, ProcessControl
 from .incidents import Incidents
 from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
 from .notifier import DeliveryFailure, Notifier, apprise_channel
+from .person_commands import CommandExecutor
 from .plugins import Plugins
 from .replay import replay
 from .run import Run

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from ..core import PROCEED, Capability, Decision, Review, Step
 from .approvals import Approvals, WaitingCall
-from .call_decision import decide_call
 from .decision_pipeline import DecisionPipeline
 from .fail_open import Guard, PartFailed
 from .limit_enforcer import LimitEnforcer
 from .open_calls import OpenCalls
 from .review_and_observe import Observation, review_and_observe
+from .review_decision import decide_call
 from .run import Run
 
 if TYPE_CHECKING:

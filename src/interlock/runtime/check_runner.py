@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from ..journal_records import CommandResult
 from ..proof import why_not_passed
-from ..records import CommandResult
 from ..redact import redact_text
 
 LOOK_S = 0.5

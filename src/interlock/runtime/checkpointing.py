@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ..checkpoint import Restored
 from ..core import CheckpointInfo, Context, Hold, InterlockError, Restore, Review
-from ..records import RestoredRecord
+from ..journal_records import RestoredRecord
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .fail_open import Guard

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from ..checkpoint import Restored
 from ..contract import PREFIX, broken_by
 from ..core import CheckpointInfo, Clause, Inject, InterlockError, Message, MessageMeta, Review, Step, matches
-from ..records import BreachRecord, ContractRecord
+from ..journal_records import BreachRecord, ContractRecord
 from .checkpoint_causes import AFTER_STEP
 from .checkpointing import Checkpointing
 from .decision_pipeline import DecisionPipeline

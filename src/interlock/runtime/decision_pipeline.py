@@ -44,8 +44,8 @@ from ..decide import (
     strongest,
 )
 from ..detect import Detectors
+from ..journal_records import Fault, Opinion
 from ..proof import ProofTracker, read_claims
-from ..records import Fault, Opinion
 from ..review import Reviewer, rough_review
 from .checkpoint_causes import AFTER_STEP
 from .fail_open import Guard

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar, TypeVarTuple
 
 from ..core import InvalidState, Issue, Seen, thread_seconds
 from ..detect import Asked
-from ..records import Fault
+from ..journal_records import Fault
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")

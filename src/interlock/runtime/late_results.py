@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ..core import Status, Step
 from ..decide import Episode
-from ..records import EpisodeRecord, StatusRecord, StepRecord
+from ..journal_records import EpisodeRecord, StatusRecord, StepRecord
 from .decision_pipeline import DecisionPipeline
 from .fail_open import PendingResult
 from .review_and_observe import Observation

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ..core import Decision, Hold, Stop
-from ..records import LimitRecord
+from ..journal_records import LimitRecord
 from .budgets import BudgetReached, RunBudgets
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor

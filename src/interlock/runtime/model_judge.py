@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from ..config import Judge as Settings
 from ..core import GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP, Issue, Review, Step, Usage
 from ..detect import finding_key
-from ..records import Opinion
+from ..journal_records import Opinion
 from .judge_client import MAX_TOKENS, ask_model
 from .judge_prompt import JudgeQuestion, Verdict, read_verdicts, write_prompt
 from .prices import Prices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import CheckpointInfo, from_json
 from ..journal import JournalReading
-from ..records import Opinion, PersonRecord, RestoredRecord, SnapshotRecord, StatusRecord, StepRecord
+from ..journal_records import Opinion, PersonRecord, RestoredRecord, SnapshotRecord, StatusRecord, StepRecord
 from .decision_pipeline import DecisionPipeline
 
 KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "person"))

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from ..control import Abort, Done, State
 from ..core import ENDED, Clock, Hold, RunSpec, Status, Step, SystemClock
 from ..journal import Journal, JournalEntry, JournalReading, JournalWriting, RunFolder, RunSummary, Store
-from ..records import EndRecord, RecordBody, kind_of, read_body
-from .gate import Gate
+from ..journal_records import EndRecord, RecordBody, kind_of, read_body
+from .pause_gate import Gate
 from .series_keeper import SeriesKeeper
 
 log = logging.getLogger("interlock")

@@ -27,8 +27,8 @@ from ..control import LogEntry as Record
 from ..core import ENDED, Adapter, Applied, Hold, RunSpec, Step, SwitchModel, from_json
 from ..journal import JournalEntry, RunFolder
 from ..link import ControlServer, Endpoint, FileGate, JournalLog
-from .command_executor import CommandExecutor
 from .metrics import Metrics
+from .person_commands import CommandExecutor
 from .run import Run
 
 GUI = "gui"

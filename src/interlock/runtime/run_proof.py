@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ..core import InterlockError, Step
+from ..journal_records import BreachRecord, ProofRecord, StopGateRecord, read_body
 from ..proof import ClaimVerdict, ProofTracker, TestFact, is_checked_by
-from ..records import BreachRecord, ProofRecord, StopGateRecord, read_body
 from .checkpoint_causes import MEANWHILE
 from .fail_open import Guard
 from .run import Run

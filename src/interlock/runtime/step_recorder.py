@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from ..core import Issue, Step
 from ..decide import Episode
-from ..records import EpisodeRecord, InterventionRecord, LimitRecord, RecordBody, StepRecord
+from ..journal_records import EpisodeRecord, InterventionRecord, LimitRecord, RecordBody, StepRecord
 from .alerts import Alerts
 from .decision_pipeline import DecisionPipeline
 from .metrics import Metrics

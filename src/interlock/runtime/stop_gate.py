@@ -15,8 +15,8 @@ from msgspec import Struct
 from ..config import Contract as ContractConfig
 from ..core import InterlockError, Step
 from ..journal import JournalReading
+from ..journal_records import CommandResult, ContractRecord, StopGateRecord, read_body
 from ..proof import ClaimVerdict
-from ..records import CommandResult, ContractRecord, StopGateRecord, read_body
 from .check_runner import CheckRunner, missing_program
 from .check_setup import changed_setup, read_setup
 from .checkpoint_causes import AFTER_STEP, END_OF_TURN

@@ -28,21 +28,20 @@ from ..core import (
     Stop,
 )
 from ..journal import RunFolder, is_viewed
-from ..records import Fault, PersonRecord, SnapshotRecord, StepRecord
+from ..journal_records import Fault, PersonRecord, SnapshotRecord, StepRecord
 from ..redact import StepRedactor, redact_text, withhold
 from ..review import rough_review
 from .approvals import ApprovalAnswer, Approvals
 from .budgets import open_budgets
-from .call_decision import degrade, refusal
 from .call_permission import Permission
 from .checkpoint_causes import AFTER_STEP, END_OF_TURN
 from .checkpointing import UNDO_LOST, Checkpointing, may_change
-from .containers import is_contained
 from .contract_enforcer import ContractEnforcer
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
-from .directive_runner import DirectiveRunner
 from .fail_open import Guard, PartFailed
+from .inside_container import is_contained
+from .judgement_runner import DirectiveRunner
 from .late_results import LateResults
 from .limit_enforcer import LimitEnforcer
 from .metrics import Metrics
@@ -50,6 +49,7 @@ from .missing_files import missing_files
 from .open_calls import OpenCalls
 from .plugins import Plugins
 from .review_and_observe import observe_result
+from .review_decision import degrade, refusal
 from .run import Run
 from .run_proof import RunProof
 from .step_client import StepClient

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import asdict, replace
 
-from ..records import StepRecord
+from ..journal_records import StepRecord
 from ..report import TimelineMoment
 from .words import count
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from ..core import Intervention, Issue
-from ..records import EpisodeRecord, InterventionRecord, StepRecord
+from ..journal_records import EpisodeRecord, InterventionRecord, StepRecord
 from ..report import TimelineMoment
 from .folding import Folded
 from .ladder import level_of

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from ..core import InterlockError
 from ..journal import EVERY_S, mark_viewed
+from ..journal_records import InterventionRecord, StepRecord
 from ..link import Requests
-from ..records import InterventionRecord, StepRecord
 from ..report import RunRow, Story, TimelineMoment
 from .run_head import Parts, make_head
 from .source import Source

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from interlock.adapters.held_tree import HeldTree
 from interlock.adapters.hooks.clients import adapter_named, new_dialects
 from interlock.adapters.hooks.exchange import HookExchange
-from interlock.adapters.hooks.guardian import HookGuardian
+from interlock.adapters.hooks.hook_guardian import HookGuardian
+from interlock.adapters.run_process_tree import HeldTree
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
 from interlock.core import ManualClock, RunSpec

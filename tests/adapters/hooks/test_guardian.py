@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.hooks.guardian import NEVER_S, SILENT_S
+from interlock.adapters.hooks.hook_guardian import NEVER_S, SILENT_S
 from interlock.process import waited_s
 
 from ...waiting import eventually

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from interlock.adapters.hooks.resident import ResidentSupervisor
+from interlock.adapters.hooks.resident_supervisor import ResidentSupervisor
 from interlock.config import Config
 from interlock.core import Hold
 from interlock.journal import JournalReader, Store

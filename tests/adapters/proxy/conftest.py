@@ -14,7 +14,7 @@ from interlock.adapters.proxy import Proxied, ProxyAdapter
 from interlock.adapters.proxy.proxy import Proxy
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.config import Config
-from interlock.config.model import Runtime
+from interlock.config.schema import Runtime
 from interlock.core import Context
 from interlock.demo.model import ScriptedModel, Scripts
 from interlock.journal import JournalReader, Store

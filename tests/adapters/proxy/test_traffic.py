@@ -17,7 +17,7 @@ import zstandard
 
 from interlock.adapters.proxy import Proxied
 from interlock.config import Config
-from interlock.config.model import Interventions, Runtime
+from interlock.config.schema import Interventions, Runtime
 from interlock.core import Hold, Message, SwitchModel
 from interlock.demo.model import ModelRequest, ScriptedTurn, Tokens, run, turns
 

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 import interlock
-from interlock.adapters.process.owner_messages import steps_path
+from interlock.adapters.command.owner_messages import steps_path
 from interlock.core import InterlockError
 from interlock.core.keys import create_key
 from interlock.journal import JournalReader, RunFolder, Store

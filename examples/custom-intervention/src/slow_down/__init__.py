@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interlock.config.model import Interventions
+from interlock.config.schema import Interventions
 from interlock.core import Delay, Inject, Issue, Message, MessageMeta, RunState
 from interlock.decide import Situation
 from interlock.intervene import Continue, Custom, level_of

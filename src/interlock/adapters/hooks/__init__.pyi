@@ -1,10 +1,10 @@
+from .client_format import Dialect as Dialect
+from .client_format import Payload as Payload
 from .clients import HookClient as HookClient
 from .clients import plan_install as plan_install
 from .clients import plan_uninstall as plan_uninstall
 from .clients import register_hook_client as register_hook_client
 from .clients import unregister_hook_client as unregister_hook_client
-from .dialect import Dialect as Dialect
-from .dialect import Payload as Payload
 from .event import HookEvent as HookEvent
 from .event import ToolOutcome as ToolOutcome
 from .event import TranscriptEntry as TranscriptEntry
@@ -15,7 +15,7 @@ from .installation import FileChange as FileChange
 from .installation import finish_install as finish_install
 from .installation import finish_uninstall as finish_uninstall
 from .recognition import recognise as recognise
-from .resident import ResidentSupervisor as ResidentSupervisor
+from .resident_supervisor import ResidentSupervisor as ResidentSupervisor
 from .wiring import HookWords as HookWords
 from .wiring import RunAddress as RunAddress
 from .wiring import Wired as Wired

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ...core import Capability, Decision, Tool
 from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_of
-from .dialect import Payload, TranscriptDialect, mapping, number, refusal_of, text, words_of
+from .client_format import Payload, TranscriptDialect, mapping, number, refusal_of, text, words_of
 from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 from .results import content_of, exit_code_in, is_failure
 

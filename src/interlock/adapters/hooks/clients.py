@@ -13,8 +13,8 @@ from ..steps.adapter import ProcessAdapter
 from . import claude_code_wiring, codex_wiring, gemini_wiring, opencode_wiring
 from .adapter import HookAdapter
 from .claude_code import ClaudeCodeDialect
+from .client_format import Dialect
 from .codex import CodexDialect
-from .dialect import Dialect
 from .gemini import GeminiDialect
 from .opencode import OpencodeDialect
 from .wiring import Wiring, program_of

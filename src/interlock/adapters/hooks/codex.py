@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...core import Capability, Decision, Usage
 from .claude_code import CONTEXT, read_event, reply_after, reply_before, reply_turn_end
-from .dialect import Payload, TranscriptDialect
+from .client_format import Payload, TranscriptDialect
 from .event import HookEvent, Moment, TranscriptEntry
 
 CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))

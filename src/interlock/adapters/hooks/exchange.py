@@ -17,12 +17,12 @@ from msgspec import Struct
 from ...core import PROCEED, Applied, Decision, Inject, Message, from_json
 from ...intervene import restore_after_compaction
 from ...journal import JournalReading
-from ...records import AppliedRecord, TranscriptRecord
+from ...journal_records import AppliedRecord, TranscriptRecord
 from ...runtime import OURS
 from ..steps.step_numbering import StepNumbering, WaitingClient
 from ..steps.step_protocol import StepMessage, StepRefusal
 from .adapter import HookAdapter
-from .dialect import Dialect, Payload
+from .client_format import Dialect, Payload
 from .event import HookEvent, ToolOutcome, TranscriptEntry
 from .transcript_tail import Tail, size_of
 

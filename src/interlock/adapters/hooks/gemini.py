@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ...core import Capability, Decision, Tool, Usage
-from .dialect import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
+from .client_format import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
 from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 from .results import content_of, exit_code_in
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core import Capability, Decision, Tool, Usage
-from .dialect import Payload, mapping, refusal_of, text, words_of
+from .client_format import Payload, mapping, refusal_of, text, words_of
 from .event import HookEvent, Moment, ToolOutcome, TranscriptEntry
 
 CAPABILITIES: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage", "relaunch"))

@@ -15,13 +15,13 @@ from ...core import ENDED, Context, InvalidState, RunSpec, boot_id
 from ...journal import RunFolder, Store, new_run_id
 from ...process import ProcessId, ProcessTree, TreeHandle, attach, look_at
 from ...runtime import Options, Supervisor
-from ..held_tree import HeldTree
+from ..run_process_tree import HeldTree
 from ..steps.step_numbering import StepNumbering, WaitingClient
-from .authority import keep_authority
+from .agent_tampering import keep_authority
 from .clients import adapter_named, dialect_named, new_dialects
 from .event import HookEvent
 from .exchange import HookExchange, HookMessage
-from .guardian import HookGuardian
+from .hook_guardian import HookGuardian
 
 log = logging.getLogger("interlock")
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ...core import boot_id
 from ...process import MARKER, ProcessId, ProcessTree, TreeHandle, attach
-from ..held_tree import HeldTree
+from ..run_process_tree import HeldTree
 
 _MARKING = threading.Lock()
 

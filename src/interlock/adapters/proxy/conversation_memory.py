@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from ...core import CheckpointInfo, Inject, Message, Restore, Step, from_json
 from ...journal import JournalReading
-from ...records import InterventionRecord, ProxiedRecord, StepRecord, read_body
+from ...journal_records import InterventionRecord, ProxiedRecord, StepRecord, read_body
 from ...runtime import AFTER_STEP, CONVERSATION_BACK, Run
 from ..inprocess.model_turn import Marks
 from ..steps.step_numbering import RECALLED

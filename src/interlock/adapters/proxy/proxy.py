@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from ...core import PROCEED, Decision
 from ...journal import JournalReading
-from ...records import Fault
+from ...journal_records import Fault
 from ...redact import redact_text
 from ...runtime import HungUp
 from ..steps.step_numbering import StepNumbering

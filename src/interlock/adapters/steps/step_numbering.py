@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ...core import PROCEED, Decision, Step, from_json
 from ...journal import JournalReading
-from ...records import StepRecord
+from ...journal_records import StepRecord
 from ...runtime import HungUp, Supervisor
 from .step_protocol import Phase, StepMessage
 

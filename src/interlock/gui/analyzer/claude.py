@@ -11,7 +11,7 @@ import structlog
 
 from ...config import ModelInfo, find_screen_model
 from ...core import BadInput, Clock, MissingExtra, SystemClock, from_plain
-from ...records import GuiModelCallRecord
+from ...journal_records import GuiModelCallRecord
 from ...redact import redact_text
 from ..screenshot.frame import Frame, is_unchanged
 from ..screenshot.screenshot import Screenshot

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 
 from ...config import Gui, ModelInfo
-from ...records import GuiModelCallRecord
+from ...journal_records import GuiModelCallRecord
 from .auto import Analyzer, AutoAnalyzer
 from .budget import QuestionBudget
 from .claude import ClaudeAnalyzer

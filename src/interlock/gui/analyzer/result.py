@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from ...records import ReplayStatus as ReplayStatus
+from ...journal_records import ReplayStatus as ReplayStatus
 
 
 class AnalysisResult(Struct, frozen=True):

@@ -15,7 +15,7 @@ import structlog
 
 from ...config import Gui
 from ...core import Clock, SystemClock, from_plain
-from ...records import InterventionEvent
+from ...journal_records import InterventionEvent
 from ..analyzer.auto import Analyzer
 from ..analyzer.result import AnalysisResult, ReplayStatus, ScreenSituation, unknown
 from ..recovery.executor import RecoveryExecutor, RecoveryResult

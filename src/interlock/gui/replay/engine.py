@@ -12,7 +12,7 @@ import structlog
 
 from ...config import Gui
 from ...core import Clock, InterlockError, InvalidState, SystemClock
-from ...records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord
+from ...journal_records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord
 from ..analyzer.result import ScreenSituation
 from ..orchestrator import InterventionEvent, InterventionOrchestrator
 from ..run import NoRun, RunLike

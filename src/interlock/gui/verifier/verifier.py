@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ...core import BadInput
-from ...records import FileComparison, MatchStatus, VerificationResult
+from ...journal_records import FileComparison, MatchStatus, VerificationResult
 from ..session import ReplaySession, inside
 from ..text import expected_content, normalise
 from .difference import count_changes, unified_diff

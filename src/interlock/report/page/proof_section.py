@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...journal_records import ProofRecord
 from ...proof import Verdict
-from ...records import ProofRecord
 from ..proof import MEANS
 from ..words import fact_line
 from .element import Html, el, join, prose

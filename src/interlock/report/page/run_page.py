@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from ...core import ENDED
-from ...records import VerificationResult
+from ...journal_records import VerificationResult
 from ...runtime import StoredIncident
 from ..document import Document
 from ..narrative import known_cost, length, many

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from ..._version import __version__
 from ...adapters.traces import Finding, Scanned
 from ...core import SEVERITIES
-from ...records import ProofRecord
+from ...journal_records import ProofRecord
 from ..narrative import many
 from ..words import plain
 from .charts import strip

@@ -1,0 +1,90 @@
+"""Adoption: a front for a parked run whose own front is gone: after a kill, a log-out or a reboot.
+
+python -m interlock.adapters.command.adoption FOLDER: takes the run over, unless it has a front; wakes it and stays
+until it ends. `interlock serve` starts one for each parked run without one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ...core import InterlockError
+from ...journal import RunFolder, parked_runs
+from ..proxy.environment import stand_ins
+from .launch import Launch
+from .stored_launch import has_front, hold_front, read_launch
+
+OWNER_S = 60.0
+"""How long a run's owner may take to release it."""
+
+
+def adopt(folder: RunFolder) -> None:
+    """Start a separate process that takes the run over."""
+    subprocess.Popen(
+        [sys.executable or "python3", "-P", "-m", "interlock.adapters.command.adoption", str(folder.path)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def adopt_orphans(store: Path) -> int:
+    """Adopt every parked run of a store that has neither owner nor front; returns how many."""
+    return sum(adopt_orphan(folder) for folder in parked_runs(store))
+
+
+def adopt_orphan(folder: RunFolder) -> bool:
+    """Adopt one parked run, if it has neither owner nor front; whether it had none."""
+    orphaned = folder.owner() is None and not has_front(folder)
+    if orphaned:
+        adopt(folder)
+    return orphaned
+
+
+def main() -> None:
+    """Take over one run."""
+    folder = RunFolder(Path(sys.argv[1]))
+    lock = hold_front(folder)
+    stored = read_launch(folder) if lock is not None else None
+    if stored is None:
+        return
+    deadline = time.monotonic() + OWNER_S
+    while folder.owner() is not None:
+        if time.monotonic() > deadline:
+            return
+        time.sleep(0.1)
+    os.environ.update(stored.environment)
+    with contextlib.suppress(OSError):
+        os.chdir(stored.spec.cwd or "/")
+    from ..hooks.recognition import recognise
+    from .front import continue_run
+
+    proxied = stored.proxied
+    if proxied is not None and stored.has_keys:
+        proxied = replace(proxied, keys=stand_ins(os.environ, proxied.upstreams))
+    launch = Launch(
+        spec=stored.spec,
+        config=stored.config,
+        context=stored.context,
+        store=folder.path.parent,
+        needs_approval=stored.needs_approval,
+        removed_actions=stored.removed_actions,
+        wiring=recognise(stored.spec.argv),
+        proxied=proxied,
+        steps=stored.steps,
+    )
+    missing = tuple(name for name in stored.lacks if name not in os.environ)
+    with contextlib.suppress(InterlockError):
+        continue_run(launch, stored, missing)
+
+
+if __name__ == "__main__":
+    main()

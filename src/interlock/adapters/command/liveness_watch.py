@@ -1,0 +1,166 @@
+"""LivenessWatch: looks at a run, says in one word what it is doing, and has a run that hangs answered."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ...core import Liveness
+from ...journal import RunFolder
+from ...journal_records import LivenessRecord, UnwedgeRecord
+from ...output import OutputReader
+from ...redact import redact_text
+from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse, until_hang
+from ..run_process_tree import HeldTree
+from .hang_answers import HangAnswers
+from .probes import ProbeReader, question_on
+from .usage_limit_parking import ParkingLot
+
+if TYPE_CHECKING:
+    from ..proxy.traffic import OpenRequest, Traffic
+
+MARGIN_S = 0.1
+
+AGAIN_S = 1.0
+"""After a look that saw someone read the terminal for the first time."""
+
+LOOK_S = 5.0
+"""Between two looks. What is shown may be this old."""
+
+FULL_BYTES = 1024 * 1024
+"""A disk with less room is full."""
+
+STEP_S = 60.0
+"""Between two answers to the same hang."""
+
+
+HUNG = "the owner of the run did not answer for 40 s"
+
+
+class LivenessWatch:
+    """For one run; `look` is called by the monitor, `due_s` after the last time at the latest."""
+
+    def __init__(
+        self, supervisor: Supervisor, folder: RunFolder, held: HeldTree, parking: ParkingLot, traffic: Traffic | None
+    ) -> None:
+        self._supervisor, self._folder, self._held, self._parking = supervisor, folder, held, parking
+        self._traffic = traffic
+        self._output = OutputReader(folder.output)
+        self._rules = supervisor.config.unattended
+        self._watch = Watch()
+        self._reader = ProbeReader()
+        self._is_first = True
+        self._next = 0.0
+        self.due_s = math.inf
+        self._answers = HangAnswers(supervisor, held, parking, traffic)
+        self._answer_at = 0.0
+        self.attended: Callable[[], bool] = lambda: False
+        self.visible: Callable[[], bool] = lambda: True
+        self.is_client: Callable[[], bool] = lambda: True
+
+    def look(self) -> None:
+        """Measure, say, answer."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + LOOK_S
+        self.due_s = math.inf
+        run = self._supervisor.run
+        if run.ended:
+            return
+        seen = self._probe(now)
+        self._watch, liveness = fuse(self._watch, seen, tool_s := self._rules.tool_minutes * 60)
+        self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._watch, tool_s) + MARGIN_S
+        self._next = now + min(LOOK_S, self.due_s)
+        first, self._is_first = self._is_first, False
+        if first and self._reader.unsure:
+            # A predecessor may have told the same question: the next look is sure of it.
+            return
+        self._say(liveness)
+        if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
+            self._answer_at = now + STEP_S
+            self._answers.answer(liveness, liveness.wedged, seen)
+
+    def note_replaced(self) -> None:
+        """Our predecessor hung, and we have taken its place."""
+        run = self._supervisor.run
+        record = LivenessRecord("wedged", HUNG, None, "owner hung")
+        run.append([record, UnwedgeRecord("owner hung", "the owner was replaced", HUNG)], durable=True)
+        run.on_waiting(self._supervisor.next_index, f"wedged: owner hung: {HUNG}; it was replaced")
+
+    def _say(self, liveness: Liveness) -> None:
+        """Keep it in the summary; a question, a hang and its end are recorded."""
+        run, before = self._supervisor.run, self._supervisor.run.summary.liveness
+        if before is not None and _kind(before) == _kind(liveness):
+            return
+        told = liveness.wedged is not None or liveness.evidence.startswith("process ")
+        ends = before is not None and before.wedged is not None
+        if told or ends:
+            record = LivenessRecord(liveness.word, liveness.evidence, liveness.question, liveness.wedged)
+            run.append([record], changes={"liveness": liveness})
+        else:
+            run.update(liveness=liveness)
+        if told:
+            run.on_waiting(self._supervisor.next_index, liveness.question or f"{liveness.words}: {liveness.evidence}")
+
+    def _probe(self, now: float) -> Probes:
+        run, tree = self._supervisor.run, self._held.tree
+        pids = tree.sampled() if tree is not None else ()
+        client = self._held.client_among(pids)
+        latest = self._output.latest()
+        tool = run.gate.oldest_call
+        oldest = self._traffic.oldest if self._traffic is not None else None
+        reader = self._reader
+        tool_s = now - tool[1] if tool is not None else None
+        line = redact_text(latest.line or question_on(latest.screen))
+        found = reader.find_reader(pids, line, client, tool_s, is_client=self.is_client())
+        approvals = self._supervisor.approvals.next_waiting
+        return Probes(
+            now=now,
+            wall=run.clock.time(),
+            status=run.status,
+            parked=self._parking.liveness,
+            asked=approvals,
+            held=run.summary.waiting if approvals is None else None,
+            visible=self.visible(),
+            attended=self.attended(),
+            proxied=self._traffic is not None,
+            steps=self._supervisor.next_index,
+            cpu_s=tree.usage().cpu_seconds if tree is not None else 0.0,
+            client_cpu_s=reader.wanted_cpu(client),
+            io_bytes=reader.read_io(pids),
+            output_bytes=self._output.size(),
+            model=_model(oldest),
+            empty_answers=self._traffic.empty if self._traffic is not None else 0,
+            failures=self._traffic.failures if self._traffic is not None else 0,
+            failure=self._traffic.failure if self._traffic is not None else "",
+            tool=tool[0] if tool is not None else None,
+            tool_since=tool[1] if tool is not None else None,
+            orphan=reader.orphan_of(pids, client) if tool is not None else "",
+            reader=found,
+            disk_full=self._full_disk(),
+        )
+
+    def _full_disk(self) -> str:
+        workspace = self._supervisor.run.spec.workspace
+        for name, place in (("the workspace", workspace), ("the store", str(self._folder.path))):
+            try:
+                room = os.statvfs(place) if place else None
+            except OSError:
+                continue
+            if room is not None and room.f_bavail * room.f_frsize < FULL_BYTES:
+                return f"the disk of {name} has {room.f_bavail * room.f_frsize:,} bytes left"
+        return ""
+
+
+def _kind(liveness: Liveness) -> tuple[object, ...]:
+    return liveness.word, liveness.question, liveness.wedged, liveness.wake
+
+
+def _model(oldest: OpenRequest | None) -> ModelProbe | None:
+    if oldest is None:
+        return None
+    return ModelProbe(oldest.since, oldest.begun, oldest.byte, oldest.content)

@@ -1,0 +1,164 @@
+"""Monitor: what the owner does on its own: samples, limits, long holds, checkpoints of a silent process."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+
+from ...core import Limits
+from ...journal_records import LimitRecord
+from ...process import Use
+from ...runtime import MEANWHILE, Supervisor
+from ..run_process_tree import HeldTree
+from ..steps.server import StepServer
+
+log = logging.getLogger("interlock")
+
+INTERVAL_S = 0.5
+MOST_S = 5.0
+STILL_S = 15.0
+"""While the command does nothing, we look less and less often, up to this; and up to that where the kernel says that
+none of its processes has run at all. The first that does is seen within WATCH_S."""
+
+WATCH_S = 0.5
+"""How often we look whether anything was tampered with, if a process of the run has run since: what idles may have done
+that just before. With the other looks in any case, and when a socket, the gate or the journal is not what it was."""
+
+IDLE = 0.01
+"""Of one core: a command that uses less, and starts and ends no process, does nothing."""
+
+CHECKPOINT_S = 30.0
+"""A silent process gets a checkpoint this often; one that tells its steps gets them around its steps."""
+
+
+class Monitor:
+    """A thread that looks twice a second while the command works, and less often while it idles."""
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        held: HeldTree,
+        steps: StepServer,
+        started: float,
+        also: Callable[[], None] = lambda: None,
+        watch: Callable[[], None] = lambda: None,
+        is_touched: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._supervisor, self._held, self._steps, self._started = supervisor, held, steps, started
+        self._also, self._watch, self._is_touched = also, watch, is_touched
+        self.due_s: Callable[[], float] = lambda: STILL_S
+        self._clock = supervisor.run.clock
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
+        self._limits = supervisor.pipeline.meter.limits
+        self._told: dict[str, int] = {}
+        self._paused_since: float | None = None
+        self._trouble = ""
+        self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
+        self._interval = INTERVAL_S
+        self._still, self._unkept = False, True
+        self._before = (Use(), -1, 0.0)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        """One last look, and no more."""
+        self._over.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+            # What the command did at the very end counts as well.
+            self._attempt(self._watch)
+        self.note_events()
+
+    def note_events(self) -> None:
+        """Put limits that the tree reached into the journal, each once per count."""
+        tree = self._held.tree
+        for event in tree.events() if tree is not None else ():
+            if event.count > self._told.get(event.limit, 0):
+                self._told[event.limit] = event.count
+                self._supervisor.run.record(LimitRecord(event.words, limit=event.limit))
+
+    def _run(self) -> None:
+        due = self._clock.monotonic() + self._pause()
+        while not self._over.wait(max(0.0, min(WATCH_S, due - self._clock.monotonic()))):
+            tree = self._held.tree
+            ran = tree is None or tree.has_run()
+            self._still, self._unkept = self._still and not ran, self._unkept or ran
+            is_due = self._clock.monotonic() >= due or (ran and self._interval > MOST_S)
+            if ran or is_due or self._is_touched():
+                self._attempt(self._watch)
+            if is_due:
+                self._attempt(self._look)
+                self._still = True
+                due = self._clock.monotonic() + self._pause()
+
+    def _attempt(self, look: Callable[[], None]) -> None:
+        try:
+            look()
+        except Exception as error:
+            # Whatever it was, the next check must happen: it enforces time and memory limits.
+            if str(error) != self._trouble:
+                self._trouble = str(error)
+                log.exception("run %s: a check of the processes failed", self._supervisor.run.spec.run_id)
+
+    def _pause(self) -> float:
+        """Not longer than until the time is up, or until a run that stands still hangs."""
+        interval = min(self._interval, self.due_s())
+        limits: Limits = self._supervisor.pipeline.meter.limits
+        if limits.max_execution_time is None:
+            return interval
+        rested = self._supervisor.run.gate.rested_s
+        left = self._started + limits.max_execution_time + rested - self._supervisor.run.steady.time()
+        return min(interval, max(0.01, left))
+
+    def _look(self) -> None:
+        tree = self._held.tree
+        if tree is None:
+            self._also()
+            return
+        use = tree.usage()
+        self._interval = self._next_interval(use)
+        self._supervisor.look(use.memory_mb, self._supervisor.run.steady.time() - self._started)
+        self.note_events()
+        self._follow_limits()
+        self._held.keep_still(self._held_for())
+        self._also()
+        now = self._clock.monotonic()
+        due = self._unkept and not self._steps.spoken and now >= self._checkpoint_at
+        if due and self._supervisor.run.gate.status == "running":
+            self._unkept = False
+            self.keep()
+            self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
+
+    def _next_interval(self, use: Use) -> float:
+        """Twice a second while anything happens, and while a pause must hold."""
+        (was, step, at), now = self._before, self._clock.monotonic()
+        self._before = (use, self._supervisor.next_index, now)
+        idle = (
+            use.cpu_seconds - was.cpu_seconds <= IDLE * (now - at)
+            and use.processes == was.processes
+            and self._supervisor.next_index == step
+            and self._supervisor.run.gate.status == "running"
+        )
+        return min(STILL_S if self._still else MOST_S, self._interval * 2) if idle else INTERVAL_S
+
+    def _follow_limits(self) -> None:
+        """Hold the processes to the run's limits when those have changed: a throttle that worked is lifted."""
+        limits = self._supervisor.pipeline.meter.limits
+        if limits != self._limits:
+            self._limits = limits
+            self._held.limit(self._supervisor.process_limits)
+
+    def keep(self) -> None:
+        """A checkpoint of what a silent process has done so far."""
+        self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
+
+    def _held_for(self) -> float:
+        if self._supervisor.run.gate.status != "paused":
+            self._paused_since = None
+            return 0.0
+        now = self._clock.monotonic()
+        self._paused_since = self._paused_since or now
+        return now - self._paused_since

@@ -1,0 +1,617 @@
+"""The owner of one run: journal, control endpoint, step lines, limits, checkpoints. Started by the front.
+
+python -m interlock.adapters.command.owner FRONT: the descriptor of a socket to the front, which hands over listening
+sockets (control, steps, proxy, egress) and then the run. When the front is gone, the owner stays until the command has
+ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import logging
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...checkpoint import Change
+from ...config import Models, parse_hosts
+from ...contain import Insiders, late_places, missing_settings
+from ...core import Adapter, Hold, InterlockError, NotFound, from_json
+from ...intervene import context_text
+from ...journal import HELD, JournalReading, RunFolder, Store
+from ...journal_records import StartedRecord
+from ...link import socket_path
+from ...output import OutputReader
+from ...process import UNKNOWN_STATUS, ProcessTree, attach
+from ...runtime import (
+    MEANWHILE,
+    Approvals,
+    Options,
+    Parked,
+    RunControl,
+    Supervisor,
+    clean_up,
+    clean_up_store,
+    configure_log,
+    is_chosen,
+)
+from ..hooks.agent_tampering import keep_authority
+from ..hooks.clients import adapter_named, dialect_named, new_dialects
+from ..hooks.exchange import HookExchange
+from ..hooks.hook_guardian import HookGuardian
+from ..hooks.resumption import RESUMPTIONS
+from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
+from ..run_process_tree import HeldTree
+from ..steps.adapter import PRINTING, ProcessAdapter
+from ..steps.server import StepServer
+from .adoption import adopt
+from .containment_choice import Places, wall_around
+from .left_running import end_left_running
+from .liveness_watch import LivenessWatch
+from .monitor import Monitor
+from .owner_messages import (
+    ApprovalAsked,
+    ApprovalGiven,
+    BeginRun,
+    Channel,
+    Checking,
+    ClientParked,
+    CommandStarted,
+    Exited,
+    Finished,
+    OwnerFailed,
+    OwnerReady,
+    ParkOver,
+    Ping,
+    Relaunch,
+    ToOwner,
+    receive_sockets,
+    steps_path,
+)
+from .refusals import Refusals
+from .selfwatch import SelfWatch
+from .usage_limit_parking import HANG, ParkingLot
+
+if TYPE_CHECKING:
+    from ..proxy.egress import Egress
+    from ..proxy.proxy import Proxy
+
+log = logging.getLogger("interlock")
+
+LAST_WORDS_S = 600.0
+"""How far back the last words of a client reach."""
+
+EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
+"""Why a run was ended, and the exit status that says so."""
+
+
+class Owner:
+    """One run, from the first message to the last."""
+
+    def __init__(self, begin: BeginRun, control: socket.socket, steps: socket.socket, *doors: socket.socket) -> None:
+        self._begin = begin
+        self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
+        self._rewind = Rewind()
+        self._held_file = Path(begin.store) / begin.spec.run_id / HELD
+        self.held = HeldTree(expected=True, held_by_person=self._held_file.exists)
+        self._insiders = Insiders()
+        self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
+        if begin.tree is not None:
+            # Known before anybody can ask for a pause: one that is reported to hold must hold.
+            self._insiders.tree = begin.tree
+            self.held.know(attach(begin.tree))
+        self._supervisor = self._open(control)
+        if begin.contained:
+            self._supervisor.stop_gate.runner.enclose = self._wall
+        self._steps = StepServer(steps, self._supervisor)
+        self._guardian = HookGuardian(
+            self._supervisor,
+            self.held,
+            files=tuple(map(Path, begin.watched)),
+            settings=tuple(map(Path, begin.settings)),
+            expects_hooks=begin.expects_hooks,
+        )
+        self._watch = self._make_watch()
+        self._hooks = self._steps.hooks = HookExchange(self._steps.numbering, new_dialects(), self._guardian)
+        self.parking = ParkingLot(
+            self._supervisor,
+            self._folder,
+            begin.config.unattended.resume,
+            quota=_quota(begin),
+            last_words=self._last_words,
+            session=lambda: self._steps.numbering.session,
+            continues=begin.spec.adapter in RESUMPTIONS,
+            lacks=begin.lacks,
+        )
+        self._hooks.on_limit, self._hooks.on_answer = self.parking.see_words, self.parking.answered
+        self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
+        self._refusals = Refusals(self._supervisor, fenced=begin.fenced)
+        if begin.contained:
+            self._supervisor.on_result = self._refusals.note_result
+        self._egress = self._make_egress(doors[-1]) if begin.fenced else None
+        self._liveness = LivenessWatch(
+            self._supervisor,
+            self._folder,
+            self.held,
+            self.parking,
+            self._proxy.traffic if self._proxy is not None else None,
+        )
+        if isinstance(self._supervisor.executor.adapter, ProcessAdapter):
+            self._steps.on_printed = self._observe_only
+        self._liveness.visible = lambda: self._steps.spoken
+        self._liveness.is_client = lambda: self._steps.spoken or begin.expects_hooks or begin.proxied is not None
+        self._liveness.attended = lambda: begin.attended
+        run = self._supervisor.run
+        if begin.reopen:
+            self._steps.recall(run.journal.reader())
+            self._hooks.recall(run.journal.reader())
+            if self._proxy is not None:
+                self._proxy.recall(run.journal.reader())
+        self.held.on_frozen = self._keep_own_work
+        self._say: Callable[[str], None] = lambda _: None
+        self._removed = False
+        self._monitor = Monitor(
+            self._supervisor,
+            self.held,
+            self._steps,
+            run.summary.started,
+            self._look_around,
+            self._watch_over,
+            self._watch.is_touched,
+        )
+        self._monitor.due_s = lambda: self._liveness.due_s
+
+    def start(self) -> None:
+        """Be there for the command."""
+        if self._begin.reopen and self._begin.tree is not None:
+            self._supervisor.run.append([StartedRecord(self._begin.tree.root.pid, successor=True)], durable=True)
+        self._steps.start()
+        if self._proxy is not None:
+            self._proxy.start()
+        if self._egress is not None:
+            self._egress.start()
+        self._monitor.start()
+        if self._begin.hung:
+            self._liveness.note_replaced()
+
+    def tidy(self) -> None:
+        """Remove what is old in the store, in the background."""
+        clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
+
+    def ask_through(self, channel: Channel) -> None:
+        """Have the front ask the person at its terminal."""
+        supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
+
+        def ask(step: int, what: str) -> None:
+            tell(step, what)
+            if step in supervisor.approvals.waiting:
+                call = supervisor.approvals.call(step)
+                channel.send(ApprovalAsked(step, what, call.digest if call is not None else ""))
+
+        supervisor.run.on_waiting = ask
+        self._say = lambda words: channel.send(ApprovalGiven(words))
+        self.parking.relaunch = lambda parked: channel.send(
+            Relaunch(park=parked.number, session=parked.session, words=self._resume_words(parked))
+        )
+        self.parking.finish = lambda status: channel.send(ParkOver(status))
+
+    def attach_tree(self, tree: ProcessTree, park: int = 0) -> None:
+        """The command runs; `park` is the one after which it was started again."""
+        if self.parking.parked is not None and self.parking.parked.number == park:
+            self.parking.started()
+        self._hooks.asked_to_stop = False
+        self._insiders.tree = tree.handle()
+        self.held.attach(tree)
+        held = self.held.limit(self._supervisor.process_limits)
+        if not self._begin.reopen or self._begin.tree != tree.handle():
+            self._supervisor.run.record(StartedRecord(tree.pid, tree.mechanism, held))
+        for words in self.held.not_held:
+            self._say(f"this machine cannot enforce {words}: the run continues without it")
+        if self._supervisor.run.reason is not None:
+            # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
+            self.held.end(0)
+
+    @property
+    def parked_words(self) -> str:
+        """That the run is parked, for the person who started it."""
+        liveness = self.parking.liveness
+        return "" if liveness is None else f"{liveness.words}: {liveness.question or liveness.evidence}"
+
+    @property
+    def check_seconds(self) -> float:
+        """How long the commands of `done_when` may take."""
+        gate = self._supervisor.stop_gate
+        return len(self._supervisor.pipeline.context.contract.done_when) * gate.runner.timeout_s
+
+    def settle(self) -> None:
+        """Return when what the command said last is known, and when a cancel that ends it is over.
+
+        A cancel must not be taken for the command's own end.
+        """
+        self._steps.settle()
+        if self._supervisor.run.steering is not None:
+            self._supervisor.run.steering.settle()
+
+    def send_back(self, status: int) -> Relaunch | None:
+        """The client ended without asking whether it may: what it still has to do, for its session."""
+        session, run = self._steps.numbering.session, self._supervisor.run
+        resumes = self._begin.expects_hooks and self._begin.spec.adapter in RESUMPTIONS
+        self._hooks.look()
+        if status or not session or not resumes or self._hooks.asked_to_stop:
+            return None
+        answer = self._supervisor.stop_gate.at_turn_end()
+        return Relaunch(session=session, words=answer.words) if answer.action == "return" and not run.ended else None
+
+    def leave(self) -> None:
+        """Release a run that is parked: another owner wakes it."""
+        self._monitor.close()
+        if self._proxy is not None:
+            self._proxy.close()
+        self._steps.close()
+        self._supervisor.run.close()
+
+    def finish(self, status: int | None, limits: tuple[str, ...] = (), left: str = "") -> Finished:
+        """The command has ended, and `left` processes running: the run ends, and this is what it was."""
+        supervisor, run = self._supervisor, self._supervisor.run
+        self._monitor.close()
+        self._hooks.look()
+        if status is not None:
+            run.update(exit_status=status)
+        killed_by_limit = status is not None and status < 0 and bool(limits or self.limits_reached())
+        failed = status not in (0, None)
+        self._keep_own_work()
+        if killed_by_limit and run.reason is None:
+            supervisor.finish("done", "MAX_ITERATIONS", "; ".join(limits or self.limits_reached()))
+        why = supervisor.check_done(alert=not failed)
+        words = "; ".join(filter(None, (_words(status) if failed else why or _words(status), left)))
+        reason = "ERROR" if failed else "UNPROVEN" if why else "COMPLETE"
+        supervisor.finish("aborted" if failed else "done", reason, words)
+        if self._proxy is not None:
+            self._proxy.close()
+        if self._egress is not None:
+            self._egress.close()
+        self._steps.close()
+        self._keep_own_work()
+        finished = self._summarize(status, limits, left)
+        supervisor.close()
+        if self.held.tree is not None:
+            self.held.tree.close()
+        if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
+            clean_up(self._folder)
+        return finished
+
+    def _resume_words(self, parked: Parked) -> str:
+        """The message for the client: what happened, and its task."""
+        supervisor = self._supervisor
+        state = supervisor.pipeline.state(supervisor.run.steady.time())
+        contract = context_text(state.context, "strong", None, examples=False)
+        happened = f"A usage limit stopped you ({parked.reason}); it has reset."
+        if parked.source == HANG:
+            happened = f"You stopped responding ({parked.reason}) and were restarted."
+        return f"{happened} Continue the work where you stopped; do not start over.\n\n{contract}".strip()
+
+    def _last_words(self) -> str:
+        """What the client printed last."""
+        reader = OutputReader(self._folder.output)
+        words = ""
+        for piece in reader.read(time.time() - LAST_WORDS_S):
+            words = (words + piece.text)[-4000:]
+        latest = reader.latest()
+        return f"{words}\n{latest.line}\n" + "\n".join(latest.screen)
+
+    def _wall(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """What the agent has around it, for the commands that check its work: these run its code."""
+        begin, control = self._begin, socket_path(self._folder.path)
+        places = Places(
+            store=Path(begin.store),
+            run=self._folder.path,
+            sockets=(),
+            wiring=control.with_suffix(".d"),
+            files=tuple(map(Path, begin.watched)),
+            workspaces=tuple(Path(place) for place in (begin.context.workspace, begin.spec.cwd) if place),
+            temporary=Path(begin.temporary) if begin.temporary else None,
+        )
+        return wall_around(places, begin.config)[:2]
+
+    def _observe_only(self) -> None:
+        """The command prints its steps: it cannot be refused one, and receives nothing."""
+        adapter = self._supervisor.executor.adapter
+        if isinstance(adapter, ProcessAdapter) and adapter.capabilities != PRINTING:
+            adapter.capabilities = PRINTING
+            self._supervisor.pipeline.controller.use_capabilities(PRINTING)
+            self._say("steps are read from what the command prints: they are recorded and reviewed, but not blocked")
+
+    def _look_around(self) -> None:
+        self.parking.look()
+        self._liveness.look()
+        self._notice_removal()
+        self._follow_person()
+        self._hooks.look()
+        self._watch.look_at_cgroup()
+
+    def _watch_over(self) -> None:
+        self._guardian.look()
+        self._watch.look()
+
+    def _make_watch(self) -> SelfWatch:
+        late = late_places(self._begin.config.contain.allow) if self._begin.contained else ()
+        watch = SelfWatch(
+            self._supervisor,
+            self._guardian,
+            self.held,
+            self._folder,
+            contained=self._begin.contained,
+            late=late,
+            settings=missing_settings() if self._begin.fenced else (),
+        )
+        control = socket_path(self._folder.path)
+        steps = steps_path(control)
+        watch.keep_socket(steps, lambda: self._steps.bind_again(steps))
+        steering = self._supervisor.run.steering
+        if isinstance(steering, RunControl):
+            watch.keep_socket(control, steering.server.bind_again)
+        keep_authority(self._supervisor, self._insiders, self._guardian)
+        return watch
+
+    def _follow_person(self) -> None:
+        """A person stopped the processes while no owner answered: the run is paused, and says so from now on."""
+        run = self._supervisor.run
+        if self._held_file.exists() and not run.ended:
+            if run.status == "running":
+                self._supervisor.executor.carry_out(Hold("paused by a person while no owner responded", "recovery"))
+            self._held_file.unlink(missing_ok=True)
+
+    def _notice_removal(self) -> None:
+        """Say once that the run's folder is gone: the run is no longer visible elsewhere, and nothing is kept."""
+        if not self._removed and not self._folder.journal.exists():
+            self._removed = True
+            words = (
+                f"{self._folder.path} was removed during the run: it cannot be seen or steered from elsewhere,"
+                " and its journal is lost; its limits and Ctrl-C still work"
+            )
+            log.error("run %s: %s", self._begin.spec.run_id, words)
+            self._say(words)
+
+    def limits_reached(self) -> tuple[str, ...]:
+        """In words, the limits that the process tree reached."""
+        tree = self.held.tree
+        return tuple(event.words for event in tree.events()) if tree is not None else ()
+
+    def _open(self, control: socket.socket) -> Supervisor:
+        begin = self._begin
+        store = Store(Path(begin.store))
+        options = Options(
+            spec=begin.spec,
+            config=begin.config,
+            context=begin.context,
+            store=store,
+            adapter=self._adapter(),
+            processes=self.held,
+            listener=control,
+            approvals=Approvals(begin.needs_approval, frozenset(begin.removed_actions)),
+        )
+        if begin.reopen and self._folder.spec_file.exists():
+            return Supervisor.reopen(self._folder, **options)
+        return Supervisor.open(**options)
+
+    def _adapter(self) -> Adapter:
+        name, adapter = self._begin.spec.adapter, adapter_named(self._begin.spec.adapter)
+        if self._begin.proxied is None:
+            return adapter
+        if name == ProxyAdapter.name:
+            return ProxyAdapter(self._choice, self._rewind)
+        return SwitchingAdapter(adapter, self._choice, self._rewind)
+
+    def _make_proxy(self, door: socket.socket | None) -> Proxy | None:
+        """Before the model's API; where hooks tell the steps, it leaves those to them, and tokens where they can."""
+        proxied = self._begin.proxied
+        if proxied is None or door is None:
+            return None
+        from ..proxy.proxy import Proxy
+
+        hooked = dialect_named(self._begin.spec.adapter)
+        proxy = Proxy(
+            door,
+            self._steps.numbering,
+            proxied,
+            choice=self._choice,
+            rewind=self._rewind,
+            steps=hooked is None,
+            usage=hooked is None or "usage" not in hooked.capabilities,
+        )
+        proxy.on_limit, proxy.on_answer = self.parking.see, self.parking.answered
+        return proxy
+
+    def _make_egress(self, door: socket.socket) -> Egress:
+        """The only way out of a fence."""
+        from ..proxy.egress import Egress
+
+        proxied = self._begin.proxied
+        hosts = parse_hosts(self._begin.config.contain.hosts, proxied.hosts if proxied else ())
+        return Egress(door, hosts, self._refusals.note_host)
+
+    def _keep_own_work(self) -> None:
+        """What has no checkpoint after it yet: all that a silent process does, and a call that is under way."""
+        if not self._steps.spoken or self._supervisor.run.gate.inside:
+            self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
+
+    def _summarize(self, status: int | None, limits: tuple[str, ...], told: str) -> Finished:
+        run, ledger = self._supervisor.run, self._supervisor.pipeline.ledger
+        with contextlib.suppress(InterlockError):
+            # On a full disk the summary says what is known.
+            run.journal.flush()
+        contract: tuple[str, ...] = ()
+        with contextlib.suppress(InterlockError):
+            contract = self._supervisor.proof.contract_lines()
+        summary, tree = run.summary, self.held.tree
+        left = tree.pids() if tree is not None and tree.alive() else ()
+        journal = self._journal()
+        incident = journal.last("incident") if journal is not None and run.reason == "EMERGENCY_STOP" else None
+        own = status if status is not None else UNKNOWN_STATUS
+        changes = self._changes()
+        return Finished(
+            run_id=summary.run_id,
+            name=summary.name,
+            status=summary.status,
+            reason=run.reason or "",
+            message=summary.ending if run.reason == "USER_CANCELLED" else run.why_ended,
+            exit_status=EXIT_OF.get(run.reason or "", own),
+            command_status=status,
+            seconds=run.clock.time() - summary.started,
+            steps=summary.steps,
+            calls=ledger.spend.calls,
+            issues=summary.issues,
+            interventions=summary.interventions,
+            tokens=ledger.spend.tokens,
+            cost_usd=ledger.spend.cost_usd,
+            unpriced_tokens=ledger.spend.unpriced_tokens,
+            max_cost_usd=self._begin.config.limits.max_cost_usd,
+            checkpoints=journal.count("checkpoint") if journal is not None else 0,
+            files_changed=tuple(change.path for change in changes),
+            files_created=tuple(change.path for change in changes if change.kind == "created"),
+            files_deleted=tuple(change.path for change in changes if change.kind == "deleted"),
+            limits_reached=limits or self.limits_reached(),
+            incident_id=from_json(incident.body)["id"] if incident is not None else None,
+            processes_left=len(left),
+            still_running="" if tree is None or (told and told in run.why_ended) else tree.describe(left),
+            tampering=self._guardian.noticed,
+            contract=contract,
+            folder=str(self._folder.path),
+        )
+
+    def _changes(self) -> tuple[Change, ...]:
+        """The files that differ from what they were at the start."""
+        workspace, first = self._supervisor.executor.workspace, self._first_checkpoint()
+        if workspace is None or first is None:
+            return ()
+        try:
+            last = workspace.settle()
+            changes = workspace.checkpoints.diff(first, last.id if last is not None else None)
+        except InterlockError:
+            return ()
+        return tuple(change for change in changes if change.kind != "touched")
+
+    def _first_checkpoint(self) -> str | None:
+        journal = self._journal()
+        for record in journal.read(kinds=frozenset(("checkpoint",)), limit=1) if journal is not None else ():
+            return str(from_json(record.body)["id"])
+        return None
+
+    def _journal(self) -> JournalReading | None:
+        """What was recorded so far; None if it was removed."""
+        try:
+            return self._supervisor.run.journal.reader()
+        except NotFound:
+            return None
+
+
+def main() -> None:
+    """Serve one run; everything that goes wrong before it starts is reported to the front."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if is_chosen():
+        configure_log()
+    front = socket.socket(fileno=int(sys.argv[1]))
+    handles = receive_sockets(front)
+    if not handles:
+        return
+    control, steps, *doors = handles
+    channel = Channel(front)
+    line = channel.receive()
+    if line is None:
+        return
+    begin = from_json(line, BeginRun)
+    try:
+        owner = Owner(begin, control, steps, *doors)
+        owner.start()
+    except InterlockError as error:
+        channel.send(OwnerFailed(error.what, error.where, error.todo, error.exit_status))
+        return
+    owner.ask_through(channel)
+    # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
+    gc.freeze()
+    channel.send(OwnerReady())
+    owner.tidy()
+    _serve(owner, channel, begin)
+
+
+def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
+    tree: ProcessTree | None = None
+    folder = RunFolder(Path(begin.store) / begin.spec.run_id)
+    while (line := channel.receive()) is not None:
+        message: ToOwner = from_json(line, ToOwner)
+        if isinstance(message, CommandStarted):
+            known = owner.held.tree
+            tree = known if known is not None and known.handle() == message.tree else attach(message.tree)
+            owner.attach_tree(tree, message.park)
+        elif isinstance(message, Ping):
+            channel.send(message)
+        elif isinstance(message, Exited):
+            if tree is not None and not message.left:
+                tree.note_gone()
+            owner.settle()
+            if not message.limits and owner.parking.exited(message.status):
+                channel.send(ClientParked(owner.parked_words))
+                continue
+            if owner.check_seconds:
+                channel.send(Checking(owner.check_seconds))
+            if not message.limits and (back := owner.send_back(message.status)) is not None:
+                channel.send(back)
+                continue
+            channel.send(owner.finish(message.status, message.limits, message.left))
+            return
+    # The front is gone, and with it the only process that could learn the exit status.
+    left = ""
+    if tree is not None:
+        tree.wait()
+        left = end_left_running(tree, folder, leave=begin.config.runtime.left_running == "leave")
+    owner.settle()
+    if owner.parking.exited(UNKNOWN_STATUS):
+        owner.leave()
+        _tidy(folder, begin.temporary)
+        adopt(folder)
+        return
+    owner.finish(None, left=left)
+    _tidy(folder, begin.temporary)
+
+
+def _tidy(folder: RunFolder, temporary: str) -> None:
+    """Take away what the front would have taken away."""
+    control = socket_path(folder.path)
+    steps = steps_path(control)
+    control.unlink(missing_ok=True)
+    shutil.rmtree(steps.parent, ignore_errors=True)
+    shutil.rmtree(control.with_suffix(".d"), ignore_errors=True)
+    if temporary:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _quota(begin: BeginRun) -> str:
+    """Which runs share a limit: those that ask the same APIs, else those of the same client."""
+    if begin.proxied is not None:
+        return " ".join(sorted(begin.proxied.upstreams.values()))
+    return begin.spec.adapter
+
+
+def _words(status: int | None) -> str:
+    if status is None:
+        return "the command ended; its exit status is unknown"
+    if status < 0:
+        return f"the command was terminated by {_signal_name(-status)}"
+    return f"the command ended with status {status}"
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+if __name__ == "__main__":
+    main()

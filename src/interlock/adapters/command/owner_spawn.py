@@ -1,0 +1,239 @@
+"""Starts the process of an owner, early where that helps: it takes longer to import than the front takes to get ready.
+
+Where `interlock serve` runs, the owner comes from a process that has imported everything (warm_start.py). Imports
+little: `interlock run` calls `spawn_early` before it imports anything else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...process import Forked
+
+OWNER = "interlock.adapters.command.owner"
+
+LOG = "INTERLOCK_LOG_"
+"""Variables that say how to log; the front passes its own stderr on, which it does not do early."""
+
+MARKER = "INTERLOCK_TREE"
+"""The variable of everything that belongs to a run: in there, owners are started, and belong to that run as well."""
+
+WARM = "warm.sock"
+WARM_FDS = 4
+"""What a request for a warm start hands over: a socket to the front, a file for last words, our folder, and who we
+are."""
+
+ANSWER_S = 5.0
+"""How long the answer may take; then an owner is started without it."""
+
+_early: SpawnedOwner | ForkedOwner | WarmRequest | None = None
+
+
+class SpawnedOwner:
+    """A process that imports, and then waits for its sockets and its run."""
+
+    def __init__(self, words: int, pass_fds: tuple[int, ...] = (), more: dict[str, str] | None = None) -> None:
+        self.words = words
+        self.socket, there = socket.socketpair()
+        # -P: nothing from the workspace may be imported in place of our own modules.
+        self.process = subprocess.Popen(
+            [sys.executable or "python3", "-P", "-m", OWNER, str(there.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            pass_fds=(there.fileno(), *pass_fds),
+            env={**os.environ, **(more or {})},
+            start_new_session=True,
+        )
+        there.close()
+
+
+class ForkedOwner:
+    """The same as a fork of the front, which has imported a third of it."""
+
+    def __init__(self, words: int, sock: socket.socket, process: Forked) -> None:
+        self.words, self.socket, self.process = words, sock, process
+
+
+class WarmOwner:
+    """The same from a warm start."""
+
+    def __init__(self, words: int, sock: socket.socket, process: WarmProcess) -> None:
+        self.words, self.socket, self.process = words, sock, process
+
+
+class WarmProcess:
+    """A process that is not our child, by a descriptor that means it and no other."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def poll(self) -> int | None:
+        """None while it lives."""
+        return 0 if self._has_ended(0) else None
+
+    def wait(self) -> int:
+        """Until it has ended; how, only its parent knows."""
+        self._has_ended(None)
+        return 0
+
+    def _has_ended(self, milliseconds: int | None) -> bool:
+        # Its own each time: two threads cannot wait on one.
+        waiting = select.poll()
+        waiting.register(self._descriptor, select.POLLIN)
+        return bool(waiting.poll(milliseconds))
+
+    def send_signal(self, number: int) -> None:
+        from ...core import signal_process
+
+        with contextlib.suppress(ProcessLookupError):
+            signal_process(self._descriptor, number)
+
+
+class WarmRequest:
+    """Asks for an owner. OSError if no one is there to ask."""
+
+    def __init__(self, place: str) -> None:
+        self._asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._asked.connect(place)
+            self._check_server()
+            self.socket, there = socket.socketpair()
+            self.words, folder, request = open_words(), os.open(".", os.O_RDONLY | os.O_DIRECTORY), open_words()
+            with there:
+                os.write(request, b"\0".join((package_identity(), *(b"=".join(each) for each in os.environb.items()))))
+                socket.send_fds(self._asked, [b"w"], [there.fileno(), self.words, folder, request])
+        except BaseException:
+            self._asked.close()
+            raise
+        os.close(folder)
+        os.close(request)
+
+    def take(self) -> WarmOwner | None:
+        """The owner; None if we were refused it, or its process was ended, or takes too long."""
+        self._asked.settimeout(ANSWER_S)
+        with self._asked, contextlib.suppress(OSError):
+            answer, handles, _, _ = socket.recv_fds(self._asked, 512, 1)
+            if answer == b"y" and len(handles) == 1:
+                os.set_inheritable(handles[0], False)
+                return WarmOwner(self.words, self.socket, WarmProcess(handles[0]))
+        # One that comes too late finds this closed, and ends.
+        self.socket.close()
+        os.close(self.words)
+        return None
+
+    def _check_server(self) -> None:
+        """OSError unless it is this user's, and no run's: an owner has power over its run."""
+        from ...core import peer_credentials
+
+        pid, uid, _ = peer_credentials(self._asked)
+        if uid != os.geteuid():
+            raise PermissionError("another user's")
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            inside = f"\0{MARKER}=".encode() in b"\0" + file.read()
+        if inside or os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid"):  # noqa: PTH115  no imports
+            raise PermissionError("a run's")
+
+
+def package_identity() -> bytes:
+    """What an owner and its front must have in common."""
+    from ..._version import __version__
+
+    return "\n".join((__version__, sys.version, sys.executable, __file__)).encode("utf-8", "surrogateescape")
+
+
+def warm_socket() -> Path:
+    """Where a warm start is asked for."""
+    from ...link import runtime_dir
+
+    return runtime_dir() / WARM
+
+
+def open_words() -> int:
+    """A file without a name for what an owner writes before it dies."""
+    from ...core import open_memory_file
+
+    with contextlib.suppress(OSError):
+        return open_memory_file("interlock-owner")
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def spawn_early(arguments: list[str], *, forks: bool) -> None:
+    """Start an owner for the run that these arguments of `interlock` ask for, if they do; `forks`: or fork it later."""
+    global _early
+    options = arguments[: arguments.index("--")] if "--" in arguments else []
+    if options[:1] == ["run"] and not {"-h", "--help"} & {*options} and not any(map(_is_log, os.environ)):
+        _early = _ask_warm() or (None if forks else SpawnedOwner(open_words()))
+
+
+def fork_early() -> bool:
+    """Fork the owner, where none is on its way. True in the fork, which is to become it."""
+    global _early
+    from ...process import can_fork, fork, settle_in
+
+    if _early is not None or any(map(_is_log, os.environ)) or not can_fork():
+        return False
+    words, (here, there) = open_words(), socket.socketpair()
+    process = fork()
+    if process is not None:
+        there.close()
+        _early = ForkedOwner(words, here, process)
+        return False
+    here.detach()
+    os.setsid()
+    settle_in(OWNER, (os.open(os.devnull, os.O_RDONLY), words, words), (there.fileno(),))
+    sys.argv = [OWNER, str(there.detach())]
+    return True
+
+
+def take_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
+    """The owner that was started early, once."""
+    global _early
+    taken, _early = _early, None
+    return taken.take() if isinstance(taken, WarmRequest) else taken
+
+
+def discard_early() -> None:
+    """End an owner that was started early for a run that did not come to be."""
+    global _early
+    unused, _early = _early, None
+    if isinstance(unused, WarmRequest):
+        # Its process ends when it finds no one.
+        unused.socket.close()
+    elif unused is not None:
+        unused.process.send_signal(signal.SIGKILL)
+        unused.process.wait()
+
+
+def _ask_warm() -> WarmRequest | None:
+    if MARKER in os.environ or not any(map(os.path.exists, _warm_places())):
+        return None
+    from ...core import InterlockError
+
+    with contextlib.suppress(OSError, InterlockError):
+        return WarmRequest(str(warm_socket()))
+    return None
+
+
+def _warm_places() -> tuple[str, ...]:
+    """Where `warm_socket` may be, without the imports that it takes to know."""
+    user = os.geteuid()
+    given = os.environ.get("XDG_RUNTIME_DIR", "")
+    return (f"{given}/interlock/{WARM}", f"/run/user/{user}/interlock/{WARM}", f"/tmp/interlock-{user}/{WARM}")
+
+
+def _is_log(name: str) -> bool:
+    return name.startswith(LOG)

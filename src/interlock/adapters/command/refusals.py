@@ -1,0 +1,68 @@
+"""Refusals: what the wall around a run refused, once for each step, as far as it can be seen.
+
+The proxy sees the hosts that it refuses. What mounts, Landlock and missing routes refuse, only the program learns: it
+is recorded where the result of a tool says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+
+from ...core import InterlockError, Step, late_pattern
+from ...journal_records import FenceRecord
+from ...runtime import Supervisor
+
+MOST = 1000
+"""So many refusals are recorded of a run."""
+
+MOST_TEXT = 65_536
+SIGNS = late_pattern(
+    r"(?P<write>read-only file system|\bEROFS\b)|(?P<access>permission denied|\bEACCES\b)"
+    r"|(?P<route>network is unreachable|\bENETUNREACH\b)",
+    re.I,
+)
+PATH = late_pattern(r"(?<![\w.:/])/[^\s:'\"`,;)]+")
+
+
+class Refusals:
+    """For one run that is contained; `fenced` ones have no routes."""
+
+    def __init__(self, supervisor: Supervisor, *, fenced: bool) -> None:
+        self._supervisor, self._fenced = supervisor, fenced
+        self._noted: set[tuple[str, int, int]] = set()
+
+    def note_host(self, host: str, port: int, why: str) -> None:
+        """The proxy refused a host."""
+        self._note(host, port, why, max(0, self._supervisor.next_index - 1))
+
+    def note_result(self, step: Step) -> None:
+        """A tool has failed: see whether it was the wall."""
+        if not (step.error or step.exit_code):
+            return
+        for line in step.content[-MOST_TEXT:].splitlines():
+            if (sign := SIGNS.search(line)) is not None and self._is_wall(sign.lastgroup or "", line):
+                self._note("", 0, line.strip()[-300:], step.index)
+                return
+
+    def _is_wall(self, sign: str, line: str) -> bool:
+        """Whether it would have worked out here, as far as the line says what was tried."""
+        if sign == "route":
+            return self._fenced
+        path = PATH.search(line)
+        return sign == "write" if path is None else _may_write(Path(path[0]))
+
+    def _note(self, host: str, port: int, why: str, step: int) -> None:
+        if (host, port, step) in self._noted or len(self._noted) >= MOST:
+            return
+        self._noted.add((host, port, step))
+        with contextlib.suppress(InterlockError):
+            self._supervisor.run.record(FenceRecord(why, host, port, step))
+
+
+def _may_write(path: Path) -> bool:
+    """Whether we could have written there ourselves."""
+    place = path if path.exists() else path.parent
+    return place.exists() and os.access(place, os.W_OK)

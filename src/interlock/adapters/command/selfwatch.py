@@ -1,0 +1,131 @@
+"""SelfWatch: looks after what supervision needs: sockets, gate, checkpoints, cgroup. Mends what can be mended."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from ...contain import command_places, in_group
+from ...core import InterlockError
+from ...journal import RunFolder
+from ...runtime import UNDO_LOST, RunControl, Supervisor
+from ..hooks.hook_guardian import HookGuardian
+from ..run_process_tree import HeldTree
+
+log = logging.getLogger("interlock")
+
+
+class SelfWatch:
+    """For one run, asked twice a second. `contained`: what it notices outside the wall was not the agent's doing."""
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        guardian: HookGuardian,
+        held: HeldTree,
+        folder: RunFolder,
+        *,
+        contained: bool,
+        late: tuple[Path, ...] = (),
+        settings: tuple[Path, ...] = (),
+    ) -> None:
+        self._supervisor, self._guardian, self._held, self._folder = supervisor, guardian, held, folder
+        self._contained = contained
+        self._late, self._settings = tuple(map(str, late)), tuple(map(str, settings))
+        self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
+        self._stamped: list[object] = []
+        self._seen: list[object] = []
+        self._undo_lost = False
+        self._journal_print = _identity(folder.journal)
+        self._commands = {path: _own_identity(path) for path in command_places()} if contained else {}
+
+    def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
+        """Have this socket bound again when it vanishes."""
+        self._sockets[path] = (_identity(path), bind_again)
+
+    def is_touched(self) -> bool:
+        """Whether a socket, the gate or the journal is not what it was at the last look: cheap enough for any time."""
+        return self._stamps() != self._stamped
+
+    def _stamps(self) -> list[object]:
+        return [*map(_identity, self._sockets), _identity(self._folder.journal), _written(self._folder.gate)]
+
+    def look(self) -> None:
+        """See that everything is as it was: a few looks at files, however idle the command is."""
+        for path, (known, bind_again) in tuple(self._sockets.items()):
+            if _identity(path) != known:
+                with contextlib.suppress(InterlockError, OSError):
+                    bind_again()
+                    self._sockets[path] = (_identity(path), bind_again)
+                    self._notice("a socket of the run was removed; it is bound again", path)
+        steering = self._supervisor.run.steering
+        if isinstance(steering, RunControl) and steering.mend_gate():
+            self._notice("the run's gate file was changed; it is restored", self._folder.gate)
+        if self._journal_print is not None and _identity(self._folder.journal) != self._journal_print:
+            self._journal_print = None
+            self._notice("the run's journal was replaced or removed", self._folder.journal)
+        self._look_at_checkpoints()
+        for place in self._late:
+            # Not by its status, which raises where a file is missing: that is the rule here.
+            if os.access(place, os.F_OK):
+                self._guardian.notice("a file that starts programs outside the run was created", place)
+        for place in self._settings:
+            if os.access(place, os.F_OK):
+                # Clients make some of them themselves.
+                self._guardian.notice("settings that start programs in later sessions were created", place, "warn")
+        for path, known in self._commands.items():
+            if _own_identity(path) != known:
+                self._guardian.notice("what your shell runs as interlock was replaced", str(path))
+        # Known once two looks have seen the same: the gate is mended by the second one.
+        seen, self._seen = self._seen, self._stamps()
+        self._stamped = self._seen if seen == self._seen else self._stamped
+
+    def _look_at_checkpoints(self) -> None:
+        workspace = self._supervisor.executor.workspace
+        if self._undo_lost or workspace is None or not workspace.checkpoints.removed:
+            return
+        self._undo_lost = True
+        self._notice(UNDO_LOST, workspace.checkpoints.place)
+        self._supervisor.hold_without_undo()
+
+    def look_at_cgroup(self) -> None:
+        """Processes that left the run's cgroup are still held one by one, but no longer limited."""
+        tree = self._held.tree
+        group = tree.handle().group if tree is not None else None
+        if tree is None or group is None:
+            return
+        strays = [pid for pid in tree.sampled() if not in_group(pid, Path(group).name)]
+        # A process that is just ending is in no cgroup of ours any more.
+        if strays and (left := [pid for pid in strays if pid in tree.pids() and not in_group(pid, Path(group).name)]):
+            self._guardian.notice(f"a process left the run's cgroup ({', '.join(map(str, left[:5]))})")
+
+    def _notice(self, what: str, path: Path | None) -> None:
+        self._guardian.notice(what, str(path or ""), answer="warn" if self._contained else None)
+
+
+def _own_identity(path: Path) -> tuple[int, int] | None:
+    """Of a link itself, not of what it leads to."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino
+
+
+def _written(path: Path) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path)  # noqa: PTH116  asked twice a second
+    except OSError:
+        return None
+    return info.st_ino, info.st_mtime_ns
+
+
+def _identity(path: Path | None) -> tuple[int, int] | None:
+    try:
+        info = os.stat(path) if path is not None else None  # noqa: PTH116  asked twice a second
+    except OSError:
+        return None
+    return (info.st_dev, info.st_ino) if info is not None else None

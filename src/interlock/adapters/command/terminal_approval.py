@@ -1,0 +1,144 @@
+"""TerminalApproval: asks the person at the terminal whether a step may run; says where to answer if no answer comes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import select
+import sys
+import termios
+import threading
+import uuid
+
+from ...control import Command
+from ...core import InterlockError, printable
+from ...journal import RunFolder
+from .owner_messages import ApprovalAsked
+from .terminal_foreground import Foreground
+
+LOOK_S = 0.3
+"""How often we look whether the step was answered elsewhere."""
+
+YES, NO = ("y", "yes"), ("n", "no")
+
+
+class TerminalApproval:
+    """One question after the other, in its own thread."""
+
+    def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
+        self._folder, self._foreground = folder, foreground
+        self._questions: queue.SimpleQueue[ApprovalAsked] = queue.SimpleQueue()
+        self._asked: set[tuple[int, str]] = set()
+        self._untold: list[str] = []
+        self._thread = threading.Thread(target=self._work, name="interlock-person", daemon=True)
+
+    def ask(self, question: ApprovalAsked) -> None:
+        """Have this asked, once."""
+        if (question.step, question.digest) in self._asked:
+            return
+        self._asked.add((question.step, question.digest))
+        self._questions.put(question)
+        if self._thread.ident is None:
+            self._thread.start()
+
+    def tell(self, words: str) -> None:
+        """Say something; at the end, where a program has the whole screen."""
+        terminal = open_line_terminal(self._foreground)
+        if terminal is not None:
+            os.close(terminal)
+        elif sys.stderr is not None and sys.stderr.isatty():
+            self._untold.append(words)
+            return
+        _tell(f"interlock: {words}\n")
+
+    def tell_the_rest(self) -> None:
+        """Say what could not be said before; the command has ended."""
+        for words in self._untold:
+            _tell(f"interlock: {words}\n")
+        self._untold.clear()
+
+    def _work(self) -> None:
+        while True:
+            question = self._questions.get()
+            terminal = open_line_terminal(self._foreground)
+            if terminal is None:
+                _tell(f"interlock: step {question.step} needs approval: {question.what}\n")
+                _tell(f"  interlock approve {self._folder.run_id} --step {question.step}, or interlock reject\n")
+                continue
+            try:
+                with self._foreground.borrowed() if self._foreground is not None else contextlib.nullcontext():
+                    self._put(terminal, question)
+            finally:
+                os.close(terminal)
+
+    def _put(self, terminal: int, question: ApprovalAsked) -> None:
+        words = f"\ninterlock: step {question.step} wants to run: {question.what}\n  Allow? [y/n, or n REASON] "
+        _write(terminal, words)
+        while True:
+            line = self._read(terminal, question)
+            if line is None:
+                _write(terminal, "(answered elsewhere)\n")
+                return
+            said, _, why = line.strip().partition(" ")
+            if said.lower() in YES + NO:
+                trouble = self._answer("approve" if said.lower() in YES else "reject", question, why)
+                if not trouble:
+                    return
+                _write(terminal, f"  Not delivered: {trouble}\n")
+            _write(terminal, "  y or n: ")
+
+    def _read(self, terminal: int, question: ApprovalAsked) -> str | None:
+        """The next line; None once nothing waits for it."""
+        while self._is_waiting(question):
+            if select.select([terminal], [], [], LOOK_S)[0]:
+                return os.read(terminal, 4096).decode("utf-8", "replace") or None
+        return None
+
+    def _is_waiting(self, question: ApprovalAsked) -> bool:
+        from ...journal import JournalReader
+
+        try:
+            with JournalReader.open(self._folder) as reader:
+                summary = reader.summary()
+        except InterlockError:
+            return True
+        return summary is None or summary.waiting == question.what
+
+    def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
+        """Give the answer; what came in its way, if anything did."""
+        from ...control import new_request
+        from ...link import ask_owner
+
+        given = {"step": question.step, "digest": question.digest, "reason": why}
+        payload: dict[str, object] = {key: value for key, value in given.items() if value != ""}
+        request = new_request(str(uuid.uuid4()), command, self._folder.run_id, payload, actor="terminal")
+        answer = ask_owner(self._folder, request, timeout=10.0)
+        return "" if answer.outcome == "success" else answer.message or answer.outcome
+
+
+def open_line_terminal(foreground: Foreground | None = None) -> int | None:
+    """The terminal, where lines can be read from it: not from the background, nor while a program uses it."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
+    except OSError:
+        return None
+    try:
+        ours = (os.getpgrp(), foreground.group if foreground is not None else None)
+        if termios.tcgetattr(terminal)[3] & termios.ICANON and os.tcgetpgrp(terminal) in ours:
+            return terminal
+    except (OSError, termios.error):
+        pass
+    os.close(terminal)
+    return None
+
+
+def _write(terminal: int, words: str) -> None:
+    os.write(terminal, printable(words).encode())
+
+
+def _tell(words: str) -> None:
+    if sys.stderr is not None:
+        with contextlib.suppress(OSError):
+            sys.stderr.write(printable(words))
+            sys.stderr.flush()

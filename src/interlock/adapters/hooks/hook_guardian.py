@@ -1,0 +1,162 @@
+"""HookGuardian: notices when hooks are switched off, our files are edited or our socket is removed, and answers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Literal
+
+from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop
+from ...journal_records import TamperRecord
+from ...process import waited_s
+from ...runtime import Supervisor
+from ..run_process_tree import HeldTree
+from .event import HookEvent, TranscriptEntry
+from .hook_switches import switches_hooks_off
+
+log = logging.getLogger("interlock")
+
+SILENT_S = 5.0
+"""A result in the transcript whose call no hook reported within this time: hooks no longer fire."""
+
+NEVER_S = 60.0
+"""A client that lives this long without a single hook is not supervised."""
+
+MOST_WAITED_S = 240.0
+"""How much later that is said at most, on a machine that is too busy to run the client."""
+
+REMEMBERED = 1024
+SWITCHED_OFF = "settings that switch the hooks off were written"
+
+
+Reaction = Literal["warn", "pause", "stop"]
+
+
+class HookGuardian:
+    """For one run. What it notices it says once, and answers as `runtime.on_tamper` says: warn, pause or stop."""
+
+    def __init__(
+        self,
+        supervisor: Supervisor,
+        held: HeldTree,
+        *,
+        files: tuple[Path, ...] = (),
+        settings: tuple[Path, ...] = (),
+        socket: Path | None = None,
+        expects_hooks: bool = False,
+    ) -> None:
+        self._supervisor, self._held = supervisor, held
+        self._prints = {path: _fingerprint(path) for path in files}
+        self._settings = {path: _fingerprint(path) for path in settings}
+        self._socket = socket
+        self._socket_print = _identity(socket) if socket is not None else None
+        self._expects_hooks = expects_hooks
+        self._clock = supervisor.run.clock
+        self._begun = self._clock.monotonic()
+        self._events = 0
+        self._told_calls: OrderedDict[str, None] = OrderedDict()
+        self._untold: dict[str, float] = {}
+        self._noticed: set[str] = set()
+        self._told: list[str] = []
+        self._lock = threading.Lock()
+
+    def note_event(self, event: HookEvent) -> None:
+        with self._lock:
+            self._events += 1
+            calls = [event.tool, *(outcome.tool for outcome in event.outcomes)]
+            for call_id in (tool.call_id for tool in calls if tool is not None and tool.call_id):
+                self._told_calls[call_id] = None
+                self._untold.pop(call_id, None)
+            while len(self._told_calls) > REMEMBERED:
+                self._told_calls.popitem(last=False)
+
+    def note_said(self, said: TranscriptEntry) -> None:
+        with self._lock:
+            for call_id in said.results:
+                if call_id not in self._told_calls:
+                    self._untold.setdefault(call_id, self._clock.monotonic())
+
+    def judge_settings(self, event: HookEvent) -> Decision:
+        """Settings that switch hooks off are not taken over; others are none of our business."""
+        if not switches_hooks_off(Path(event.path)):
+            return PROCEED
+        self.notice(SWITCHED_OFF, event.path)
+        return Decision("deny", reason="Interlock: hooks stay on while this run lasts.")
+
+    def look(self) -> None:
+        """Check everything that can be seen without a report."""
+        now = self._clock.monotonic()
+        with self._lock:
+            lost = any(now - since > SILENT_S for since in self._untold.values())
+            never = self._expects_hooks and not self._events and now - self._begun > NEVER_S
+        if never:
+            # On a busy machine a client may take a minute to start: what it waited for a processor does not count.
+            pids = self._held.tree.pids() if self._held.tree is not None else ()
+            waited = max((waited_s(f"/proc/{pid}") for pid in pids), default=0.0)
+            never = now - self._begun - min(waited, MOST_WAITED_S) > NEVER_S
+        if lost:
+            self.notice("the agent continues without its hooks: they were switched off")
+        if never:
+            self.notice(f"no hook has fired in {NEVER_S:g} s: the client's hooks are switched off")
+        for path, print_ in self._prints.items():
+            if _fingerprint(path) != print_:
+                self.notice("a file that the hooks need was changed", str(path))
+        for path, print_ in self._settings.items():
+            if (now_ := _fingerprint(path)) != print_:
+                self._settings[path] = now_
+                if switches_hooks_off(path):
+                    self.notice(SWITCHED_OFF, str(path))
+        if self._socket is not None and _identity(self._socket) != self._socket_print:
+            self.notice("the socket of the hooks was removed", str(self._socket))
+
+    @property
+    def noticed(self) -> tuple[str, ...]:
+        """Everything that was noticed so far, in words."""
+        return tuple(self._told)
+
+    def notice(self, what: str, path: str = "", answer: Reaction | None = None) -> None:
+        """Report it once, in the journal and to people, and react: as configured, unless overridden."""
+        with self._lock:
+            if (key := f"{what} {path}") in self._noticed:
+                return
+            self._noticed.add(key)
+        run, configured = self._supervisor.run, self._supervisor.config.runtime.on_tamper
+        answer = answer or ("warn" if configured == "auto" else configured)
+        where = f" ({path})" if path else ""
+        self._told.append(f"{what}{where}")
+        log.warning("run %s: %s%s", run.spec.run_id, what, where)
+        with contextlib.suppress(InterlockError):
+            # If the journal itself is gone, people still get the message.
+            run.append([TamperRecord(what, answer, path)], durable=True, changes={"tampering": what})
+        reason = f"The agent tampered with its supervision: {what}{where}."
+        self._supervisor.executor.carry_out(Notify("The agent tampered with its supervision", reason, "critical"))
+        if run.ended or self._supervisor.config.interventions.observe:
+            return
+        if answer == "pause":
+            self._supervisor.executor.carry_out(Hold(reason, "recovery"))
+            # An agent that does not report its steps is not held at the next one.
+            self._held.freeze()
+        elif answer == "stop":
+            run.reason = run.reason or "EMERGENCY_STOP"
+            self._supervisor.executor.carry_out(Stop(reason))
+            run.end("aborted", "EMERGENCY_STOP", reason)
+
+
+def _fingerprint(path: Path) -> tuple[int, int, int, int] | None:
+    """What changes when a file is written, replaced or removed."""
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_ino, info.st_size, info.st_mtime_ns, info.st_mode
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        info = path.stat()
+    except OSError:
+        return None
+    return info.st_dev, info.st_ino

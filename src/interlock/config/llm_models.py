@@ -1,0 +1,176 @@
+"""Models: which ones are known, which of two is stronger, and prices that the price list does not have."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..core import from_plain
+from .llm_order import Maker, Order, Traits, listed_price, order, read_traits
+from .schema import Config, ModelInfo
+
+TIER = 100
+"""Strength from one tier to the next."""
+
+
+class PricePerMillion(NamedTuple):
+    """US dollars per million tokens."""
+
+    input: float
+    output: float
+
+
+class Tier(Struct, frozen=True):
+    alias: str
+    models: tuple[str, ...]
+
+
+class Shipped(Struct, frozen=True):
+    """The data file, as it is."""
+
+    anthropic: tuple[Tier, ...]
+    openai: tuple[Tier, ...]
+    google: tuple[Tier, ...]
+    retired: frozenset[str]
+    prices: dict[str, PricePerMillion]
+    makers: dict[str, Maker]
+
+
+class Models(Struct, frozen=True):
+    """The models that ship and those of the configuration, which come first."""
+
+    infos: dict[str, ModelInfo]
+    aliases: dict[str, str]
+    gone: frozenset[str]
+    makers: dict[str, Maker] = {}
+
+    @classmethod
+    def from_config(cls, config: Config) -> Models:
+        """The models that ship, extended by `models`."""
+        shipped = ship()
+        own = {model.name: model for model in config.models}
+        names = {alias: model.name for model in config.models for alias in model.aliases}
+        return cls({**shipped.infos, **own}, {**shipped.aliases, **names}, shipped.gone - own.keys(), shipped.makers)
+
+    def resolve(self, name: str) -> str | None:
+        """The name under which a model is listed, from an alias or a dated or hosted name; None if it is not known."""
+        for candidate in (name, plain(name)):
+            candidate = self.aliases.get(candidate, candidate)
+            if candidate in self.infos:
+                return candidate
+        return None
+
+    def known(self, name: str) -> bool:
+        return self.resolve(name) is not None
+
+    def retired(self, name: str) -> bool:
+        """Whether its maker has switched it off."""
+        return self.resolve(name) in self.gone
+
+    def strength(self, name: str) -> int | None:
+        """How strong a model is, to be compared within its family; None if it is not known."""
+        found = self.resolve(name)
+        return self.infos[found].strength if found else None
+
+    def compare(self, name: str, than: str) -> Order | None:
+        """How `name` is to `than`; None if nothing tells, or they are of different families.
+
+        Listed models by their strength, others by the words of their names and by price.
+        """
+        ours, theirs = self.resolve(name), self.resolve(than)
+        one, other = self.infos.get(ours or ""), self.infos.get(theirs or "")
+        if (ours or undated(name)) == (theirs or undated(than)):
+            return "equal"
+        if one is not None and other is not None and (one.family == other.family or not (one.family and other.family)):
+            if one.strength == other.strength:
+                return "equal"
+            return "stronger" if one.strength > other.strength else "weaker"
+        return order(self._traits(name, one), self._traits(than, other), (self._cost(name), self._cost(than)))
+
+    def placed(self, name: str) -> bool:
+        """Whether anything is known by which it could be compared."""
+        return self.known(name) or self._traits(name, None).maker is not None or self._cost(name) is not None
+
+    def _traits(self, name: str, info: ModelInfo | None) -> Traits:
+        told = read_traits(undated(name), self.makers)
+        if info is None or info.family not in self.makers:
+            return told
+        return replace(told, maker=info.family, tier=info.strength // TIER)
+
+    def _cost(self, name: str) -> float | None:
+        price = self.price(name)
+        return price.input + price.output if price is not None else listed_price(plain(name))
+
+    def price(self, name: str) -> PricePerMillion | None:
+        """The price that we know ourselves; None if the price list is to be asked."""
+        found = self.resolve(name)
+        info = self.infos[found] if found else None
+        if info is None or info.input_usd_per_million is None or info.output_usd_per_million is None:
+            return None
+        return PricePerMillion(info.input_usd_per_million, info.output_usd_per_million)
+
+
+@cache
+def ship() -> Models:
+    """The models of the data file."""
+    from importlib import resources
+
+    import yaml
+
+    text = resources.files(__package__).joinpath("models.yaml").read_text("utf-8")
+    data = from_plain(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), Shipped)
+    infos: dict[str, ModelInfo] = {}
+    aliases: dict[str, str] = {}
+    for family in ("anthropic", "openai", "google"):
+        for level, tier in enumerate(getattr(data, family), start=1):
+            aliases[tier.alias] = tier.models[-1]
+            for place, name in enumerate(tier.models):
+                price = data.prices.get(name, (None, None))
+                infos[name] = ModelInfo(
+                    name=name,
+                    family=family,
+                    strength=level * TIER + place,
+                    input_usd_per_million=price[0],
+                    output_usd_per_million=price[1],
+                )
+    return Models(infos, aliases, data.retired, data.makers)
+
+
+_HOST = re.compile(r"^(?:.*/|(?:[a-z]{2,6}\.)?(?:anthropic|openai|google)\.)")
+_DATE = re.compile(r"[-@](?:latest|preview|\d{8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{2,4})$")
+_HOSTED = re.compile(r"(?:-v\d+)?(?::\d+)?$")
+_CONTEXT = re.compile(r"\[[^\]]*\]$")
+_CLAUDE = re.compile(r"^claude-(\d)(?:[-.](\d))?-(haiku|sonnet|opus|fable)$")
+_WORD_FIRST = re.compile(r"^claude-(haiku|sonnet|opus|fable)-(\d)(?:[-.](\d))?$")
+
+
+def undated(name: str) -> str:
+    """A model's name without host, date, size of the context window, and a version that only a host writes."""
+    name = _HOST.sub("", _CONTEXT.sub("", name.strip().lower()))
+    name = re.sub(r"-v\d+:\d+$", "", name)
+    while (shorter := _DATE.sub("", name)) != name:
+        name = shorter
+    return name
+
+
+def plain(name: str) -> str:
+    """A model's name without host, date, version of the hosting and size of the context window."""
+    name = undated(_HOSTED.sub("", _CONTEXT.sub("", name.strip().lower())))
+    if found := _CLAUDE.match(name):
+        major, minor, word = found.groups()
+        # Until 3.7 the number came first, since 4 the word does.
+        return name.replace(".", "-") if major < "4" else _claude(word, major, minor)
+    if found := _WORD_FIRST.match(name):
+        word, major, minor = found.groups()
+        return f"claude-{major}-{minor}-{word}" if major < "4" and minor else _claude(word, major, minor)
+    return name
+
+
+def _claude(word: str, major: str, minor: str | None) -> str:
+    if major == "4":
+        return f"claude-{word}-4-{minor or 0}"
+    return f"claude-{word}-{major}" + (f"-{minor}" if minor and minor != "0" else "")

@@ -1,0 +1,32 @@
+"""While the first owner gets ready, a person at a terminal is told once what takes so long."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from interlock.adapters.command import owner_startup
+from interlock.adapters.command.owner_startup import OwnerStartup
+from interlock.core import RunSpec
+
+SPEC = RunSpec(run_id="r1", workspace="/srv/here")
+
+
+class Screen(io.StringIO):
+    """What a person reads."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("slow_s", "times"), [(0.0, 1), (600.0, 0)])
+def test_a_workspace_is_named_once_if_it_takes_long(slow_s: float, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(owner_startup, "SLOW_S", slow_s)
+    now = OwnerStartup(SPEC)
+    now.look()
+    now.look()
+    assert screen.getvalue().count("saving the workspace /srv/here") == times
