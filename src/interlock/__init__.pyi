@@ -1,4 +1,5 @@
 from ._version import __version__ as __version__
+from .adapters.command import Steps as Steps
 from .adapters.inprocess import RunStopped as RunStopped
 from .adapters.inprocess import Session as Session
 from .adapters.inprocess import Supervision as Supervision
