@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -129,6 +130,26 @@ def test_folders_beyond_the_limit_are_looked_at_every_time(
         made = checkpoints.create()
         assert made.basis == "hints"
         assert checkpoints.diff(made.id) == []
+
+
+def test_only_what_is_mounted_in_the_workspace_has_it_walked(
+    watched: Checkpoints, workspace: Path, small_disk: Callable[..., Path], tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    small_disk(tmp_path / "elsewhere")
+    assert watched.create().basis == "hints"
+    (small_disk(workspace / "a") / "file").write_text("on another disk")
+    made = watched.create()
+    assert (made.basis, made.not_covered) == ("walk", ("a: another file system",))
+    subprocess.run(["umount", workspace / "a"], check=True)
+    (workspace / "a" / "file").write_text("new")
+    made = watched.create()
+    assert (made.basis, made.not_covered) == ("walk", ())
+    small_disk(workspace)
+    (workspace / "file").write_text("in place of all")
+    assert watched.create().basis == "walk"
+    subprocess.run(["umount", workspace], check=True)
+    assert watched.create().basis == "walk"
 
 
 def test_what_no_notification_tells_is_found_in_turn(

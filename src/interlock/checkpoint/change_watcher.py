@@ -2,7 +2,7 @@
 
 The kernel queues a notification before the call that caused it returns, and hands them out in order. So a change to a
 file of our own (the sentinel), read back from the same queue, proves that everything before it was read. Where it does
-not come, where the queue overflowed or a mount changed, the answer is: walk everything.
+not come, where the queue overflowed or mounts of the workspace changed, the answer is: walk everything.
 
 Not told: stores through a memory map until the file is closed, and changes through a hard link outside the workspace.
 """
@@ -20,6 +20,7 @@ from struct import Struct as Format
 from msgspec import Struct, field
 
 from ..core import open_notifications
+from .locations import mounts_inside
 from .tree import join
 
 MODIFY, ATTRIB, CLOSE_WRITE = 0x2, 0x4, 0x8
@@ -54,13 +55,13 @@ class Hints(Struct):
 class ChangeWatcher:
     """Watches the folders of one workspace that it is given, from then on."""
 
-    def __init__(self, sentinel: Path, limit: int | None = None) -> None:
+    def __init__(self, sentinel: Path, workspace: Path, limit: int | None = None) -> None:
         """Raises OSError if the kernel gives us no queue."""
         self.limit = _share() if limit is None else limit
         self.read: Callable[[int, int], bytes] = os.read
         self.unwatched: set[str] = set()
         """Folders beyond the limit: these are looked at every time."""
-        self._sentinel = sentinel
+        self._sentinel, self._workspace = sentinel, workspace
         self._folders: dict[int, str] = {}
         self._watches: dict[str, int] = {}
         self._fd = self._mounts = -1
@@ -69,10 +70,10 @@ class ChangeWatcher:
             sentinel.touch(mode=0o600)
             self._marker = self._add(os.fsencode(sentinel), ATTRIB)
             self._mounts = os.open(MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
+            self._standing = self._where_we_are()
         except BaseException:
             self.close()
             raise
-        self._mount_changed()
 
     def begin_walk(self) -> None:
         """Every folder is about to be added again."""
@@ -156,9 +157,17 @@ class ChangeWatcher:
         return number
 
     def _mount_changed(self) -> bool:
+        """Whether the workspace became another, or has something else mounted in it; mounts elsewhere do not count."""
         poll = select.poll()
         poll.register(self._mounts, select.POLLPRI)
-        return any(event & select.POLLPRI for _, event in poll.poll(0))
+        if not any(event & select.POLLPRI for _, event in poll.poll(0)):
+            return False
+        before, self._standing = self._standing, self._where_we_are()
+        return before != self._standing
+
+    def _where_we_are(self) -> tuple[int, int, frozenset[str]]:
+        found = self._workspace.stat()
+        return found.st_dev, found.st_ino, mounts_inside(str(self._workspace))
 
 
 _last: threading.Thread | None = None

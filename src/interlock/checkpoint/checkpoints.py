@@ -113,7 +113,7 @@ class Checkpoints:
                 if watch and file_system_of(workspace) in FITTING:
                     # Where there is none available, every checkpoint walks everything.
                     with suppress(OSError):
-                        found._snapshots.watch(ChangeWatcher(own / "sentinel"))
+                        found._snapshots.watch(ChangeWatcher(own / "sentinel", workspace))
             except BaseException:
                 opened.close()
                 if lock is not None:

@@ -79,7 +79,7 @@ ATTACKS: tuple[Attack, ...] = (
     # Processes
     Attack("stop the owner", "kill -STOP $OWNER && kill -CONT $OWNER"),
     Attack("kill the owner", "kill -9 $OWNER"),
-    Attack("kill the front and the owner", "command -v pgrep > /dev/null || exit 127; for i in $(seq 50); do owner=$(pgrep -P $FRONT -f process.owner) && break; sleep 0.1; done; kill -9 $FRONT $owner"),
+    Attack("kill the front and the owner", "command -v pgrep > /dev/null || exit 127; for i in $(seq 50); do owner=$(pgrep -P $FRONT -f command.owner) && break; sleep 0.1; done; kill -9 $FRONT $owner"),
     Attack("kill the front", "kill -9 $FRONT"),
     Attack("kill the monitor", "kill -9 $MONITOR"),
     Attack("stop the monitor", "kill -STOP $MONITOR && sleep 0.3 && kill -CONT $MONITOR"),

@@ -177,7 +177,7 @@ class Siege:
         tree = read_tree(self.folder)
         assert tree is not None
         self.tree = tree
-        self.owner = next(pid for pid in children_of(self._run.pid) if b"process.owner" in _words(pid))
+        self.owner = next(pid for pid in children_of(self._run.pid) if b"command.owner" in _words(pid))
         os.environ["XDG_RUNTIME_DIR"] = str(self.root / "run")
         self.control = self.root / "run" / "interlock" / socket_path(self.folder.path).name
         first = look_at(tree.keeper.pid) if tree.keeper is not None else None
@@ -305,7 +305,7 @@ class Siege:
         with contextlib.suppress(ProcessLookupError):
             owner = os.pidfd_open(self.owner)
             try:
-                if b"process.owner" in _words(self.owner):
+                if b"command.owner" in _words(self.owner):
                     signal.pidfd_send_signal(owner, signal.SIGKILL)
                     select.select([owner], [], [], 10)
             finally:
