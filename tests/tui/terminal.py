@@ -20,7 +20,10 @@ class Terminal:
     """One tmux server with one window; `text` is what a person sees in it."""
 
     def __init__(self, socket: Path, words: list[str], environment: dict[str, str], columns: int) -> None:
-        self._tmux = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+        settings = socket.with_name(f"{socket.name}.conf")
+        # A window that nobody looks at goes back to this size now and then, whatever it was made with.
+        settings.write_text(f"set -g default-size {columns}x{ROWS}\n")
+        self._tmux = ["tmux", "-S", str(socket), "-f", str(settings)]
         command = f"exec env {' '.join(shlex.quote(f'{k}={v}') for k, v in environment.items())} {shlex.join(words)}"
         subprocess.run(
             [*self._tmux, "new-session", "-d", "-x", str(columns), "-y", str(ROWS), command],
