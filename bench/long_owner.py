@@ -24,11 +24,10 @@ from interlock.report import Story
 from interlock.runtime import Run
 
 NOTES = (
-    "A real `interlock run` of an agent that asks before each of its calls and tells each result, two steps a call. "
-    "Memory is what the owner alone has (PSS). Then its journal is filled up, as an owner would, with more steps and "
-    "snapshots, and the owner is ended by kill -9 several times while the agent goes on: how long until the next owner "
-    "has answered it, and the processor time that this owner has used by then, the start of an interpreter included; "
-    "the goal is 1 s."
+    "A real `interlock run` of an agent that asks before each call and reports its result, two steps a call. Memory is "
+    "the owner's alone (PSS). The journal is then filled up with copies of these steps and snapshots, and the owner is "
+    "killed with -9 several times while the agent carries on: the time until the next owner answers, and the processor "
+    "time it has used by then, interpreter start included. The goal is 1 s."
 )
 
 AGENT = r"""

@@ -20,7 +20,7 @@ import psutil
 from traces import DEFAULT, ROOT, SOURCES, load
 
 EXTRACT = ROOT / "tests" / "data" / "traces"
-ROUNDS = 15
+ROUNDS = 5
 READ = """
 import gzip, json, sys
 for name in sys.argv[1:]:

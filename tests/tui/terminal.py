@@ -21,7 +21,7 @@ class Terminal:
 
     def __init__(self, socket: Path, words: list[str], environment: dict[str, str], columns: int) -> None:
         settings = socket.with_name(f"{socket.name}.conf")
-        # A window that nobody looks at goes back to this size now and then, whatever it was made with.
+        # tmux sometimes resizes a window without a client to this size, whatever size it was created with.
         settings.write_text(f"set -g default-size {columns}x{ROWS}\n")
         self._tmux = ["tmux", "-S", str(socket), "-f", str(settings)]
         command = f"exec env {' '.join(shlex.quote(f'{k}={v}') for k, v in environment.items())} {shlex.join(words)}"
