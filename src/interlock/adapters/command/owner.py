@@ -23,7 +23,6 @@ from ...checkpoint import Change
 from ...config import Models, parse_hosts
 from ...contain import Insiders, late_places, missing_settings
 from ...core import Adapter, Hold, InterlockError, NotFound, from_json
-from ...intervene import context_text
 from ...journal import HELD, JournalReading, RunFolder, Store
 from ...journal_records import StartedRecord
 from ...link import socket_path
@@ -36,7 +35,6 @@ from ...runtime import (
     Parked,
     RunControl,
     Supervisor,
-    clean_up,
     clean_up_store,
     configure_log,
     is_chosen,
@@ -283,11 +281,15 @@ class Owner:
         if self.held.tree is not None:
             self.held.tree.close()
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
+            from ...runtime import clean_up
+
             clean_up(self._folder)
         return finished
 
     def _resume_words(self, parked: Parked) -> str:
         """The message for the client: what happened, and its task."""
+        from ...intervene import context_text
+
         supervisor = self._supervisor
         state = supervisor.pipeline.state(supervisor.run.steady.time())
         contract = context_text(state.context, "strong", None, examples=False)
