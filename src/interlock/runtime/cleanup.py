@@ -11,9 +11,6 @@ from ..journal import Pruned, Store
 
 log = logging.getLogger("interlock")
 
-INCIDENTS = "*/incidents/*/incident.json"
-"""The incidents of all runs of a store."""
-
 
 def clean_up_store(store: Store, config: Config, now: float) -> threading.Thread:
     """Remove old incidents and runs beyond the budget, in a thread: that may take long."""
@@ -24,7 +21,7 @@ def clean_up_store(store: Store, config: Config, now: float) -> threading.Thread
 
 def _clean_up(store: Store, config: Config, now: float) -> None:
     try:
-        if any(store.root.glob(INCIDENTS)):
+        if any(store.root.glob("*/incidents")):
             from .incidents import Incidents
 
             Incidents(store).remove_older_than(config.interventions.emergency_stop.preserve_incident_data_days, now)

@@ -13,7 +13,6 @@ from msgspec import Struct
 from ..core import InterlockError, NotFound, from_json
 from ..intervene import Incident, IncidentReport, RecoveryOption, Stopped
 from ..journal import Store, write_durably
-from .cleanup import INCIDENTS
 
 DAY = 86_400.0
 
@@ -72,7 +71,7 @@ class Incidents:
         return len(old)
 
     def _files(self) -> Iterator[Path]:
-        yield from self.store.root.glob(INCIDENTS)
+        yield from self.store.root.glob("*/incidents/*/incident.json")
 
 
 def read_incidents(folder: Path) -> list[StoredIncident]:

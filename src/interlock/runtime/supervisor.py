@@ -446,7 +446,7 @@ class Supervisor(StepClient):
     def _admit(self, step: Step) -> Step:
         # Not what the agent says: limits go by it.
         step = replace(step, time=self.run.steady.time())
-        self.pipeline.prepare()
+        self._guard.part("supervisor", self.pipeline.prepare, None)
         self.pipeline.prices.warm()
         self.count_from(step.index + 1)
         return self._guard.part("border", lambda: self._redactor.redact(step), withhold(step))
