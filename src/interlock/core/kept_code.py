@@ -16,7 +16,6 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from .._lazy import stubs
-from .platform import map_file, read_mapped
 
 HEADER = 16
 """Bytes before the code in a compiled file: how it was made, and from which source."""
@@ -30,7 +29,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
         self._place = place
 
     def get_code(self, fullname: str) -> CodeType:
-        code = marshal.loads(read_mapped(self._place)[HEADER:])
+        code = marshal.loads(_read_mapped(self._place)[HEADER:])
         assert isinstance(code, CodeType)
         return code
 
@@ -48,11 +47,11 @@ class KeptCode:
             stem, dot, kind = entry.name.partition(".")
             name = package if stem == "__init__" else f"{package}.{stem}"
             if kind == "json":
-                self._data[entry.path] = map_file(os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC))
+                self._data[entry.path] = _map(os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC))
             elif kind == "pyi" and name not in sys.modules:
                 stubs[entry.path.removesuffix("i")] = Path(entry.path).read_text(encoding="utf-8")
             elif kind == "py" and name not in sys.modules:
-                self._modules[name] = (entry.path, map_file(_open_compiled(entry.path)))
+                self._modules[name] = (entry.path, _map(_open_compiled(entry.path)))
             elif not dot and stem != "__pycache__" and entry.is_dir():
                 self.keep(name, Path(entry.path))
 
@@ -82,7 +81,7 @@ class KeptCode:
     def read(self, path: Path) -> bytes:
         """What is in a file of data."""
         place = self._data.get(str(path))
-        return path.read_bytes() if place is None else read_mapped(place)
+        return path.read_bytes() if place is None else _read_mapped(place)
 
 
 KEPT = KeptCode()
@@ -110,3 +109,27 @@ def _open_compiled(source: str) -> int:
         os.close(compiled)
         raise FileNotFoundError(source)
     return compiled
+
+
+def _map(descriptor: int) -> tuple[int, int]:
+    """Where a file is in memory from now on, and its size; closes the descriptor, which `mmap` would keep."""
+    import ctypes
+    import mmap
+
+    try:
+        call = ctypes.CDLL(None, use_errno=True).mmap
+        call.restype, size = ctypes.c_void_p, os.fstat(descriptor).st_size
+        call.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
+        found = call(None, size, mmap.PROT_READ, mmap.MAP_PRIVATE, descriptor, 0)
+        if found is None or found == ctypes.c_void_p(-1).value:
+            raise OSError(ctypes.get_errno(), "the file cannot be mapped")
+        return found, size
+    finally:
+        os.close(descriptor)
+
+
+def _read_mapped(place: tuple[int, int]) -> bytes:
+    """The bytes that `_map` put there."""
+    import ctypes
+
+    return ctypes.string_at(*place)

@@ -297,30 +297,6 @@ def open_notifications() -> int:
         raise unsupported()
 
 
-def map_file(descriptor: int) -> tuple[int, int]:
-    """Where a file is in memory from now on, and its size; closes the descriptor, which `mmap` would keep."""
-    import ctypes
-    import mmap
-
-    try:
-        call = ctypes.CDLL(None, use_errno=True).mmap
-        call.restype, size = ctypes.c_void_p, os.fstat(descriptor).st_size
-        call.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
-        found = call(None, size, mmap.PROT_READ, mmap.MAP_PRIVATE, descriptor, 0)
-        if found is None or found == ctypes.c_void_p(-1).value:
-            raise OSError(ctypes.get_errno(), "the file cannot be mapped")
-        return found, size
-    finally:
-        os.close(descriptor)
-
-
-def read_mapped(place: tuple[int, int]) -> bytes:
-    """The bytes that `map_file` put there."""
-    import ctypes
-
-    return ctypes.string_at(*place)
-
-
 def open_below(folder: int, path: str, flags: int) -> int:
     """Open a path below an open folder in one call, never through a link on the way; OSError with ENOSYS where the
     kernel cannot."""
