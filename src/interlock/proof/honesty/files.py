@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ...core import late_pattern
 
 _TEST = late_pattern(
@@ -47,6 +49,7 @@ def is_source(path: str) -> bool:
     return (_PYTHON.search(path) or _JAVASCRIPT.search(path)) is not None and _LEFT.search(path) is None
 
 
+@lru_cache(1024)
 def is_checked_by(path: str) -> bool:
     """Whether a change of a file may change what checks say: tests, rules, and code that may hold suppressions."""
     return is_test(path) or is_snapshot(path) or is_rule(path) or is_source(path)

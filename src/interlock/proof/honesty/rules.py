@@ -129,16 +129,20 @@ def compare_rules(path: str, before: str | None, after: str | None) -> list[Test
 
 def compare_suppressions(path: str, before: str | None, after: str | None, *, test: bool) -> list[TestFact]:
     """What a change of code silences: checkers, coverage; and code that behaves differently under test."""
-    if after is None:
+    if before is None or after is None:
         return []
-    removed, added = _difference((before or "").splitlines(), after.splitlines())
+    silenced = [each for each in _SUPPRESSIONS if each[0].search(after)]
+    special = not test and _UNDER_TEST.search(after) is not None
+    if not silenced and not special:
+        return []
+    removed, added = _difference(before.splitlines(), after.splitlines())
     facts = []
-    for pattern, what in _SUPPRESSIONS:
+    for pattern, what in silenced:
         new = [line for line, text in added if pattern.search(text)]
         more = len(new) - sum(bool(pattern.search(text)) for _, text in removed)
-        if more > 0 and before is not None:
+        if more > 0:
             facts.append(TestFact(f"{what} in {more} {'place' if more == 1 else 'places'}", path, new[0], "suppressed"))
-    if not test and before is not None:
+    if special:
         for line, text in added:
             if _UNDER_TEST.search(text) and _BRANCH.search(text) and text.strip() not in before:
                 facts.append(TestFact("code now behaves differently under test", path, line, "under_test"))
