@@ -75,11 +75,10 @@ def _statements(text: str) -> tuple[list[list[list[str]]], list[str]]:
     statements: list[list[list[str]]] = []
     operators: list[str] = []
     pipeline: list[list[str]] = [[]]
-    for token in _TOKEN.finditer(text):
-        word = token["word"]
-        if word is not None:
+    for operator, _, _, word in _TOKEN.findall(text):
+        if word:
             pipeline[-1] += _opened(word)
-        elif (operator := token["op"]) is not None:
+        elif operator:
             if operator in ("|", "|&"):
                 pipeline.append([])
             elif pipeline != [[]]:

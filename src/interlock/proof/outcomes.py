@@ -334,7 +334,7 @@ _NO_COMPLAINT = _by_line(
 
 def _command(text: str) -> Said:
     bad = _BAD_NEWS.search(text)
-    if bad is None and _printed_status(text) is None:
+    if bad is None and _printed_status(text) is None and _COMPLAINT.search(text):
         bad = _COMPLAINT.search(_NO_COMPLAINT.sub("", text))
     return ("failed", _line_at(text, bad.group(0))) if bad is not None else None
 
