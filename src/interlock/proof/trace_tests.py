@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..core import Step
+from ..core import Step, Tool
 from ..review import Write, kind_of
 from .calls import read_call
 from .honesty import compare_edits, is_checked_by
@@ -20,6 +20,10 @@ _HIDES = re.compile(
     r"\s+(\S+\.(?:log|out))",
     re.IGNORECASE,
 )
+
+
+def _is_edit(tool: Tool) -> bool:
+    return kind_of(tool.name)[1] == "editor" and "create" not in str(tool.arguments.get("command"))
 
 
 class TraceTests:
@@ -41,15 +45,15 @@ class TraceTests:
         elif step.kind == "tool_call" and step.tool is not None:
             call = read_call(step, step.tool)
             self._reading = (step.tool.call_id, call.reads) if call.reads and is_checked_by(call.reads) else None
-            edits = kind_of(step.tool.name)[1] == "editor" and "create" not in str(step.tool.arguments.get("command"))
             for write in call.writes:
                 if is_checked_by(write.path):
-                    self._write(write, edits=edits)
+                    self._write(write, edits=_is_edit(step.tool))
             hidden = _HIDES.search(call.script) if "sed" in call.script or "grep -v" in call.script else None
             if hidden is not None:
                 what = f"lines with {hidden[1] or hidden[2]} removed from a log"
                 self._hidden.append(TestFact(what, hidden[3] if hidden[3] else "", 0, "evidence"))
-            self._changed.update(path for path in call.paths if path)
+            if call.paths:
+                self._changed.update(filter(None, call.paths))
 
     def facts(self) -> tuple[TestFact, ...]:
         """What the edits changed about tests and rules."""
