@@ -193,12 +193,16 @@ def _subject(kind: ClaimKind, sentence: str) -> str:
     return (found[1] or found[2] or "") if found is not None else ""
 
 
+def _may_claim(line: str) -> bool:
+    return len(line) <= SHORT or line.isspace() or bool(_SIEVE.possible(line))
+
+
 def _sentences(text: str, *, whole: bool = True) -> Iterator[str]:
     """The sentences of a text; unless `whole`, those of lines that may have a claim in them."""
     text = _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
     if not whole and text.isascii():
-        # Beyond ASCII there are marks that join lines, as an empty point of a list does.
-        text = "\n".join([line for line in text.split("\n") if 0 < len(line) <= SHORT or _SIEVE.possible(line)])
+        # Beyond ASCII there are marks that join lines; what is in place of a line is no sentence.
+        text = "\n".join([line if _may_claim(line) else "x" for line in text.split("\n")])
     text = _QUOTED_LINE.sub("", text) if ">" in text else text
     text = _QUOTE.sub('""', text) if '"' in text or "'" in text or not text.isascii() else text
     text = _MARKUP.sub("", text) if _MARKED.search(text) else text
