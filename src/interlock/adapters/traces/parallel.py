@@ -25,10 +25,10 @@ from .lines import LineError
 from .scan import Scanned, TraceScanner
 from .trace_events import Feed, TraceBegin, TraceEnd, TraceEvent, name_of, read_some_lines, step_run
 
-BLOCK_BYTES = 256 * 1024
+BLOCK_BYTES = 512 * 1024
 """Lines that are sent to a lane together; one long line is its own block."""
 PR_SET_PDEATHSIG = 1
-AHEAD = 6
+AHEAD = 4
 """Blocks under way for each lane: enough to keep it busy, few enough to keep memory bounded."""
 
 Line = tuple[int, bytes | LineError]
