@@ -30,9 +30,10 @@ from interlock.link.outbox import RemoteRun
 NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.
 `ps --hub` is a whole process: its processor time, user and system, and how long it took by the clock; the goal is 1 s
 at 5,000 runs. REQUEST to RESULT is to take at most 1.5 times what it takes at 10 runs. "left behind" is how many
-consumers the stream has after so many sessions of owners came and went; the goal is 0. In the last row some of the
-runs are real ones, `interlock run -- sleep` with a process of its own for each owner: one of them is asked, and what is
-left is counted when they have ended."""
+consumers the stream has after so many sessions of owners came and went; the goal is 0. In two rows some of the
+runs are real ones, `interlock run -- sleep` with a process of its own for each owner: one of them is asked, which stops
+and continues its command, and what is left is counted when they have ended. Their ratio is that of the last to the
+first of the two."""
 
 
 REAL = int(os.environ.get("REAL", "200"))
@@ -56,8 +57,12 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
                 left = asyncio.run(_left_behind(settings, 20 if quick else 2 * runs))
                 figures = [f"{listed:.2f}", f"{took:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)]
                 rows.append([f"{runs:,}", *figures])
+                if runs == 10:
+                    few = _ask_real(settings, client, place / "few", runs, 10)
+                    rows.append(_real_row(few, few))
             link.close()
-            rows.append(_real_row(settings, client, place, known, 4 if quick else REAL, first))
+            many = _ask_real(settings, client, place / "many", known, 12 if quick else REAL)
+            rows.append(_real_row(many, few))
     columns = [
         "live runs",
         "ps --hub, s of processor",
@@ -69,45 +74,54 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     return "Hub with many runs", columns, rows
 
 
-def _real_row(settings: Hub, client: HubClient, place: Path, known: int, count: int, first: float) -> list[str]:
-    env = {**os.environ, "XDG_CONFIG_HOME": str(place), "XDG_STATE_HOME": str(place / "real")}
-    env["INTERLOCK_HUB__URL"] = str(settings.url)
-    command = [
-        sys.executable,
-        "-m",
-        "interlock",
-        "run",
-        "--contain",
-        "off",
-        "--",
-        "sh",
-        "-c",
-        "echo up; exec sleep 3600",
+class _Asked(msgspec.Struct):
+    """What was measured with so many runs, some of them real."""
+
+    runs: int
+    real: int
+    listed: float
+    took: float
+    asked: float
+    left: int
+
+
+def _real_row(found: _Asked, few: _Asked) -> list[str]:
+    figures = [
+        f"{found.listed:.2f}",
+        f"{found.took:.2f}",
+        f"{found.asked * 1000:.1f}",
+        f"{found.asked / few.asked:.2f}",
     ]
+    return [f"{found.runs:,}, {found.real} of them real", *figures, str(found.left)]
+
+
+def _ask_real(settings: Hub, client: HubClient, place: Path, known: int, count: int) -> _Asked:
+    env = {**os.environ, "XDG_CONFIG_HOME": str(place.parent), "XDG_STATE_HOME": str(place)}
+    env["INTERLOCK_HUB__URL"] = str(settings.url)
+    agent = ["sh", "-c", "echo up; exec sleep 3600"]
+    command = [sys.executable, "-m", "interlock", "run", "--contain", "off", "--", *agent]
+    before = {run.summary.run_id for run in client.runs()}
     fleet: list[subprocess.Popen[bytes]] = []
     try:
         for number in range(count):
-            (place / f"w{number}").mkdir()
+            workspace = place / f"w{number}"
+            workspace.mkdir(parents=True)
             fleet.append(
-                subprocess.Popen(
-                    command, cwd=place / f"w{number}", env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-                )
+                subprocess.Popen(command, cwd=workspace, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             )
-            if number % 4 == 3:
-                _wait_until_up(fleet[-4:])
-        while len(real := [run for run in client.runs() if _is_real(run)]) < count:
+            if number % 4 == 3 or number == count - 1:
+                _wait_until_up(fleet[number // 4 * 4 :])
+        while len(real := [run for run in client.runs() if run.summary.run_id not in before]) < count:
             time.sleep(0.5)
-        listed, took = min(_spent(str(settings.url), place) for _ in range(3))
+        listed, took = min(_spent(str(settings.url), place.parent) for _ in range(3))
         run_id = real[0].summary.run_id
-        asked = sorted(_ask(client, f"real-{number}", number, run_id) for number in range(40))[20]
+        asked = sorted(_ask(client, f"{place.name}-{number}", number, run_id) for number in range(40))[20]
     finally:
         for run in fleet:
             run.terminate()
         for run in fleet:
             run.wait()
-    left = asyncio.run(_left_behind(settings, 0))
-    figures = [f"{listed:.2f}", f"{took:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)]
-    return [f"{known + count:,}, {count} of them real", *figures]
+    return _Asked(known + count, count, listed, took, asked, asyncio.run(_left_behind(settings, 0)))
 
 
 def _wait_until_up(runs: list[subprocess.Popen[bytes]]) -> None:
@@ -115,10 +129,6 @@ def _wait_until_up(runs: list[subprocess.Popen[bytes]]) -> None:
         assert run.stdout is not None
         if not run.stdout.readline():
             raise SystemExit("a run did not start")
-
-
-def _is_real(run: RemoteRun) -> bool:
-    return not run.summary.run_id.startswith(("bench-", "run-"))
 
 
 async def _publish(settings: Hub, first: int, last: int) -> None:

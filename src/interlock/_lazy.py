@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
+stubs: dict[str, str] = {}
+"""Stubs as they were when their package was kept (core/kept_code.py), by the file of the package."""
+
+
 def lazy(package: str, file: str) -> "Callable[[str], object]":
     """The `__getattr__` of a package: finds a name in the module that the stub beside `file` takes it from.
 
@@ -21,12 +25,11 @@ def lazy(package: str, file: str) -> "Callable[[str], object]":
     def find(name: str) -> object:
         if not homes:
             found = {}
-            with open(f"{file}i", encoding="utf-8") as stub:
-                for line in stub:
-                    if line.startswith("from ."):
-                        _from, home, _import, exported, *_as = line.split()
-                        module = home.lstrip(".")
-                        found[exported] = f"{package.rsplit('.', len(home) - len(module) - 1)[0]}.{module}"
+            for line in (stubs.get(file) or _read(f"{file}i")).splitlines():
+                if line.startswith("from ."):
+                    _from, home, _import, exported, *_as = line.split()
+                    module = home.lstrip(".")
+                    found[exported] = f"{package.rsplit('.', len(home) - len(module) - 1)[0]}.{module}"
             # All at once: another thread must not see a part of them.
             homes.update(found)
         if name == "__all__":
@@ -36,3 +39,8 @@ def lazy(package: str, file: str) -> "Callable[[str], object]":
         return getattr(__import__(homes[name], fromlist=(name,)), name)
 
     return find
+
+
+def _read(stub: str) -> str:
+    with open(stub, encoding="utf-8") as file:
+        return file.read()

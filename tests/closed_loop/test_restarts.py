@@ -50,7 +50,7 @@ def test_a_restart_at_any_point_leads_to_the_same_episodes(
     ) as supervisor:
         play(agent, 15.0, "interlock", Product(supervisor), clock, folder, 80)
         supervisor.run.journal.flush()
-        reader, ours = supervisor.run.journal.reader(), supervisor.pipeline._controller_state
+        reader, ours = supervisor.run.journal.reader(), supervisor.pipeline.parts.state
         assert ours.episodes, "the agent was answered"
         for cut in (0, 9, 33, 60, 90):
             watches = [
@@ -66,4 +66,4 @@ def test_a_restart_at_any_point_leads_to_the_same_episodes(
             replay(watches[0], Part(reader, 0, cut))  # type: ignore[arg-type]
             watches[1].restore(watches[0].save())
             replay(watches[1], Part(reader, cut, None))  # type: ignore[arg-type]
-            assert watches[1]._controller_state == ours
+            assert watches[1].parts.state == ours

@@ -8,13 +8,21 @@ import sys
 PROGRAM = """
 import os, signal, socket, sys, threading
 from pathlib import Path
-from interlock.process import can_fork, end_after, fork, settle_in
+from interlock.process import can_fork, fork, settle_in
 
 def begin(work, *keep):
-    def settled():
+    process = fork()
+    if process is not None:
+        return process
+    status = 1
+    try:
         settle_in("some.module", (os.open(os.devnull, os.O_RDONLY), 1, 2), keep)
         work()
-    return fork() or end_after(settled)
+        status = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(status)
 
 """
 

@@ -248,7 +248,7 @@ def test_trying_again_what_was_refused_is_seen(tmp_path, clock):
 def test_a_reviewer_that_raises_fails_closed_where_that_is_configured(tmp_path, clock):
     sections = {"runtime": Runtime(fail="closed")}
     with supervise(tmp_path, clock, sections=sections) as supervisor:
-        supervisor.pipeline.reviewer = None
+        supervisor.pipeline.parts.reviewer = None
         decision = supervisor.before(supervisor.call("bash", {"command": DESTRUCTIVE}))
         assert decision.action == "deny"
         assert "fail closed" in decision.reason

@@ -44,7 +44,7 @@ def test_where_no_person_can_be_reached_a_publish_is_denied_instead_of_waiting_a
 
 def test_without_a_reviewer_what_acts_is_denied_and_what_reads_goes_on(tmp_path, clock):
     with supervise(tmp_path, clock) as supervisor:
-        supervisor.pipeline.reviewer = None
+        supervisor.pipeline.parts.reviewer = None
         assert supervisor.before(supervisor.call("bash", {"command": "rm -rf build"})).action == "deny"
         assert supervisor.before(supervisor.call("bash", {"command": "curl https://x.example"})).action == "deny"
         assert supervisor.before(supervisor.call("bash", {"command": "ls -l"})).action == "proceed"

@@ -20,7 +20,8 @@ MOST = 48
 """Clauses of one task."""
 PHRASE = 200
 REMEMBERED = 2048
-"""Phrases that are not read twice: the tasks of recorded traces are mostly the same words."""
+SHORT = 1_000
+"""Lines that are not read twice, and characters of one: the tasks of recorded traces are mostly the same words."""
 
 _PASTED = re.compile(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
@@ -225,39 +226,42 @@ _MUST = re.compile(rf"\bmust\s+(?:still\s+|all\s+|also\s+)?{_PASSES}", re.IGNORE
 def clauses_in(task: str, source: str = SOURCE, *, runs: bool = True) -> tuple[Clause, ...]:
     """The clauses that a task's words give; with `runs` false none that has a command run."""
     found: dict[tuple[str, str], Clause] = {}
-    for phrase, listed in _phrases(task[:READ]):
-        for clause in _clauses(phrase, listed, source, runs):
+    listed = False
+    task = task[:READ]
+    if "<" in task or "```" in task or "~~~" in task:
+        task = _PASTED.sub(" ", task)
+    for line in task.splitlines():
+        if not line or line.isspace():
+            continue
+        read = _read_line if len(line) <= SHORT else _read_line.__wrapped__
+        listed, clauses = read(line, listed, source, runs)
+        for clause in clauses:
             found.setdefault((clause.key, clause.value), clause)
             if len(found) >= MOST:
                 return tuple(found.values())
     return tuple(found.values())
 
 
-def _phrases(task: str) -> Iterator[tuple[str, bool]]:
-    """The sentences and points of a task; true for points of a list of constraints."""
-    listed = False
-    for line in _PASTED.sub(" ", task).splitlines():
-        if _QUOTED_LINE.match(line):
-            continue
-        if not line.strip():
-            continue
-        bullet = _BULLET.match(line)
-        if _HEADING.match(line):
-            listed = True
-            continue
-        if bullet is None:
-            listed = False
-        plain = line[bullet.end() :] if bullet is not None else line
-        if _MARKED.match(plain):
-            yield plain.strip(), listed
-            continue
-        for sentence in _SPLIT.split(plain):
-            words = sentence.replace("**", "").strip().strip("*_ ")
-            if 8 <= len(words) <= 600:
-                yield words, listed
-
-
 @lru_cache(REMEMBERED)
+def _read_line(line: str, listed: bool, source: str, runs: bool) -> tuple[bool, tuple[Clause, ...]]:
+    """Whether the next line may be a point of a list of constraints, as this one may be; and what this one says."""
+    if _QUOTED_LINE.match(line):
+        return listed, ()
+    if _HEADING.match(line):
+        return True, ()
+    bullet = _BULLET.match(line)
+    listed = listed and bullet is not None
+    plain = line[bullet.end() :] if bullet is not None else line
+    if _MARKED.match(plain):
+        return listed, _clauses(plain.strip(), listed, source, runs)
+    found: list[Clause] = []
+    for sentence in _SPLIT.split(plain):
+        words = sentence.replace("**", "").strip().strip("*_ ")
+        if 8 <= len(words) <= 600:
+            found += _clauses(words, listed, source, runs)
+    return listed, tuple(found)
+
+
 def _clauses(phrase: str, listed: bool, source: str, runs: bool) -> tuple[Clause, ...]:
     if phrase.endswith("?"):
         return ()
@@ -276,15 +280,40 @@ def _is_rule(phrase: str) -> bool:
 
 
 def _enforced(phrase: str, runs: bool) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
-    """What a phrase demands beyond doubt."""
-    yield from _protected(phrase)
-    yield from _narrowed(phrase)
-    yield from _forbidden(phrase)
-    if runs:
+    """What a phrase demands beyond doubt; its words are looked at first, for most phrases demand nothing."""
+    # Beyond ASCII there are letters that a pattern takes for others.
+    words = phrase.lower() if phrase.isascii() else None
+    if words is None or _has(words, _OF_PROTECTING):
+        yield from _protected(phrase)
+    if words is None or _has(words, _OF_NARROWING):
+        yield from _narrowed(phrase)
+    if words is None or _has(words, _OF_ACTING):
+        yield from _forbidden(phrase)
+    if runs and (words is None or _has(words, _OF_PASSING)):
         for hit in _DONE.finditer(phrase):
             command = next((value for value in hit.groupdict().values() if value), "").strip()
             if _LOOKS_RUN.match(command) and not _CONDITION.search(phrase[hit.end() : hit.end() + 40]):
                 yield "done_when", (command,)
+
+
+_OF_PROTECTING = (
+    "modif", "touch", "edit", "chang", "alter", "updat", "overwrit", "writ", "mess", "tamper", "hands",
+    "stay", "keep", "leav", "remain", "left", "kept", "limits", "only", "frozen",
+)  # fmt: skip
+_OF_NARROWING = (
+    "only", "nothing", "just", "stay", "strict", "limit", "confine", "keep", "entirely", "exclusively", "changes",
+    "edits", "modifications",
+)  # fmt: skip
+_OF_ACTING = ("install", "commit", "push", "deploy")
+_OF_PASSING = ("pass", "succe", "green", "clean", "exit", "without", "report", "work")
+"""One of these is in each phrase that the patterns of a kind match."""
+
+
+def _has(text: str, words: tuple[str, ...]) -> bool:
+    for word in words:  # noqa: SIM110 (any() is slower)
+        if word in text:
+            return True
+    return False
 
 
 def _protected(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:

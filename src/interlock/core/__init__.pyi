@@ -80,6 +80,8 @@ from .issue import Severity as Severity
 from .journal_record import RECORD_VERSION as RECORD_VERSION
 from .journal_record import LostRecord as LostRecord
 from .journal_record import Record as Record
+from .kept_code import KEPT as KEPT
+from .kept_code import keep_packages as keep_packages
 from .keys import STORE_KEY as STORE_KEY
 from .keys import KeyRing as KeyRing
 from .keys import KeyRole as KeyRole

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from functools import cache
 from typing import cast
 
-from ..core import DETECTORS
+from ..core import DETECTORS, KEPT
 from . import patterns
 from .detector import Factory
 
@@ -36,5 +35,4 @@ def issue_types() -> frozenset[str]:
 @cache
 def built_in() -> tuple[Factory, ...]:
     """The detectors that come with Interlock."""
-    names = sorted(module.name for module in pkgutil.iter_modules(patterns.__path__))
-    return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in names)
+    return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in KEPT.names_in(patterns))

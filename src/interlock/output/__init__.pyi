@@ -1,10 +1,9 @@
+from .bare_interpreter import bare_command as bare_command
 from .chunks import GAP as GAP
 from .chunks import SCREEN as SCREEN
 from .chunks import STDERR as STDERR
 from .chunks import STDOUT as STDOUT
 from .chunks import TERMINAL as TERMINAL
-from .copier import copy_output as copy_output
-from .copier import flags_of as flags_of
 from .kept_files import Latest as Latest
 from .kept_files import OutputReader as OutputReader
 from .kept_files import OutputWriter as OutputWriter
@@ -12,5 +11,6 @@ from .kept_files import Printed as Printed
 from .last_lines import LastLines as LastLines
 from .last_lines import read_last_lines as read_last_lines
 from .readable_text import readable as readable
+from .terminal_settings import flags_of as flags_of
 from .windows import parse_since as parse_since
 from .windows import step_window as step_window

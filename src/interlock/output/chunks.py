@@ -1,4 +1,4 @@
-"""What the copier hands to the keeper. Imports next to nothing: each run has a copier, and many print nothing."""
+"""What the copier hands to the keeper, and that to its process. Imports next to nothing: each run has a copier."""
 
 from __future__ import annotations
 
@@ -16,6 +16,9 @@ Source = tuple[str, Callable[[], tuple[int, int]] | None]
 
 Chunk = tuple[float, Source, bytes]
 """When bytes came, from where, and the bytes."""
+
+Piece = tuple[float, tuple[str, tuple[int, int] | None], bytes]
+"""The same with the terminal's size as it was."""
 
 
 def now() -> float:

@@ -1,30 +1,26 @@
 """The copier of a run: takes what its command prints to where it belongs, and has it kept.
 
-python -m interlock.output.copier CONTROL BOUND FOLDER STEPS {NAME SOURCE SINK}...: descriptors of a socket to the
-front, and for each stream of what the command writes to and where that belongs. STEPS, as MODE=SOCKET, is how steps are
-found in what it prints and where they are reported. A separate process, so that the command's streams outlive front and
-owner; it ends when no one can write to them any more.
+A separate process, so that the command's streams outlive front and owner; it ends when no one can write to them any
+more. Each run has one, so it is a bare interpreter that imports next to nothing: what is kept is read by a process of
+its own (keeping.py), which is there only while there is something to keep.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # not signal: its names of signals take 1 MB
 import contextlib
 import errno
-import fcntl
 import os
 import select
-import signal
-import socket
-import struct
-import sys
-import termios
 import threading
-from pathlib import Path
-from typing import Any
 
 from .chunks import STDERR, TERMINAL, Source
 from .keeper import Keeper
 from .step_lines import StepLines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .terminal_settings import TerminalSettings
 
 CHUNK = 1024 * 1024
 LOOK_S = 0.5
@@ -32,9 +28,6 @@ LOOK_S = 0.5
 
 END_S = 0.1
 """How long a stream may take to end once the command has; then a process that it left behind holds it."""
-
-TIOCGPTN = 0x80045430
-"""Asks a pseudo-terminal for its number."""
 
 DRAINED = b"drained\n"
 
@@ -46,7 +39,7 @@ class _Stream:
         name, _, settings = name.partition("=")
         self.source, self.sink = source, sink
         self.steps = steps if name != STDERR and steps.wanted else None
-        self.settings = TerminalSettings(source, sink, settings) if name == TERMINAL else None
+        self.settings = _terminal(source, sink, settings) if name == TERMINAL else None
         self.from_: Source = (name, self.settings.size if self.settings is not None else None)
         self.ended = threading.Event()
         self.drained = threading.Event()
@@ -110,96 +103,37 @@ class _Stream:
         return True
 
 
-class TerminalSettings:
-    """Keeps the terminal that the command writes to, and the one that a person sees, alike.
+def _terminal(source: int, sink: int, settings: str) -> TerminalSettings:
+    from .terminal_settings import TerminalSettings
 
-    The command reads from the person's terminal itself, and the kernel signals it from there; but programs also set and
-    ask the one that they write to.
+    return TerminalSettings(source, sink, settings)
+
+
+def main(arguments: list[str]) -> None:
+    """Copy until every stream has ended.
+
+    The arguments are CONTROL BOUND FOLDER STEPS {NAME SOURCE SINK}...: descriptors of a socket to the front, and for
+    each stream of what the command writes to and where that belongs. STEPS, as MODE=SOCKET, is how steps are found in
+    what it prints and where they are reported.
     """
-
-    def __init__(self, inner: int, outer: int, settings: str) -> None:
-        self._inner, self._outer = inner, outer
-        self._seen = tuple(map(int, settings.split(":")))
-        self._device = termios_device(inner)
-        self.forwards = False
-
-    def size(self) -> tuple[int, int]:
-        """Columns and rows."""
-        rows, columns, _, _ = struct.unpack("4H", fcntl.ioctl(self._inner, termios.TIOCGWINSZ, bytes(8)))
-        return columns or 80, rows or 24
-
-    def follow(self) -> None:
-        """Take over what changed on either side."""
-        with contextlib.suppress(OSError, termios.error):
-            self._follow_size()
-            self._follow_settings()
-
-    def _follow_size(self) -> None:
-        inner, outer = (fcntl.ioctl(each, termios.TIOCGWINSZ, bytes(8)) for each in (self._inner, self._outer))
-        if inner != outer:
-            fcntl.ioctl(self._inner, termios.TIOCSWINSZ, outer)
-            # The kernel announced the new size before they could ask for it here.
-            with contextlib.suppress(OSError):
-                os.killpg(os.tcgetpgrp(self._outer), signal.SIGWINCH)
-
-    def _follow_settings(self) -> None:
-        settings = termios.tcgetattr(self._inner)
-        if flags_of(settings) == self._seen:
-            return
-        outer = termios.tcgetattr(self._outer)
-        iflag, oflag, _, lflag = settings[:4]
-        raw = not iflag & termios.ICRNL and bool(oflag & termios.ONLCR) and not lflag & termios.ICANON
-        processed = 0 if raw else outer[1] & termios.OPOST
-        outer[0], outer[1], outer[3], outer[6] = iflag, oflag & ~termios.OPOST | processed, lflag, settings[6]
-        termios.tcsetattr(self._outer, termios.TCSADRAIN, outer)
-        if oflag & termios.OPOST:
-            # What is written here must arrive unchanged: the outer terminal processes it.
-            settings[1] &= ~termios.OPOST
-            termios.tcsetattr(self._inner, termios.TCSANOW, settings)
-        self._seen = flags_of(settings)
-        self.forwards = not lflag & termios.ICANON and self._is_read()
-
-    def _is_read(self) -> bool:
-        """Whether a program reads from the terminal that it writes to: a pager opens it by its name."""
-        group = os.tcgetpgrp(self._outer)
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if os.getpgid(int(process.name)) != group or int(process.name) == os.getpid():
-                    continue
-                others = [fd for fd in (process / "fd").iterdir() if fd.name not in ("1", "2")]
-                if any(str(fd.readlink()) == self._device for fd in others):
-                    return True
-        return False
-
-
-def flags_of(settings: list[Any]) -> tuple[int, ...]:
-    """The settings that programs change."""
-    return (settings[0], settings[1], settings[3])
-
-
-def termios_device(master: int) -> str:
-    """The path of the other end of a pseudo-terminal."""
-    (number,) = struct.unpack("I", fcntl.ioctl(master, TIOCGPTN, bytes(4)))
-    return f"/dev/pts/{number}"
-
-
-def copy_output(arguments: list[str]) -> None:
-    """Copy until every stream has ended; the arguments are those of this module."""
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGHUP, signal.SIGTERM, signal.SIGTTOU):
-        signal.signal(number, signal.SIG_IGN)
+    for name in ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP", "SIGTERM", "SIGTTOU"):
+        _signal.signal(getattr(_signal, name), _signal.SIG_IGN)
     front, bound, folder, where, *words = arguments
-    control = socket.socket(fileno=int(front))
+    control = int(front)
     mode, _, path = where.partition("=")
     steps = StepLines(mode, path)
     each = zip(*[iter(words)] * 3, strict=True)
     streams = [_Stream(name, int(source), int(sink), steps) for name, source, sink in each]
-    keeper = Keeper(Path(folder), int(bound))
+    for descriptor in (control, *(stream.source for stream in streams)):
+        # Whoever keeps it must not hold them open.
+        os.set_inheritable(descriptor, False)
+    keeper = Keeper(folder, int(bound))
 
     def copy(number: int, stream: _Stream) -> None:
         if not stream.copy(keeper):
             # As without us: the command's next write fails.
             with contextlib.suppress(OSError):
-                control.sendall(b"closed %d\n" % number)
+                os.write(control, b"closed %d\n" % number)
             os.close(stream.source)
 
     threads = [threading.Thread(target=copy, args=each) for each in enumerate(streams)]
@@ -211,13 +145,15 @@ def copy_output(arguments: list[str]) -> None:
     steps.close()
     keeper.close()
     with contextlib.suppress(OSError):
-        control.sendall(DRAINED)
+        os.write(control, DRAINED)
+    # There is nothing to tidy up.
+    os._exit(0)
 
 
-def _answer(control: socket.socket, streams: list[_Stream], keeper: Keeper, steps: StepLines) -> None:
+def _answer(control: int, streams: list[_Stream], keeper: Keeper, steps: StepLines) -> None:
     """The front says that the command has ended: whatever it printed is to be where it belongs."""
     with contextlib.suppress(OSError):
-        if not control.recv(1) or all(stream.ended.wait(END_S) for stream in streams):
+        if not os.read(control, 1) or all(stream.ended.wait(END_S) for stream in streams):
             return
         for stream in streams:
             stream.ask()
@@ -225,8 +161,4 @@ def _answer(control: socket.socket, streams: list[_Stream], keeper: Keeper, step
             stream.drained.wait()
         keeper.flush()
         steps.flush()
-        control.sendall(DRAINED)
-
-
-if __name__ == "__main__":
-    copy_output(sys.argv[1:])
+        os.write(control, DRAINED)

@@ -1,12 +1,12 @@
-"""Keeper: takes what was copied, and keeps it. A separate thread, so that no command waits for redaction."""
+"""Keeper: takes what was copied, and has it kept. A separate thread, so that no command waits for redaction."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from pathlib import Path
 
 from .chunks import GATHER_S, Chunk, Source, now
+from .keeping_process import KeeperDied, KeepingProcess
 
 RING = 8 * 1024 * 1024
 """Bytes that wait to be kept. While the head has room a command that is faster waits; later, the oldest go."""
@@ -14,12 +14,21 @@ RING = 8 * 1024 * 1024
 MOST_WAIT_S = 1.0
 """How long a command waits for room at most."""
 
+QUIET_S = 10.0
+"""How long nothing may be printed before the process that keeps it ends; each time twice as long, as it came again."""
+
+AGAIN_S = 1.0
+"""How long after the end of a process that was killed, or could not be started, there is another one."""
+
+LAST_TRIES = 3
+"""How often one is started where nothing follows any more."""
+
 
 class Keeper:
     """`put` what comes from a source, in any thread; `flush` returns when all of it is kept."""
 
-    def __init__(self, folder: Path, bound: int) -> None:
-        self._folder, self._bound = folder, bound
+    def __init__(self, folder: str, bound: int) -> None:
+        self._kept = KeepingProcess(folder, bound)
         self._ring: deque[Chunk] = deque()
         self._size, self._dropped = 0, 0
         self._changed = threading.Condition()
@@ -58,21 +67,44 @@ class Keeper:
             self._thread.join()
 
     def _work(self) -> None:
-        # Here, where no one waits for it: a command that prints nothing needs none of it.
-        from .kept_streams import KeptStreams
-
         try:
-            kept = KeptStreams(self._folder, self._bound)
-            while (taken := self._take()) is not None:
-                kept.keep(*taken)
+            while self._follows():
+                self._start()
+                taken, dropped = self._take()
+                try:
+                    filling = self._kept.keep(taken, dropped)
+                except KeeperDied:
+                    lost = dropped + sum(len(data) for _, _, data in taken)
+                    filling = self._filling
+                    with self._changed:
+                        self._dropped += lost
                 with self._changed:
-                    self._filling = kept.writer.filling_head
+                    self._filling = filling
                     self._idle = not self._ring
                     self._changed.notify_all()
-            kept.finish()
+            self._kept.finish()
         except OSError:
             # No room, or no folder any more: the command continues, and what it prints is not kept.
             self._give_up()
+
+    def _follows(self) -> bool:
+        """Wait for something to keep; False if nothing follows. While it takes long, no process is there for it."""
+        quiet_s = QUIET_S * 2**self._kept.rests
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._ring or self._closing, quiet_s):
+                self._kept.rest()
+                self._changed.wait_for(lambda: self._ring or self._closing)
+            return bool(self._ring)
+
+    def _start(self) -> None:
+        """Have a process, before anything is taken for it: an upgrade may be under way."""
+        tries = 0
+        while not self._kept.start():
+            with self._changed:
+                tries += self._closing
+                if tries == LAST_TRIES:
+                    raise OSError
+                self._changed.wait_for(lambda: self._closing, AGAIN_S)
 
     def _give_up(self) -> None:
         while True:
@@ -84,11 +116,8 @@ class Keeper:
                     return
                 self._changed.wait()
 
-    def _take(self) -> tuple[list[Chunk], int] | None:
+    def _take(self) -> tuple[list[Chunk], int]:
         with self._changed:
-            self._changed.wait_for(lambda: self._ring or self._closing)
-            if not self._ring:
-                return None
             if not self._closing:
                 self._changed.wait_for(lambda: self._hurry or self._closing or self._size > RING // 4, GATHER_S)
             taken, dropped = list(self._ring), self._dropped

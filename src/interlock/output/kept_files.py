@@ -8,12 +8,11 @@ printing, and the screen that it draws.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-
-import msgspec
-from msgspec import Struct
+from typing import NamedTuple
 
 from .chunks import GAP
 
@@ -26,7 +25,7 @@ HEADER = 64
 LATEST = "latest.json"
 
 
-class Printed(Struct, frozen=True):
+class Printed(NamedTuple):
     """A piece of output: when it came, from which stream, and its bytes, which may hold control characters."""
 
     time: float
@@ -38,7 +37,7 @@ class Printed(Struct, frozen=True):
         return self.data.decode("utf-8", "replace")
 
 
-class Latest(Struct, frozen=True):
+class Latest(NamedTuple):
     """What came last, when, and what is not whole yet: the unfinished line, the screen as it is drawn now."""
 
     time: float = 0.0
@@ -81,7 +80,7 @@ class OutputWriter:
             return
         self._latest = latest
         draft = self._folder / f".{LATEST}"
-        draft.write_bytes(msgspec.json.encode(latest))
+        draft.write_text(json.dumps(latest._asdict(), ensure_ascii=False), "utf-8", "replace")
         draft.replace(self._folder / LATEST)
 
     def close(self) -> None:
@@ -137,11 +136,10 @@ class OutputReader:
 
     def latest(self) -> Latest:
         """What came last; empty if nothing did."""
-        from ..core import from_json
-
         try:
-            return from_json((self._folder / LATEST).read_bytes(), Latest)
-        except (OSError, msgspec.DecodeError):
+            latest = Latest(**json.loads((self._folder / LATEST).read_bytes()))
+            return latest._replace(screen=tuple(latest.screen))
+        except (OSError, ValueError, TypeError):
             return Latest()
 
     def size(self) -> int:

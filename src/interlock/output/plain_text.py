@@ -23,11 +23,18 @@ _KEY_ENDS = re.compile(rb"-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----")
 
 
 class RedactedLines:
-    """Gives out whole lines. What is not whole is held back, so that no secret is seen in halves."""
+    """Gives out whole lines. What is not whole is held back, so that no secret is seen in halves.
 
-    def __init__(self) -> None:
+    `before` are the lines before, which may say what the first one is.
+    """
+
+    def __init__(self, before: bytes = b"") -> None:
         self._held = b""
-        self._before = b""
+        self._before = before
+
+    def left(self) -> bytes | None:
+        """What a successor needs to continue as its `before`; None while something is held back."""
+        return None if self._held else self._before
 
     def feed(self, data: bytes) -> bytes:
         """What can be given out now."""
@@ -74,8 +81,14 @@ class RedactedLines:
 class PlainText:
     """A stream that is not a terminal: `feed` yields pieces of (stream, text) that are final."""
 
-    def __init__(self, stream: str) -> None:
-        self._stream, self._lines = stream, RedactedLines()
+    def __init__(self, stream: str, before: bytes = b"") -> None:
+        self._stream, self._lines = stream, RedactedLines(before)
+
+    def left(self) -> bytes | None:
+        return self._lines.left()
+
+    def resize(self, columns: int, rows: int) -> None:
+        """It has no size."""
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
         return [(self._stream, self._lines.feed(data))]

@@ -1,15 +1,19 @@
-"""StepLines: finds step lines in what a command prints, and reports them to the owner of its run."""
+"""StepLines: finds step lines in what a command prints, and reports them to the owner of its run.
+
+Imports next to nothing until there is one: each run has a copier, and few commands print steps.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import queue
-import re
-import socket
 import threading
 import time
 
-STEP_LINE = re.compile(rb'\s*\{\s*"(before|after)"\s*:')
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import queue
+    import socket
+
 MAX_LINE = 1024 * 1024
 """Bytes; a longer line is not a step."""
 
@@ -31,7 +35,7 @@ class StepLines:
         self._first, self._path = mode == AUTO, path
         self._rest = b""
         self._skips = False
-        self._lines: queue.Queue[bytes | None] = queue.Queue(WAITING)
+        self._lines: queue.Queue[bytes | None] | None = None
         self._thread: threading.Thread | None = None
 
     def feed(self, data: bytes) -> None:
@@ -43,38 +47,43 @@ class StepLines:
                 return
         self._rest = rest if len(rest) <= MAX_LINE else b""
         self._skips = self._skips or len(rest) > MAX_LINE
-        if self._first and not STEP_LINE.match(rest) and len(rest) > MAX_PREFIX:
+        if self._first and len(rest) > MAX_PREFIX and not is_step_line(rest):
             self.wanted = False
 
     def flush(self) -> None:
         """Wait until the owner knows every line so far."""
         deadline = time.monotonic() + PATIENCE_S
-        while self._lines.unfinished_tasks and time.monotonic() < deadline:
+        while self._lines is not None and self._lines.unfinished_tasks and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def close(self) -> None:
         """Tell the owner what is left."""
         if self.wanted and self._rest:
             self._see(self._rest)
-        if self._thread is not None:
+        if self._thread is not None and self._lines is not None:
             self._lines.put(None)
             self._thread.join(PATIENCE_S)
 
     def _see(self, line: bytes) -> None:
         skipped, self._skips = self._skips, False
-        is_step = not skipped and STEP_LINE.match(line) is not None
+        is_step = not skipped and is_step_line(line)
         if self._first and line.strip():
             self._first, self.wanted = False, is_step
         if is_step:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._tell, name="interlock-steps", daemon=True)
+            import queue
+
+            if self._lines is None:
+                self._lines = queue.Queue(WAITING)
+                self._thread = threading.Thread(target=self._tell, args=(self._lines,), daemon=True)
                 self._thread.start()
             with contextlib.suppress(queue.Full):
                 self._lines.put(line, timeout=PUT_S)
 
-    def _tell(self) -> None:
+    def _tell(self, lines: queue.Queue[bytes | None]) -> None:
+        import socket
+
         connection: socket.socket | None = None
-        while (line := self._lines.get()) is not None:
+        while (line := lines.get()) is not None:
             deadline = time.monotonic() + PATIENCE_S
             while time.monotonic() < deadline:
                 try:
@@ -90,13 +99,25 @@ class StepLines:
                     connection.close()
                     connection = None
                 time.sleep(0.1)
-            self._lines.task_done()
+            lines.task_done()
         if connection is not None:
             connection.close()
 
 
+SPACE = b" \t\n\r\f\v"
+
 MAX_PREFIX = 64
 """Bytes without a line's end from which the first line is known not to be a step."""
+
+
+def is_step_line(line: bytes) -> bool:
+    """Whether a line begins as one that reports a step does: `{"before":` or `{"after":`."""
+    if not line.lstrip(SPACE).startswith(b"{"):
+        return False
+    key = line.lstrip(SPACE)[1:].lstrip(SPACE)
+    return any(
+        key.startswith(name) and key[len(name) :].lstrip(SPACE).startswith(b":") for name in (b'"before"', b'"after"')
+    )
 
 
 def read_line(connection: socket.socket) -> bytes:

@@ -4,7 +4,6 @@ from .contained_start import Enclosure as Enclosure
 from .containment_check import abilities as abilities
 from .forked_process import Forked as Forked
 from .forked_process import can_fork as can_fork
-from .forked_process import end_after as end_after
 from .forked_process import fork as fork
 from .forked_process import rename_process as rename_process
 from .forked_process import settle_in as settle_in

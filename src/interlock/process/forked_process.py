@@ -8,8 +8,6 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from typing import NoReturn
 
 
 class Forked:
@@ -73,18 +71,6 @@ def settle_in(module: str, streams: tuple[int, int, int], keep: tuple[int, ...])
     _take_streams(streams)
     _close_all_but(keep)
     rename_process([sys.executable or "python3", "-P", "-m", module])
-
-
-def end_after(work: Callable[[], None]) -> NoReturn:
-    """In a fork: do this, and end."""
-    status = 1
-    try:
-        work()
-        status = 0
-    except BaseException:  # noqa: BLE001  it ends here, and says why
-        sys.excepthook(*sys.exc_info())
-    finally:
-        os._exit(status)
 
 
 def _take_streams(streams: tuple[int, int, int]) -> None:

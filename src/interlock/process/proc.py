@@ -46,17 +46,18 @@ def look_at(pid: int) -> Process | None:
         return None
     # The name is in parentheses and may itself hold spaces and parentheses.
     fields = line[line.rindex(b")") + 2 :].split()
+    # By position: a look at the whole machine makes one for each of its processes.
     return Process(
-        pid=pid,
-        start=int(fields[19]),
-        state=fields[0].decode(),
-        parent=int(fields[1]),
-        group=int(fields[2]),
-        session=int(fields[3]),
-        threads=int(fields[17]),
-        cpu_s=(int(fields[11]) + int(fields[12])) / TICKS,
-        waited_cpu_s=(int(fields[13]) + int(fields[14])) / TICKS,
-        resident_bytes=int(fields[21]) * PAGE,
+        pid,
+        int(fields[19]),
+        fields[0].decode(),
+        int(fields[1]),
+        int(fields[2]),
+        int(fields[3]),
+        int(fields[17]),
+        (int(fields[11]) + int(fields[12])) / TICKS,
+        (int(fields[13]) + int(fields[14])) / TICKS,
+        int(fields[21]) * PAGE,
     )
 
 
@@ -84,15 +85,16 @@ def _look_elsewhere(pid: int) -> Process | None:
         return None
 
 
-def look_around() -> dict[int, Process]:
-    """Every process of the machine that is not dead, by pid."""
+def look_around(known: dict[int, Process] | None = None) -> dict[int, Process]:
+    """Every process of the machine that is not dead, by pid; those that are `known` are not read again."""
     if LINUX:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
     else:
         import psutil
 
         pids = psutil.pids()
-    seen = (look_at(pid) for pid in pids)
+    get = (known or {}).get
+    seen = (get(pid) or look_at(pid) for pid in pids)
     return {process.pid: process for process in seen if process and not process.dead}
 
 

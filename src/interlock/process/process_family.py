@@ -10,6 +10,7 @@ from ..core import boot_id
 from . import proc
 from .handle import TreeHandle
 from .proc import Process
+from .process_table import ProcessTable
 
 MARKER = "INTERLOCK_TREE"
 """The environment variable that every process of a tree inherits; trees inside trees are joined by colons."""
@@ -29,6 +30,7 @@ class ProcessFamily:
         self._same_boot = handle.boot == boot_id()
         self._known: dict[int, int] = {handle.root.pid: handle.root.start}
         self._strangers: dict[int, int] = {}
+        self._table = ProcessTable()
         self._never: set[int] = set()
         self._looked = False
         self._looking = threading.Lock()
@@ -59,7 +61,7 @@ class ProcessFamily:
         `seeds` are pids known to belong from elsewhere, such as a cgroup.
         """
         with self._looking:
-            table = proc.look_around()
+            table = self._table.look()
             if not self._same_boot:
                 return {}, table
             members = self._gather(table, set(seeds))
@@ -68,6 +70,7 @@ class ProcessFamily:
             self._known = {pid: process.start for pid, process in ordered.items()}
             others = {pid: process for pid, process in table.items() if pid not in members}
             self._strangers = {pid: p.start for pid, p in others.items() if self._strangers.get(pid) == p.start}
+            self._table.settle(p for pid, p in others.items() if pid in self._strangers)
             return ordered, others
 
     def has_left(self, inside: Collection[int]) -> bool:
@@ -78,7 +81,8 @@ class ProcessFamily:
         """The members, at a cost that does not grow with the machine: from their cgroup, else from lists of children.
 
         With `strays` the children of those inside the cgroup are listed as well: one of them may have left it.
-        For figures, not for acting: what hides from both is only found by `look`, which this falls back to.
+        What hides from both is only found by `look`, which this falls back to: so for figures, and for those that a
+        look has just found and stopped.
         """
         if not self._looked or (inside is None and not (proc.TELLS_CHILDREN and self.keeper)):
             return self.look(inside or ())[0]

@@ -56,11 +56,13 @@ def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float
             time.sleep(PAUSE_S)
 
 
-def resume(family: ProcessFamily, *, outside: Collection[int] = ()) -> SignalOutcome:
-    """Continue every stopped member, children before parents so that no parent notices that its child was stopped."""
+def resume(family: ProcessFamily, inside: Collection[int] | None) -> SignalOutcome:
+    """Continue every stopped member, children before parents so that no parent notices that its child was stopped.
+
+    `inside` are those of their cgroup, which something else continues; None if there is none.
+    """
     refused: set[int] = set()
-    members, _ = family.look(outside)
-    ours = [p for p in members.values() if p.pid not in outside]
+    ours = [p for pid, p in family.sample(inside, strays=True).items() if pid not in (inside or ())]
     # A stop may still be on its way to one that looks alive, and SIGCONT takes it back.
     for process in reversed(ours):
         _send(process, signal.SIGCONT, refused)

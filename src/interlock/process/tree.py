@@ -111,11 +111,11 @@ class ProcessTree:
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
-                resumed = signals.resume(self._family)
+                resumed = signals.resume(self._family, None)
                 self._order(CONTINUE)
                 return self._how(begin, resumed)
             inside = self._group.pids()
-            strays = signals.resume(self._family, outside=inside)
+            strays = signals.resume(self._family, inside)
             held = self._group.thaw(FREEZE_S)
             return self._how(begin, strays, len(inside), held)
 
@@ -133,7 +133,8 @@ class ProcessTree:
                 moving = tuple(sorted(inside))
             elif not self._group.confirmed():
                 moving, waiting = self._group.stuck()
-        outside = [p for p in self._look() if p.pid not in inside]
+        found = self._family.sample(inside if self._group else None, strays=True)
+        outside = [process for pid, process in found.items() if pid not in inside]
         moving += tuple(p.pid for p in outside if not p.stopped and p.state != "D")
         return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
 

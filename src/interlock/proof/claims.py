@@ -112,8 +112,8 @@ _QUOTED_FILE = late_pattern(r"\.[A-Za-z]{1,5}[`'\"]")
 """The end of a file's name as a claim quotes it: found much faster than the claim."""
 _THEY, _FILES, _FIRST = range(3)
 _SIEVE = Sieve(
-    [_THEY_PASS, _WROTE, *(each for kind, each in PATTERNS if kind != "done")],
-    [each for kind, each in PATTERNS if kind == "done"],
+    [_THEY_PASS, _WROTE, *(each for _, each in PATTERNS)],
+    [_FIRST, _FIRST + 1, *(at for at, (kind, _) in enumerate(PATTERNS, _FIRST) if kind == "done")],
 )
 
 
@@ -193,7 +193,8 @@ def _subject(kind: ClaimKind, sentence: str) -> str:
 
 def _sentences(text: str) -> Iterator[str]:
     text = _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
-    text = _QUOTE.sub('""', _QUOTED_LINE.sub("", text) if ">" in text else text)
+    text = _QUOTED_LINE.sub("", text) if ">" in text else text
+    text = _QUOTE.sub('""', text) if '"' in text or "'" in text or not text.isascii() else text
     text = _MARKUP.sub("", text) if _MARKED.search(text) else text
     # Most texts have only plain ends in them, which are found much faster.
     parts = _PLAIN_END.sub(r"\g<0>\n", text).split("\n") if text.isascii() and ";" not in text else _END.split(text)

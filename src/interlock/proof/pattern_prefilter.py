@@ -24,28 +24,32 @@ class Sieve:
     The text may still have markup, quotations and check marks in it, which are left out before the patterns read it.
     """
 
-    def __init__(self, *groups: Sequence[re.Pattern[str]]) -> None:
-        """`groups`: patterns with wide gaps multiply each other's states, and are better apart."""
-        self._groups = groups
+    def __init__(self, patterns: Sequence[re.Pattern[str]], apart: Sequence[int] = ()) -> None:
+        """`apart`: places of patterns with wide gaps, which multiply the states of others."""
+        self._patterns = patterns
+        self._groups = (tuple(at for at in range(len(patterns)) if at not in apart), tuple(apart))
 
     @cached_property
-    def _sets(self) -> list[tuple[re2.Set, int]]:
+    def _sets(self) -> list[tuple[re2.Set, tuple[int, ...]]]:
         """Made when it is first asked: that takes as long as reading hundreds of messages."""
-        sets: list[tuple[re2.Set, int]] = []
-        count = 0
+        sets: list[tuple[re2.Set, tuple[int, ...]]] = []
         for group in self._groups:
             made = re2.Set.SearchSet()
-            for pattern in group:
-                made.Add(f"(?i){_loosened(pattern.pattern)}")
+            for at in group:
+                made.Add(f"(?i){_loosened(self._patterns[at].pattern)}")
             made.Compile()
-            sets.append((made, count))
-            count += len(group)
+            sets.append((made, group))
         return sets
 
     def possible(self, text: str) -> list[int]:
         """The patterns that may match, by their places, in order."""
         plain = text.encode("utf-8", "replace").translate(None, b"*_#")
-        return sorted(first + at for made, first in self._sets for at in made.Match(plain) or ())
+        found: list[int] = []
+        for made, group in self._sets:
+            if hits := made.Match(plain):
+                found += [group[hit] for hit in hits]
+        found.sort()
+        return found
 
 
 def _loosened(pattern: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import msgspec
 from msgspec import Struct, field
@@ -22,6 +23,12 @@ CHECKS, CLAIMS, FILES, OPEN = 128, 64, 512, 64
 
 _HANDS_OVER = re.compile(r"transfer|hand_?off|hand_?over|escalate|terminate|ask_user", re.IGNORECASE)
 """Tools that end a run in another way than by a message."""
+
+
+@lru_cache(512)
+def _hands_over(name: str) -> bool:
+    return _HANDS_OVER.search(name) is not None
+
 
 ChangedSince = Callable[[str], Sequence[str] | None]
 """The files that differ now from a tree; None if that tree is not known any more."""
@@ -187,7 +194,7 @@ class ProofTracker:
 
     def _call(self, step: Step, tool: Tool) -> None:
         call = read_call(step, tool)
-        self.state.last_call = "" if call.answers or _HANDS_OVER.search(tool.name) else tool.name
+        self.state.last_call = "" if call.answers or _hands_over(tool.name) else tool.name
         self._write(call, step.index)
         if call.says:
             self._say(call.says, step.index, printed=not call.answers)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from itertools import islice, pairwise
 from typing import Any
 
-import msgspec
-
 from .bounds import ONE_LINE, cut, mend
 
 TEXT = 16 * 1024
@@ -103,6 +101,8 @@ def make_plain(value: object, depth: int = DEPTH) -> object:
             return REST
         items = [make_plain(item, depth - 1) for item in islice(value, ITEMS)]
         return items if len(value) <= ITEMS else [*items, f"{REST} {len(value) - ITEMS} more"]
+    import msgspec
+
     try:
         return make_plain(msgspec.to_builtins(value, enc_hook=_name_type), depth - 1) if depth else REST
     except RecursionError:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import unicodedata
 
-from ..core import Usage
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..core import Usage
 
 CONTENT = 64 * 1024
 """Characters of a step's content. Loops and errors show in far less, and a journal of many steps stays small."""
@@ -58,6 +60,8 @@ def mend(text: str) -> str:
 
 def countable(usage: Usage) -> Usage:
     """The usage in numbers that can be added up: what is below nothing, or no number, was not said."""
+    from ..core import Usage
+
     cost = usage.cost_usd
     return Usage(
         input_tokens=_count(usage.input_tokens),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import NamedTuple
 
 
-class Shape(Struct, frozen=True):
+class Shape(NamedTuple):
     """A secret's shape. `hint` is cheap and must match wherever `pattern` does.
 
     The secret is the pattern's group (the one of several that matched), or all of the match. With `mixed` it has to

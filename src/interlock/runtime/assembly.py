@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 from msgspec.structs import replace
@@ -29,17 +29,12 @@ from ..core import (
     compile_late_patterns,
     from_plain,
 )
-from ..detect import built_in
-from ..intervene import BUILT_IN, Templates, parse_templates
 from ..journal import RunFolder, Store, new_run_id, open_store
 from ..journal_records import Fault
 from ..redact import one_line, redact_argv, redact_text, redact_tree
-from ..review import Reviewer
 from .alerts import Alerts
 from .approvals import Approvals
-from .continuation import choose, continue_run
 from .directive_executor import DirectiveExecutor, ProcessControl
-from .incidents import Incidents
 from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
 from .notifier import DeliveryFailure, Notifier, apprise_channel
@@ -50,6 +45,9 @@ from .run import Run
 from .run_control import RunControl
 from .supervisor import Supervisor
 from .task_instructions import read_task_files
+
+if TYPE_CHECKING:
+    from ..intervene import Templates
 
 
 class Options(TypedDict, total=False):
@@ -120,6 +118,8 @@ def open_supervisor(options: Options) -> Supervisor:
         store.discard(spec.run_id)
         raise
     if wanted is not None:
+        from .incidents import Incidents
+
         incidents = Incidents(store)
         incidents.settle(incidents.find(wanted[0]), "continued", wanted[1], spec.run_id)
     supervisor.checkpoint(cause="start", step=0)
@@ -132,7 +132,10 @@ def rehearse() -> None:
 
     Starts no thread, and asks neither the environment nor what is installed: those are as they are when a run begins.
     """
-    from . import workspace  # noqa: F401
+    from ..detect import built_in
+    from ..proof import is_checked_by  # noqa: F401
+    from ..review import Reviewer
+    from . import incidents, judging_parts, pipeline_state, workspace  # noqa: F401
 
     built_in()
     Reviewer(Config().review, redact_context(Context(original_prompt="task", workspace="/"))).warm()
@@ -144,6 +147,9 @@ def _go_on(
     wanted: tuple[str, str], spec: RunSpec, config: Config, store: Store, options: Options
 ) -> tuple[RunSpec, Config, Options]:
     """A run that continues one that was stopped, under the rules of the option that was chosen."""
+    from .continuation import choose, continue_run
+    from .incidents import Incidents
+
     stored = Incidents(store).find(wanted[0])
     chosen = choose(stored, wanted[1])
     if chosen.name == "abort":
@@ -232,8 +238,9 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         processes=options.get("processes"),
         notifier=open_alerts(run, config, options.get("notifier")),
     )
+    hints = config.interventions.soft_correction.custom_prompts_path
     plugins = options.get("plugins") or Plugins(
-        templates=read_templates(config.interventions.soft_correction.custom_prompts_path),
+        templates=read_templates(hints) if hints is not None else None,
         muted=read_mutes(Path(spec.workspace)) if spec.workspace is not None else frozenset(),
     )
     context = options.get("context") or Context(original_prompt=spec.task, workspace=spec.workspace)
@@ -247,10 +254,17 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
         plugins=plugins,
         metrics=options.get("metrics") or process_metrics(),
         approvals=options.get("approvals"),
+        late=adapter.name == SILENT and "plugins" not in options and _is_plain(config),
     )
     if adapter.name != SILENT:
         supervisor.pipeline.warm()
     return supervisor
+
+
+def _is_plain(config: Config) -> bool:
+    """Whether nothing is set about how steps are judged: what is set can be wrong, and that is said at the start."""
+    usual = Config()
+    return (config.review, config.detect, config.interventions) == (usual.review, usual.detect, usual.interventions)
 
 
 def _with_contract(context: Context, contract: Contract | None) -> Context:
@@ -281,6 +295,8 @@ def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket |
 
 def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -> Templates:
     """The templates of `soft_correction.custom_prompts_path` over the built-in ones; without a path the built-in."""
+    from ..intervene import BUILT_IN, parse_templates
+
     if path is None:
         return BUILT_IN
     file = Path(path).expanduser()

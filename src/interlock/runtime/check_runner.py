@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO
 
 from ..journal_records import CommandResult
-from ..proof import why_not_passed
 from ..redact import redact_text
 
 LOOK_S = 0.5
@@ -75,6 +74,8 @@ class CheckRunner:
             process.wait()
             text = _tail(output)
             if status == 0:
+                from ..proof import why_not_passed
+
                 why = why_not_passed(command, text)
             return CommandResult(command, status, round(time.monotonic() - begin, 3), text, why)
 

@@ -8,23 +8,25 @@ import threading
 from ..config import Config
 from ..core import InterlockError
 from ..journal import Pruned, Store
-from .incidents import Incidents
 
 log = logging.getLogger("interlock")
 
 
 def clean_up_store(store: Store, config: Config, now: float) -> threading.Thread:
-    """Remove old incidents now, and runs beyond the budget in a thread: that may take long."""
-    Incidents(store).remove_older_than(config.interventions.emergency_stop.preserve_incident_data_days, now)
-    thread = threading.Thread(target=_prune, args=(store, config.store.max_bytes), name="interlock-prune", daemon=True)
+    """Remove old incidents and runs beyond the budget, in a thread: that may take long."""
+    thread = threading.Thread(target=_clean_up, args=(store, config, now), name="interlock-prune", daemon=True)
     thread.start()
     return thread
 
 
-def _prune(store: Store, max_bytes: int) -> None:
+def _clean_up(store: Store, config: Config, now: float) -> None:
     try:
+        if any(store.root.glob("*/incidents")):
+            from .incidents import Incidents
+
+            Incidents(store).remove_older_than(config.interventions.emergency_stop.preserve_incident_data_days, now)
         failed: list[Pruned] = []
-        for gone in store.prune(max_bytes=max_bytes, failed=failed):
+        for gone in store.prune(max_bytes=config.store.max_bytes, failed=failed):
             log.info("run removed", extra={"run_id": gone.run_id, "bytes": gone.bytes, "why": gone.why})
         for kept in failed:
             log.warning("a run could not be removed: %s", kept.problem, extra={"run_id": kept.run_id})

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 
 from ..checkpoint import Restored
-from ..contract import PREFIX, broken_by
+from ..contract import broken_by
 from ..core import CheckpointInfo, Clause, Inject, InterlockError, Message, MessageMeta, Review, Step, matches
 from ..journal_records import BreachRecord, ContractRecord
 from .checkpoint_causes import AFTER_STEP
@@ -46,6 +46,8 @@ class ContractEnforcer:
 
     def approve(self, step: Step, review: Review | None) -> None:
         """A person let a call change what the contract does not name."""
+        from ..contract import PREFIX
+
         if review is not None and f"{PREFIX}may-change" in review.rules and step.tool is not None:
             self._open.add(step.tool.call_id or str(step.index))
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
-from ..config import Config, named_files
-from ..contract import ContractCheck, advance, agree, work_items
+from ..config import Config
+from ..contract import advance, agree, work_items
 from ..core import (
     DESTRUCTIVE_ACTION,
     EVERY_CAPABILITY,
@@ -31,22 +32,8 @@ from ..core import (
     compile_late_patterns,
     from_msgpack,
 )
-from ..decide import (
-    Controller,
-    ControllerState,
-    Episode,
-    Observed,
-    Ruling,
-    Rulings,
-    Sighting,
-    StepClock,
-    count_anew,
-    strongest,
-)
-from ..detect import Detectors
+from ..decide import StepClock
 from ..journal_records import Fault, Opinion
-from ..proof import ProofTracker, read_claims
-from ..review import Reviewer, rough_review
 from .checkpoint_causes import AFTER_STEP
 from .fail_open import Guard
 from .file_count import count_files
@@ -55,6 +42,13 @@ from .plugins import Plugins
 from .prices import Prices
 from .step_outcome import StepOutcome
 from .usage_tracker import UsageTracker
+
+if TYPE_CHECKING:
+    from ..decide import Controller, ControllerState, Episode, Ruling, Rulings
+    from ..detect import Detectors
+    from ..proof import ProofTracker
+    from ..review import Reviewer
+    from .judging_parts import JudgingParts
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the trouble is over."""
@@ -72,28 +66,12 @@ MARKS = 64
 """Checkpoints whose detector windows are kept in memory; going back further starts the windows anew."""
 
 
-class PipelineState(Struct):
-    """Everything that later answers depend on."""
-
-    controller: ControllerState
-    clock: StepClock
-    run: RunState
-    ledger: bytes
-    meter: bytes
-    reviewer: bytes
-    detectors: bytes
-    marks: dict[str, bytes]
-    throttled_for: set[str] = set()
-    model: str | None = None
-    proof: bytes = b""
-    raised: list[Issue] = []
-
-
 class DecisionPipeline:
     """One run, seen and answered.
 
     `model` is whose price counts until a step names its own; `guard` isolates the parts; `assume_checkpoint` is for
-    recorded traces; `attended` says that a person answers what the contract asks.
+    recorded traces; `attended` says that a person answers what the contract asks. `late`: the parts that judge steps
+    are made with the first of them.
     """
 
     def __init__(
@@ -110,39 +88,18 @@ class DecisionPipeline:
         contained: bool = False,
         assume_checkpoint: bool = False,
         attended: bool = False,
+        late: bool = False,
     ) -> None:
-        plugins = plugins or Plugins()
         self._given = context
         context = agree(context, config.contract)
-        self._contract_config, self._attended = config.contract, attended
+        self._contract_config = config.contract
         window = config.interventions.resource_throttling.metrics_window_seconds
         self.guard = guard or Guard(None, _nothing)
-        self.reviewer = Reviewer(
-            config.review,
-            context,
-            context.workspace,
-            restorable=bool(restorable),
-            contained=contained,
-            private=named_files(config),
-        )
-        self.detectors = Detectors(
-            config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=self.guard.detectors
-        )
-        self.controller = Controller(
-            config.interventions,
-            capabilities,
-            strategies=plugins.strategies,
-            custom=plugins.interventions,
-            templates=plugins.templates,
-            restorable=True if assume_checkpoint else restorable,
-        )
         self.ledger = UsageTracker(window)
         self.meter = LimitMeter(config.limits.plain, window, config.limits.ceiling)
         self.prices = Prices(config.models)
-        self.proof = ProofTracker()
         self._model = model
         self._assume_checkpoint = assume_checkpoint
-        self._controller_state = self.controller.start()
         self._clock = StepClock()
         self._run = RunState(run_id=run_id, context=context, limits=config.limits.plain)
         self._marks: dict[str, bytes] = {}
@@ -150,8 +107,67 @@ class DecisionPipeline:
         self._assumed = False
         self.priced = 0.0
         self._raised: list[Issue] = []
-        self._fresh = self.detectors.save()
-        self._hold_to(context)
+        self._parts: JudgingParts | None = None
+        self._making = threading.Lock()
+
+        def make() -> JudgingParts:
+            from .judging_parts import JudgingParts
+
+            return JudgingParts(
+                config,
+                context,
+                capabilities=capabilities,
+                plugins=plugins or Plugins(),
+                guard=self.guard,
+                restorable=restorable,
+                contained=contained,
+                assume_checkpoint=assume_checkpoint,
+                attended=attended,
+            )
+
+        self._make = make
+        if not late:
+            _ = self.parts
+
+    @property
+    def parts(self) -> JudgingParts:
+        """What judges steps; made when it is first asked for."""
+        if self._parts is None:
+            with self._making:
+                if self._parts is None:
+                    parts = self._make()
+                    parts.hold_to(self._run.context)
+                    if self._run.checkpoints:
+                        # The windows of all of them are as they are at the start, which is what one without has.
+                        parts.proof.mark(self._run.checkpoints[-1].id, after=False)
+                    self._parts = parts
+        return self._parts
+
+    def prepare(self) -> None:
+        """Have ready what judges steps, before the time begins that it has for one."""
+        if self._parts is None:
+            self.guard.part("reviewer", self.reviewer.warm, None)
+
+    @property
+    def has_judged(self) -> bool:
+        """Whether there may have been a step."""
+        return self._parts is not None
+
+    @property
+    def reviewer(self) -> Reviewer:
+        return self.parts.reviewer
+
+    @property
+    def detectors(self) -> Detectors:
+        return self.parts.detectors
+
+    @property
+    def controller(self) -> Controller:
+        return self.parts.controller
+
+    @property
+    def proof(self) -> ProofTracker:
+        return self.parts.proof
 
     @property
     def context(self) -> Context:
@@ -160,6 +176,9 @@ class DecisionPipeline:
 
     def warm(self) -> None:
         """Make now what the first steps would have to wait for."""
+        from ..proof import read_claims
+
+        _ = self.parts
         self.prices.warm()
         compile_late_patterns()
         read_claims("Done: all tests pass.")
@@ -168,9 +187,7 @@ class DecisionPipeline:
         """The verdict on a call before it runs; None for what is no call."""
         if step.kind != "tool_call" or step.origin != "agent":
             return None
-        found = self.guard.part("reviewer", self.reviewer.review, None, step)
-        # A failing reviewer must not let an unreviewed call through.
-        return found if found is not None else rough_review(step)
+        return self.parts.review(step)
 
     def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
         """The same for steps that have happened, each with what the results before it have taught."""
@@ -257,7 +274,9 @@ class DecisionPipeline:
 
         Empty if all are over; None if there never was one.
         """
-        state = self._controller_state
+        if self._parts is None:
+            return None
+        state = self._parts.state
         found = [episode for episode in state.episodes if episode.open]
         if not found:
             return "" if state.opened else None
@@ -268,15 +287,17 @@ class DecisionPipeline:
 
         Gives the episodes that ended with that.
         """
-        before = self._controller_state
+        parts = self._parts
+        before = parts.state if parts is not None else None
         if status == "running" and self._run.status != "running":
-            self._controller_state = count_anew(self._controller_state)
+            if parts is not None:
+                parts.count_anew()
             over = self.meter.over(self.ledger.spend)
             if over is not None and not over.ends:
                 self.meter.loosen()
                 self.meter.raise_ceiling(self.ledger.spend)
         self._run = replace(self._run, status=status)
-        return _changed(before, self._controller_state)
+        return _changed(before, parts.state) if parts is not None and before is not None else ()
 
     @property
     def person_reachable(self) -> bool:
@@ -296,6 +317,8 @@ class DecisionPipeline:
     def mark(self, checkpoint: CheckpointInfo) -> None:
         """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
         self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
+        if self._parts is None:
+            return
         self.proof.mark(checkpoint.id, after=checkpoint.cause == AFTER_STEP)
         if checkpoint.cause != AFTER_STEP:
             # After a step they are what they are before the next one, which makes its own checkpoint.
@@ -307,7 +330,7 @@ class DecisionPipeline:
         """The run went back to a checkpoint: windows and growth samples go back too, spend and history stay."""
         at = next((known for known in self._run.checkpoints if known.id == checkpoint_id), None)
         windows = self._marks.get(checkpoint_id)
-        self.detectors.go_back(windows if windows is not None else self._fresh)
+        self.detectors.go_back(windows if windows is not None else self.parts.fresh)
         self.proof.mark(checkpoint_id, after=False)
         if at is not None:
             self.ledger.forget_growth(at.time)
@@ -316,9 +339,11 @@ class DecisionPipeline:
 
     def save(self) -> bytes:
         """Everything that later answers depend on."""
+        from .pipeline_state import PipelineState
+
         return msgspec.msgpack.encode(
             PipelineState(
-                self._controller_state,
+                self.parts.state,
                 self._clock,
                 self._run,
                 self.ledger.save(),
@@ -335,8 +360,10 @@ class DecisionPipeline:
 
     def restore(self, state: bytes) -> None:
         """Continue from what `save` gave."""
+        from .pipeline_state import PipelineState
+
         saved = from_msgpack(state, PipelineState)
-        self._controller_state, self._clock, self._run = saved.controller, saved.clock, saved.run
+        self.parts.state, self._clock, self._run = saved.controller, saved.clock, saved.run
         self._marks, self._throttled_for = saved.marks, saved.throttled_for
         self._model = saved.model or self._model
         self._raised = list(saved.raised)
@@ -359,11 +386,8 @@ class DecisionPipeline:
 
     def _hold_to(self, context: Context) -> None:
         """Review calls under the contract of this context, and repeat it from now on."""
-        contract = context.contract
         self._run = replace(self._run, context=context)
-        self.reviewer.check = (
-            ContractCheck(contract, context.workspace, attended=self._attended) if contract.enforced else None
-        )
+        self.parts.hold_to(context)
 
     def _hear_prompt(self, prompt: str) -> None:
         """Where nothing else says what the task is, the newest prompt does; its clauses replace those of the last."""
@@ -406,10 +430,10 @@ class DecisionPipeline:
             self.meter.loosen()
 
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> StepOutcome:
-        before = self._controller_state
+        parts, before = self.parts, self.parts.state
         if step.kind == "tool_call":
-            before = self._controller_state = replace(before, pace=before.pace.called(now))
-        sightings = self._sightings(step) if before.episodes else ()
+            before = parts.state = replace(before, pace=before.pace.called(now))
+        sightings = parts.sightings(step) if before.episodes else ()
         instructed = step.kind == "message" and step.role == "user" and self.detectors.instructed
         if not issues and not before.pending and not sightings and not instructed:
             return StepOutcome(now, assumed, progressed=progressed)
@@ -418,35 +442,14 @@ class DecisionPipeline:
             began = [episode.began for episode in before.episodes if episode.open]
             checkpoints = (_assumed_checkpoint(issues, began, now),)
         run = replace(self.state(now), step=step.index, checkpoints=checkpoints)
-        seen = Observed(
-            step=step.index,
-            agent=self.detectors.seen,
-            issues=tuple(issues),
-            sightings=sightings,
-            instructed=instructed,
-            progressed=progressed,
-        )
-        ruled = self.guard.part("controller", self.controller.advance, None, before, seen, run, now)
+        ruled = parts.decide(run, now, issues, sightings, instructed=instructed, progressed=progressed)
         if ruled is None:
             return StepOutcome(now, assumed, tuple(issues), progressed=progressed)
-        self._controller_state, rulings = ruled
+        parts.state, rulings = ruled
         self._run = replace(rulings.run, checkpoints=self._run.checkpoints)
-        changed = _changed(before, self._controller_state)
+        changed = _changed(before, parts.state)
         self._settle(rulings, changed)
         return StepOutcome(now, assumed, tuple(issues), rulings.rulings, rulings.judged, progressed, changed)
-
-    def _sightings(self, step: Step) -> tuple[Sighting, ...]:
-        """What the step showed of every episode of its agent; of those that are over as well, for relapses."""
-        found = []
-        agent = self.detectors.seen
-        for episode in self._controller_state.episodes:
-            if episode.agent == agent:
-                followed = [self.detectors.follow(episode.issue.type, stuck, step) for stuck in episode.stuck]
-                sign = strongest([sign for _, sign in followed if sign is not None])
-                stuck = tuple(stuck for stuck, _ in followed)
-                if sign is not None or stuck != episode.stuck:
-                    found.append(Sighting(episode.id, stuck, sign))
-        return tuple(found)
 
     def _settle(self, rulings: Rulings, changed: tuple[Episode, ...]) -> None:
         """Hold the run to what was decided; count anew what is over."""

@@ -7,11 +7,13 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Generic, TypeVar, TypeVarTuple
 
 from ..core import InvalidState, Issue, Seen, thread_seconds
-from ..detect import Asked
 from ..journal_records import Fault
+
+if TYPE_CHECKING:
+    from ..detect import Asked
 
 T = TypeVar("T")
 Given = TypeVarTuple("Given")

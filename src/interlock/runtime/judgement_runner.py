@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec.structs import replace
 
 from ..core import Applied, Directive, Stop
-from ..decide import Ruling
-from ..intervene import Continue, RecoveryNeeded, Stopped, offered, with_files
 from ..journal_records import AppliedRecord, IncidentRecord
 from .directive_executor import DirectiveExecutor, with_timeout
 from .fail_open import Guard
-from .incidents import save_stop
 from .run import Run
 from .step_outcome import StepOutcome
+
+if TYPE_CHECKING:
+    from ..decide import Ruling
+    from ..intervene import Stopped
 
 SAVE_PATIENCE_S = 5.0
 """How long saving an incident may take; the agent is stopped by then."""
@@ -38,6 +41,8 @@ class DirectiveRunner:
 
     def carry_out(self, judgement: StepOutcome) -> None:
         """Everything that is still to be done."""
+        from ..intervene import Continue, RecoveryNeeded, Stopped
+
         for ruling in judgement.rulings:
             if isinstance(ruling.answer, Stopped):
                 self._save(ruling.answer)
@@ -61,6 +66,9 @@ class DirectiveRunner:
 
     def _save(self, stopped: Stopped) -> None:
         """The incident on disk, best effort and timed: a full disk or a hanging one must not undo the stop."""
+        from ..intervene import offered, with_files
+        from .incidents import save_stop
+
         folder = self.run.folder
         unknown: tuple[str, ...] = ()
         changed = with_timeout(self._changed_files, SAVE_PATIENCE_S, unknown)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from ..core import Status, Step
-from ..decide import Episode
 from ..journal_records import EpisodeRecord, StatusRecord, StepRecord
 from .decision_pipeline import DecisionPipeline
 from .fail_open import PendingResult
@@ -18,10 +17,11 @@ from .run import Run
 from .step_outcome import StepOutcome
 
 if TYPE_CHECKING:
+    from ..decide import Episode
     from .model_judge import Judge
 
 Take = Callable[[StepRecord, StepOutcome], None]
-Describe = Callable[[Sequence[Episode]], list[EpisodeRecord]]
+Describe = Callable[[Sequence["Episode"]], list[EpisodeRecord]]
 
 
 class LateResults:

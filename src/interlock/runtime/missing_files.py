@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core import Step
-from ..proof import claimed_files
 
 MOST = 8
 """Files of one step that are looked for."""
@@ -18,6 +17,8 @@ def missing_files(step: Step, workspace: str | None) -> tuple[str, ...] | None:
     """
     if workspace is None or step.role != "assistant" or not step.content:
         return None
+    from ..proof import claimed_files
+
     claimed = claimed_files(step.content)[:MOST]
     if not claimed:
         return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
-from ..decide import Strategy
-from ..detect import Factory
-from ..intervene import BUILT_IN, Custom, Templates
+if TYPE_CHECKING:
+    from ..decide import Strategy
+    from ..detect import Factory
+    from ..intervene import Custom, Templates
 
 
 class Plugins(Struct, frozen=True):
@@ -15,5 +18,5 @@ class Plugins(Struct, frozen=True):
     detectors: tuple[Factory, ...] = ()
     strategies: dict[str, Strategy] | None = None
     interventions: tuple[Custom, ...] | None = None
-    templates: Templates = BUILT_IN
+    templates: Templates | None = None
     muted: frozenset[str] = frozenset()

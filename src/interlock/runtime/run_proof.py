@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ..core import InterlockError, Step
 from ..journal_records import BreachRecord, ProofRecord, StopGateRecord, read_body
-from ..proof import ClaimVerdict, ProofTracker, TestFact, is_checked_by
 from .checkpoint_causes import MEANWHILE
+from .decision_pipeline import DecisionPipeline
 from .fail_open import Guard
 from .run import Run
 from .workspace import RunWorkspace
+
+if TYPE_CHECKING:
+    from ..proof import ClaimVerdict, TestFact
 
 CAUSE = "proof"
 """Why a checkpoint was made at a claim."""
@@ -21,8 +25,8 @@ CAUSE = "proof"
 class RunProof:
     """For one run; the caller holds the supervisor's lock."""
 
-    def __init__(self, run: Run, tracker: ProofTracker, workspace: RunWorkspace | None, guard: Guard) -> None:
-        self.tracker = tracker
+    def __init__(self, run: Run, pipeline: DecisionPipeline, workspace: RunWorkspace | None, guard: Guard) -> None:
+        self._pipeline = pipeline
         self._run, self._workspace, self._guard = run, workspace, guard
         self._recorded: tuple[object, ...] = ()
 
@@ -30,18 +34,18 @@ class RunProof:
         """Each claim from a step on with its verdict on the tree as it is, and what changed about the tests."""
         workspace = self._workspace
         if workspace is None or workspace.newest is None:
-            return ProofRecord(self.tracker.verdicts(since=since), step=self._run.summary.steps)
+            return ProofRecord(self._verdicts(since=since), step=self._run.summary.steps)
         # What a silent process did is its own; what changed after a call that was seen is not known to be.
         cause = MEANWHILE if workspace.newest.cause == MEANWHILE else CAUSE
         return self._at(workspace, workspace.create("", workspace.newest.step, cause).id, since)
 
     def note(self, step: Step) -> None:
         """Keep the verdicts on what a message claims, as it is made: by the newest checkpoint, without a new one."""
-        if step.kind != "message" or self.tracker.claimed_at != step.index:
+        if step.kind != "message" or self._pipeline.proof.claimed_at != step.index:
             return
         newest = self._workspace.newest if self._workspace is not None else None
         if self._workspace is None or newest is None:
-            found = ProofRecord(self.tracker.verdicts(), step=self._run.summary.steps)
+            found = ProofRecord(self._verdicts(), step=self._run.summary.steps)
         else:
             found = self._at(self._workspace, newest.id, 0)
         self._keep(found)
@@ -51,14 +55,21 @@ class RunProof:
 
         `settled`: by a look at everything; `by_itself`: the agent was not ended from outside.
         """
-        ending = self.tracker.ending if by_itself else ""
-        if not settled and not self.tracker.claims and not ending:
+        tracker = self._pipeline.proof if self._pipeline.has_judged else None
+        ending = tracker.ending if tracker is not None and by_itself else ""
+        if not settled and not (tracker is not None and tracker.claims) and not ending:
             return
         found = self._guard.part("proof", self._settled if settled else self.now, None)
         if found is not None:
             nothing: tuple[str, ...] = ()
             kept = self._guard.part("journal", self.contract_lines, nothing)
             self._guard.part("journal", self._keep, None, replace(found, contract=kept, ending=ending))
+
+    def _verdicts(
+        self, changed: Callable[[str], Sequence[str] | None] | None = None, *, since: int = 0
+    ) -> tuple[ClaimVerdict, ...]:
+        """Where there was no step, nothing was claimed."""
+        return self._pipeline.proof.verdicts(changed, since=since) if self._pipeline.has_judged else ()
 
     def contract_lines(self) -> tuple[str, ...]:
         """What was kept and what was broken of the contract, as recorded: the last checks, and every breach."""
@@ -83,7 +94,7 @@ class RunProof:
     def _settled(self) -> ProofRecord:
         newest = self._workspace.settle() if self._workspace is not None else None
         if self._workspace is None or newest is None:
-            return ProofRecord(self.tracker.verdicts(), step=self._run.summary.steps)
+            return ProofRecord(self._verdicts(), step=self._run.summary.steps)
         return self._at(self._workspace, newest.id, 0)
 
     def _at(self, workspace: RunWorkspace, tree: str, since: int) -> ProofRecord:
@@ -95,12 +106,16 @@ class RunProof:
             return [change.path for change in differing if change.kind not in ("touched", "attributes")]
 
         return ProofRecord(
-            self.tracker.verdicts(changed, since=since), self._tests(workspace, tree), tree, self._run.summary.steps
+            self._verdicts(changed, since=since), self._tests(workspace, tree), tree, self._run.summary.steps
         )
 
     def _tests(self, workspace: RunWorkspace, tree: str) -> tuple[TestFact, ...]:
         try:
             start = workspace.checkpoints.default_target(self._run.spec.run_id).id
+            if start == tree:
+                return ()
+            from ..proof import is_checked_by
+
             changed = workspace.checkpoints.texts(start, tree, is_checked_by)
         except InterlockError:
             # The checkpoint of the start is gone: then nothing is known, and nothing is said.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from ..core import Directive, Intervention, Issue
-from ..decide import Episode, Ruling
+
+if TYPE_CHECKING:
+    from ..decide import Episode, Ruling
 
 
 class StepOutcome(Struct, frozen=True):

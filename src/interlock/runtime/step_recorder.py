@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ..core import Issue, Step
-from ..decide import Episode
 from ..journal_records import EpisodeRecord, InterventionRecord, LimitRecord, RecordBody, StepRecord
 from .alerts import Alerts
 from .decision_pipeline import DecisionPipeline
 from .metrics import Metrics
 from .run import Run
 from .step_outcome import StepOutcome
+
+if TYPE_CHECKING:
+    from ..decide import Episode
 
 log = logging.getLogger("interlock")
 

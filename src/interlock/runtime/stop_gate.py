@@ -79,7 +79,8 @@ class StopGate:
                 # The transcript that they are in may come later; the same claim twice is one.
                 step = Step(run_id=self._run.spec.run_id, index=self._step, role="assistant", content=said[:SAID])
                 self._pipeline.proof.observe(step)
-            if not (commands or self._pipeline.proof.claims or self._git.start is not None):
+            claims = self._pipeline.has_judged and self._pipeline.proof.claims
+            if not (commands or claims or self._git.start is not None):
                 return PASS
         with self._turn:
             results, tree = self._check(commands)

@@ -30,7 +30,6 @@ from ..core import (
 from ..journal import RunFolder, is_viewed
 from ..journal_records import Fault, PersonRecord, SnapshotRecord, StepRecord
 from ..redact import StepRedactor, redact_text, withhold
-from ..review import rough_review
 from .approvals import ApprovalAnswer, Approvals
 from .budgets import open_budgets
 from .call_permission import Permission
@@ -87,6 +86,7 @@ class Supervisor(StepClient):
         plugins: Plugins | None = None,
         metrics: Metrics | None = None,
         approvals: Approvals | None = None,
+        late: bool = False,
     ) -> None:
         super().__init__(run)
         self.config = config
@@ -111,9 +111,11 @@ class Supervisor(StepClient):
             restorable=executor.workspace is not None,
             contained=is_contained(),
             attended=self.approvals.needed,
+            late=True,
         )
         self.context = self.pipeline.context
-        self._guard.part("reviewer", self.pipeline.reviewer.warm, None)
+        if not late:
+            self.pipeline.prepare()
         self.recorder = StepRecorder(run, self.pipeline, metrics, executor.notifier)
         self.runner = DirectiveRunner(run, executor, self._guard)
         budgets = open_budgets(run, config)
@@ -124,7 +126,7 @@ class Supervisor(StepClient):
         self._enforcer = ContractEnforcer(
             run, self.pipeline, executor, self._checkpointing, self._guard, observe=self._observe
         )
-        self.proof = RunProof(run, self.pipeline.proof, executor.workspace, self._guard)
+        self.proof = RunProof(run, self.pipeline, executor.workspace, self._guard)
         self.on_result: Callable[[Step], None] = lambda step: None
         self.stop_gate = StopGate(
             run, self.pipeline, executor, self._checkpointing, self.proof, config.contract, self._lock,
@@ -434,6 +436,8 @@ class Supervisor(StepClient):
             return PROCEED
         if self.config.runtime.fail != "closed":
             # Not judged in time: what may write or send waits for a better moment anyway.
+            from ..review import rough_review
+
             unseen = record.step.kind == "tool_call" and record.review is None
             rough = rough_review(record.step) if unseen else None
             return Decision("deny", reason=refusal(rough)) if rough and rough.verdict == "block" else PROCEED
@@ -442,6 +446,7 @@ class Supervisor(StepClient):
     def _admit(self, step: Step) -> Step:
         # Not what the agent says: limits go by it.
         step = replace(step, time=self.run.steady.time())
+        self._guard.part("supervisor", self.pipeline.prepare, None)
         self.pipeline.prices.warm()
         self.count_from(step.index + 1)
         return self._guard.part("border", lambda: self._redactor.redact(step), withhold(step))

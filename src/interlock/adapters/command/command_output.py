@@ -11,14 +11,12 @@ import fcntl
 import os
 import socket
 import subprocess
-import sys
 import termios
 import threading
 from pathlib import Path
 
 from ...core import widen_pipe
-from ...output import STDERR, STDOUT, TERMINAL, flags_of
-from ...process import Forked, can_fork, end_after, fork, settle_in
+from ...output import STDERR, STDOUT, TERMINAL, bare_command, flags_of
 
 COPIER = "interlock.output.copier"
 
@@ -40,7 +38,7 @@ class CommandOutput:
         self.stderr: int | None = None
         self._folder, self._bound, self._steps = folder, bound, steps
         self._sources: list[tuple[str, int, int]] = []
-        self._process: subprocess.Popen[bytes] | Forked | None = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._drained = threading.Event()
         self._starts = 0
@@ -96,11 +94,12 @@ class CommandOutput:
         arguments = [str(there.fileno()), str(self._bound), str(self._folder), self._steps, *words]
         handed = (there.fileno(), *(source for _, source, _ in self._sources))
         with there:
-            self._process = _fork(arguments, handed) if can_fork() else _spawn(arguments, handed)
+            command = bare_command(COPIER, arguments)
+            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
         self._control = here
         threading.Thread(target=self._hear, args=(here, self._process), name="interlock-output", daemon=True).start()
 
-    def _hear(self, control: socket.socket, process: subprocess.Popen[bytes] | Forked) -> None:
+    def _hear(self, control: socket.socket, process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(OSError), control.makefile("rb") as lines:
             for line in lines:
                 word, _, number = line.partition(b" ")
@@ -116,21 +115,6 @@ class CommandOutput:
             with contextlib.suppress(OSError):
                 os.close(source)
         self._sources.clear()
-
-
-def _fork(arguments: list[str], handed: tuple[int, ...]) -> Forked:
-    from ...output import copy_output
-
-    def copy() -> None:
-        settle_in(COPIER, (os.open(os.devnull, os.O_RDONLY), 1, 2), handed)
-        copy_output(arguments)
-
-    return fork() or end_after(copy)
-
-
-def _spawn(arguments: list[str], handed: tuple[int, ...]) -> subprocess.Popen[bytes]:
-    command = [sys.executable or "python3", "-P", "-m", COPIER, *arguments]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
 
 
 def _are_same(one: int, other: int) -> bool:

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING
 from ...checkpoint import Change
 from ...config import Models, parse_hosts
 from ...contain import Insiders, late_places, missing_settings
-from ...core import Adapter, Hold, InterlockError, NotFound, from_json
-from ...intervene import context_text
+from ...core import Adapter, Hold, InterlockError, NotFound, from_json, keep_packages
 from ...journal import HELD, JournalReading, RunFolder, Store
 from ...journal_records import StartedRecord
 from ...link import socket_path
@@ -36,7 +35,6 @@ from ...runtime import (
     Parked,
     RunControl,
     Supervisor,
-    clean_up,
     clean_up_store,
     configure_log,
     is_chosen,
@@ -86,6 +84,12 @@ log = logging.getLogger("interlock")
 
 LAST_WORDS_S = 600.0
 """How far back the last words of a client reach."""
+
+LATE = ("contract", "decide", "detect", "intervene", "proof", "review", "runtime")
+"""Packages that a run without steps does without. They are kept as they are now for the first step."""
+
+JUDGING = "interlock.runtime.judging_parts"
+"""The module that imports them."""
 
 EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
 """Why a run was ended, and the exit status that says so."""
@@ -155,7 +159,7 @@ class Owner:
                 self._proxy.recall(run.journal.reader())
         self.held.on_frozen = self._keep_own_work
         self._say: Callable[[str], None] = lambda _: None
-        self._removed = False
+        self._removed = self._kept_late = False
         self._monitor = Monitor(
             self._supervisor,
             self.held,
@@ -283,11 +287,15 @@ class Owner:
         if self.held.tree is not None:
             self.held.tree.close()
         if run.reason == "EMERGENCY_STOP" and self._begin.config.interventions.emergency_stop.auto_cleanup:
+            from ...runtime import clean_up
+
             clean_up(self._folder)
         return finished
 
     def _resume_words(self, parked: Parked) -> str:
         """The message for the client: what happened, and its task."""
+        from ...intervene import context_text
+
         supervisor = self._supervisor
         state = supervisor.pipeline.state(supervisor.run.steady.time())
         contract = context_text(state.context, "strong", None, examples=False)
@@ -328,12 +336,20 @@ class Owner:
             self._say("steps are read from what the command prints: they are recorded and reviewed, but not blocked")
 
     def _look_around(self) -> None:
+        self._keep_late()
         self.parking.look()
         self._liveness.look()
         self._notice_removal()
         self._follow_person()
         self._hooks.look()
         self._watch.look_at_cgroup()
+
+    def _keep_late(self) -> None:
+        """See, once, that the first step is judged by the code of now, whatever is installed until then."""
+        if not self._kept_late:
+            self._kept_late = True
+            if JUDGING not in sys.modules and not keep_packages(LATE):
+                _ = self._supervisor.pipeline.parts
 
     def _watch_over(self) -> None:
         self._guardian.look()

@@ -88,7 +88,8 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     path = Path(sys.argv[1])
     _prepare()
-    stamps = _stamps()
+    files = _files()
+    stamps = (files, _stamps(files))
     # What is there now is never looked through again, here or in a fork: so it stays shared.
     gc.collect()
     gc.freeze()
@@ -109,7 +110,7 @@ def _prepare() -> None:
     json_decoder(ToOwner)
 
 
-def _serve(listener: socket.socket, stamps: dict[str, tuple[int, int]]) -> int | None:
+def _serve(listener: socket.socket, stamps: tuple[str, str]) -> int | None:
     """Fork for each who asks. Returns in a fork, with its socket to the front, or None when no one needs us."""
     while True:
         ready = select.select([listener, sys.stdin], [], [])[0]
@@ -132,7 +133,7 @@ def _serve(listener: socket.socket, stamps: dict[str, tuple[int, int]]) -> int |
         asking.close()
 
 
-def _become_owner(asking: socket.socket, stamps: dict[str, tuple[int, int]]) -> int:
+def _become_owner(asking: socket.socket, stamps: tuple[str, str]) -> int:
     """Take everything over from the front that asks; what cannot be ends this fork."""
     try:
         asking.settimeout(PATIENCE_S)
@@ -146,7 +147,7 @@ def _become_owner(asking: socket.socket, stamps: dict[str, tuple[int, int]]) -> 
     return front
 
 
-def _take_over(asking: socket.socket, stamps: dict[str, tuple[int, int]]) -> int:
+def _take_over(asking: socket.socket, stamps: tuple[str, str]) -> int:
     pid, uid, _ = peer_credentials(asking)
     if uid != os.geteuid():
         raise Refused("another user")
@@ -160,7 +161,7 @@ def _take_over(asking: socket.socket, stamps: dict[str, tuple[int, int]]) -> int
     identity, environment = _read(request)
     if identity != package_identity():
         raise Refused("another version")
-    if stamps != _stamps():
+    if stamps[1] != _stamps(stamps[0]):
         raise Refused("the code was changed")
     if in_a_run(pid):
         raise Refused("it belongs to a run")
@@ -245,18 +246,26 @@ def _join_groups(pid: int) -> None:
         raise Refused("its cgroup differs")
 
 
-def _stamps() -> dict[str, tuple[int, int]]:
-    """The files of our own code and what it has read of our own data, as they are now."""
-    found: dict[str, tuple[int, int]] = {}
+def _files() -> str:
+    """The files of our own code, and what it has read of our own data.
+
+    In one text: a fork that went through the modules would have its own copy of a tenth of our memory.
+    """
     code = (getattr(module, "__file__", None) for name, module in tuple(sys.modules.items()) if _is_ours(name))
-    for file in (*filter(None, code), str(SHIPPED)):
+    return "\0".join((*filter(None, code), str(SHIPPED)))
+
+
+def _stamps(files: str) -> str:
+    """These files, as they are now."""
+    found = []
+    for file in files.split("\0"):
         try:
             info = os.stat(file)  # noqa: PTH116  hundreds, while somebody waits
         except OSError:
-            found[file] = (0, 0)
+            found.append("-")
             continue
-        found[file] = (info.st_mtime_ns, info.st_size)
-    return found
+        found.append(f"{info.st_mtime_ns} {info.st_size}")
+    return "\0".join(found)
 
 
 def _is_ours(module: str) -> bool:

@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from ...core import PROCEED, Applied, Decision, Inject, Message, from_json
-from ...intervene import restore_after_compaction
 from ...journal import JournalReading
 from ...journal_records import AppliedRecord, TranscriptRecord
 from ...runtime import OURS
@@ -164,6 +163,8 @@ class HookExchange:
         """What the run is for, said again to an agent whose conversation was shortened."""
         supervisor = self._numbering.supervisor
         now = supervisor.run.steady.time()
+        from ...intervene import restore_after_compaction
+
         _, message = restore_after_compaction(supervisor.pipeline.state(now), now)
         if message is None or supervisor.config.interventions.observe:
             return self._standing()

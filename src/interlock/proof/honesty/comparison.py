@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
-
-from msgspec import Struct
-from msgspec.structs import replace
+from functools import cached_property
 
 from ...review import name_set
 from ..model import TestFact
@@ -37,18 +35,60 @@ TestEdit = tuple[str, str | None, str | None]
 """A file that differs: its path, its text before and after; None if there was or is none."""
 
 
-class Surroundings(Struct, frozen=True):
-    """What else changed: the code (stems of files whose code is not the same), names that it lost, tests elsewhere."""
+class Surroundings:
+    """What else changed, worked out when it is asked; each text is read once."""
 
-    sources: frozenset[str]
-    lost: frozenset[str]
-    elsewhere: dict[str, list[TestCase]]
+    def __init__(self, changed: Sequence[TestEdit], others: Iterable[str] = ()) -> None:
+        self._changed, self._others = changed, others
+        self._read: dict[tuple[str, str], TestFile | None] = {}
+
+    def read(self, text: str, language: str) -> TestFile | None:
+        """The tests of a text."""
+        key = (text, language)
+        if key not in self._read:
+            self._read[key] = read_python(text) if language == "python" else read_javascript(text, language)
+        return self._read[key]
+
+    @cached_property
+    def _code(self) -> list[TestEdit]:
+        """The files whose code is not the same."""
+        return [
+            (path, before, after)
+            for path, before, after in self._changed
+            if not (is_test(path) or is_rule(path) or is_snapshot(path) or _TEXT.search(path))
+            and not (before and after and (language := language_of(path)) and is_same_code(before, after, language))
+        ]
+
+    @cached_property
+    def sources(self) -> set[str]:
+        """The stems of files whose code changed."""
+        return {_stem(path) for path, _, _ in self._code}.union(map(_stem, self._others))
+
+    @cached_property
+    def lost(self) -> set[str]:
+        """The names that the code no longer defines."""
+        gone = (set(_DEFINED.findall(old or "")) - set(_DEFINED.findall(new or "")) for _, old, new in self._code)
+        return {name for each in gone for names in each for name in names if name}
+
+    @cached_property
+    def elsewhere(self) -> dict[str, list[TestCase]]:
+        """The tests that are new, by file."""
+        found: dict[str, list[TestCase]] = {}
+        for path, before, after in self._changed:
+            if after is None or not is_test(path) or not (language := language_of(path)):
+                continue
+            read = self.read(after, language)
+            known = self.read(before, language) if before else None
+            for name, case in read.tests.items() if read is not None else ():
+                if known is None or name not in known.tests:
+                    found.setdefault(path, []).append(case)
+        return found
 
 
 def compare_tests(files: Iterable[TestEdit]) -> tuple[TestFact, ...]:
     """What changed about tests and checking rules, as facts; nothing that only moved, was renamed or was added."""
     changed = [(path.replace("\\", "/"), before, after) for path, before, after in files]
-    around = _surroundings(changed)
+    around = Surroundings(changed)
     facts = [fact for path, before, after in changed for fact in compare_file(path, before, after, around)]
     return tuple(facts[:FACTS])
 
@@ -62,17 +102,14 @@ def compare_edits(edits: Sequence[TestEdit], changed: Iterable[str]) -> tuple[Te
             merged.append((path, before, after))
         else:
             merged[at] = (path, merged[at][1], after)
-    around = _surroundings(merged)
-    others = (path for path in changed if is_source(path) and not is_test(path) and path not in {e[0] for e in merged})
-    around = replace(around, sources=around.sources | {_stem(path) for path in others})
+    known = {edit[0] for edit in merged}
+    others = (path for path in changed if path not in known and is_source(path) and not is_test(path))
+    around = Surroundings(merged, others)
     return tuple([fact for path, a, b in merged for fact in compare_file(path, a, b, around)][:FACTS])
 
 
-def compare_file(
-    path: str, before: str | None, after: str | None, around: Surroundings | None = None
-) -> list[TestFact]:
+def compare_file(path: str, before: str | None, after: str | None, around: Surroundings) -> list[TestFact]:
     """The facts of one file."""
-    around = around or _surroundings([(path, before, after)])
     facts: list[TestFact] = []
     if is_snapshot(path):
         if before is not None and after is not None and before != after and not around.sources:
@@ -87,7 +124,7 @@ def compare_file(
     language = language_of(path)
     if not language:
         return facts + compare_elsewhere(path, before, after)
-    old, new = _read(before, language), _read(after or "", language)
+    old, new = around.read(before, language), around.read(after or "", language)
     if old is None or new is None:
         return facts
     return _skipped_pieces(path, before, after or "", facts + _compare(path, old, new, around, gone=after is None))
@@ -113,35 +150,11 @@ def _skipped_pieces(path: str, before: str, after: str, facts: list[TestFact]) -
 _TEST_NAMED = re.compile(r"\(\s*(['\"`].{4,60})")
 
 
-def _read(text: str, language: str) -> TestFile | None:
-    return read_python(text) if language == "python" else read_javascript(text, language)
-
-
-def _surroundings(changed: Sequence[TestEdit]) -> Surroundings:
-    sources, lost = set(), set()
-    elsewhere: dict[str, list[TestCase]] = {}
-    for path, before, after in changed:
-        language = language_of(path)
-        if is_test(path):
-            if after is not None and language:
-                read = _read(after, language)
-                known = _read(before, language) if before else None
-                for name, case in read.tests.items() if read is not None else ():
-                    if known is None or name not in known.tests:
-                        elsewhere.setdefault(path, []).append(case)
-        elif not is_rule(path) and not is_snapshot(path) and not re.search(r"\.(?:md|txt|rst|json|lock)$", path):
-            if language and before and after and is_same_code(before, after, language):
-                continue
-            sources.add(_stem(path))
-            gone = set(_DEFINED.findall(before or "")) - set(_DEFINED.findall(after or ""))
-            lost |= {name for names in gone for name in names if name}
-    return Surroundings(frozenset(sources), frozenset(lost), elsewhere)
-
-
 def _stem(path: str) -> str:
     return re.sub(r"\.\w+$", "", path.rpartition("/")[2])
 
 
+_TEXT = re.compile(r"\.(?:md|txt|rst|json|lock)$")
 _DEFINED = re.compile(r"\b(?:def|class|function)\s+(\w+)|\b(?:const|let)\s+(\w+)\s*=\s*(?:async\s*)?(?:\(|function)")
 
 
@@ -159,12 +172,13 @@ def _compare(path: str, old: TestFile, new: TestFile, around: Surroundings, *, g
     if whole is not None and whole.skip and not (old.tests.get("") or TestCase("", 0)).skip:
         facts.append(TestFact("the whole file is skipped now", path, whole.line, "skipped"))
     fresh = [each for case in added for each in case.asserts]
+    unchanged = not _related(new, around)
     for a, b in pairs:
-        facts += _compare_case(path, a, b, old, new, around, fresh)
+        facts += _compare_case(path, a, b, new, fresh, unchanged=unchanged)
     for case in added:
         facts += find_trivial(path, case, [])
     facts += compare_mocks(path, old, new)
-    if not _related(new, around):
+    if unchanged:
         facts += compare_mock_values(path, old, new)
     if "retries" in new.loose and "retries" not in old.loose:
         facts.append(TestFact("failing tests are run again until they pass", path, 0, "retries"))
@@ -237,13 +251,7 @@ def _weight(found: TestFile) -> int:
 
 
 def _compare_case(
-    path: str,
-    a: TestCase,
-    b: TestCase,
-    old: TestFile,
-    new: TestFile,
-    around: Surroundings,
-    fresh: list[Assertion],
+    path: str, a: TestCase, b: TestCase, new: TestFile, fresh: list[Assertion], *, unchanged: bool
 ) -> list[TestFact]:
     facts: list[TestFact] = []
     name = b.name.rpartition(" > ")[2] or "the file"
@@ -264,7 +272,6 @@ def _compare_case(
             what = GUARDED.get(each.guard, f"runs {each.guard}")
             facts.append(TestFact(f"an assertion of {name} {what}", path, each.line, "swallowed"))
     facts += find_trivial(path, b, a.asserts)
-    unchanged = not _related(new, around)
     facts += find_weakened(path, name, a, b, unchanged=unchanged)
     if unchanged:
         facts += find_rows(path, name, a, b)

@@ -1,0 +1,106 @@
+"""JudgingParts: the reviewer, the detectors, the controller and the proof of one run."""
+
+from __future__ import annotations
+
+from ..config import Config, named_files
+from ..contract import ContractCheck
+from ..core import Capability, Context, Issue, Review, RunState, Step
+from ..decide import Controller, ControllerState, Observed, Rulings, Sighting, count_anew, strongest
+from ..detect import Detectors
+from ..intervene import BUILT_IN
+from ..proof import ProofTracker
+from ..review import Reviewer, rough_review
+from .fail_open import Guard
+from .plugins import Plugins
+
+
+class JudgingParts:
+    """What judges the steps of a run, and what it remembers of them. A run without steps does without."""
+
+    def __init__(
+        self,
+        config: Config,
+        context: Context,
+        *,
+        capabilities: frozenset[Capability],
+        plugins: Plugins,
+        guard: Guard,
+        restorable: bool | None,
+        contained: bool,
+        assume_checkpoint: bool,
+        attended: bool,
+    ) -> None:
+        self._guard, self._attended = guard, attended
+        self.reviewer = Reviewer(
+            config.review,
+            context,
+            context.workspace,
+            restorable=bool(restorable),
+            contained=contained,
+            private=named_files(config),
+        )
+        self.detectors = Detectors(
+            config.detect, context, extra=plugins.detectors, muted=plugins.muted, guard=guard.detectors
+        )
+        self.controller = Controller(
+            config.interventions,
+            capabilities,
+            strategies=plugins.strategies,
+            custom=plugins.interventions,
+            templates=plugins.templates or BUILT_IN,
+            restorable=True if assume_checkpoint else restorable,
+        )
+        self.proof = ProofTracker()
+        self.state = self.controller.start()
+        self.fresh = self.detectors.save()
+
+    def hold_to(self, context: Context) -> None:
+        """Review calls under the contract of this context."""
+        contract = context.contract
+        self.reviewer.check = (
+            ContractCheck(contract, context.workspace, attended=self._attended) if contract.enforced else None
+        )
+
+    def review(self, step: Step) -> Review:
+        """The verdict on a call before it runs."""
+        found = self._guard.part("reviewer", self.reviewer.review, None, step)
+        # A failing reviewer must not let an unreviewed call through.
+        return found if found is not None else rough_review(step)
+
+    def count_anew(self) -> None:
+        """A person has resumed the run."""
+        self.state = count_anew(self.state)
+
+    def sightings(self, step: Step) -> tuple[Sighting, ...]:
+        """What the step showed of every episode of its agent; of those that are over as well, for relapses."""
+        found = []
+        agent = self.detectors.seen
+        for episode in self.state.episodes:
+            if episode.agent == agent:
+                followed = [self.detectors.follow(episode.issue.type, stuck, step) for stuck in episode.stuck]
+                sign = strongest([sign for _, sign in followed if sign is not None])
+                stuck = tuple(stuck for stuck, _ in followed)
+                if sign is not None or stuck != episode.stuck:
+                    found.append(Sighting(episode.id, stuck, sign))
+        return tuple(found)
+
+    def decide(
+        self,
+        run: RunState,
+        now: float,
+        issues: list[Issue],
+        sightings: tuple[Sighting, ...],
+        *,
+        instructed: bool,
+        progressed: bool,
+    ) -> tuple[ControllerState, Rulings] | None:
+        """What the controller answers; None where it fails."""
+        seen = Observed(
+            step=run.step,
+            agent=self.detectors.seen,
+            issues=tuple(issues),
+            sightings=sightings,
+            instructed=instructed,
+            progressed=progressed,
+        )
+        return self._guard.part("controller", self.controller.advance, None, self.state, seen, run, now)
