@@ -13,6 +13,7 @@ import pytest
 
 from interlock.checkpoint import Checkpoints, snapshot
 from interlock.checkpoint.change_watcher import ChangeWatcher
+from interlock.checkpoint.restore_steps import RestoreSteps
 from interlock.config.schema import Checkpoints as Settings
 from interlock.core import InvalidState
 
@@ -93,13 +94,18 @@ def test_more_changes_than_the_queue_holds_are_walked(watched: Checkpoints, work
     assert watched.diff(made.id) == []
 
 
-def test_what_a_memory_map_hides_is_found_by_a_walk_and_before_a_restore(watched: Checkpoints, workspace: Path) -> None:
+@pytest.mark.parametrize("many", [0, snapshot.MANY], ids=["list", "walk"])
+def test_what_a_memory_map_hides_is_found_by_a_walk_and_before_a_restore(
+    watched: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    monkeypatch.setattr(snapshot, "MANY", many)
     saved = watched.create()
     expected = picture(workspace)
     with open(workspace / "a" / "file", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
         mapped[0:3] = b"NEW"
         mapped.flush()
-        assert paths_since(watched, saved.id, watched.create(walk=True).id) == ["a/file"]
+        made = watched.create(walk=True)
+        assert (made.basis, paths_since(watched, saved.id, made.id)) == ("walk", ["a/file"])
         mapped[0:3] = b"two"
         mapped.flush()
         watched.restore(saved.id)
@@ -207,3 +213,27 @@ def test_after_a_failure_everything_is_walked(open_checkpoints: Open, workspace:
     made = checkpoints.create()
     assert made.basis == "walk"
     assert checkpoints.diff(made.id) == []
+
+
+def test_what_changes_beside_a_restore_of_a_large_workspace_is_named(
+    watched: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshot, "MANY", 0)
+    saved = watched.create()
+    (workspace / "a" / "file").write_text("new")
+    finish = RestoreSteps.finish_folders
+
+    def disturb(steps: RestoreSteps) -> None:
+        (workspace / "b" / "file").write_text("odd")
+        (workspace / "c" / "stranger").touch()
+        (workspace / "c" / "d" / "file").unlink()
+        finish(steps)
+
+    monkeypatch.setattr(RestoreSteps, "finish_folders", disturb)
+    done = watched.restore(saved.id)
+    assert not done.verified
+    assert {wrong.path: wrong.reason for wrong in done.wrong} == {
+        "b/file": "has different content",
+        "c/stranger": "should not be there",
+        "c/d/file": "is missing",
+    }

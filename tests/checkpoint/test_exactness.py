@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from interlock.checkpoint import Checkpoints, scan
+from interlock.checkpoint import Checkpoints, scan, snapshot
 from interlock.config.schema import Checkpoints as Settings
 from interlock.core import ManualClock
 
@@ -21,6 +21,7 @@ from .notifications import Queue
 from .picture import picture, times_are_fine
 
 CAREFUL = scan.FRESH_NS
+MANY = snapshot.MANY
 
 
 class Workspace(RuleBasedStateMachine):
@@ -188,6 +189,18 @@ class Watched(InMemory):
         return made
 
 
+class Listed(Watched):
+    """The same where everything is listed by `find` before a restore and after it, as in a large workspace."""
+
+    def reopen(self) -> None:
+        snapshot.MANY = 0
+        super().reopen()
+
+    def teardown(self) -> None:
+        snapshot.MANY = MANY
+        super().teardown()
+
+
 QUICK = settings(
     max_examples=50,
     stateful_step_count=25,
@@ -198,12 +211,12 @@ QUICK = settings(
 )
 
 
-@pytest.mark.parametrize("kind", [InMemory, Watched])
+@pytest.mark.parametrize("kind", [InMemory, Watched, Listed])
 def test_every_saved_moment_comes_back_exactly(kind: type[Workspace]) -> None:
     run_state_machine_as_test(kind, settings=QUICK)
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize(("kind", "examples"), [(InMemory, 5000), (Watched, 5000), (Workspace, 300)])
+@pytest.mark.parametrize(("kind", "examples"), [(InMemory, 5000), (Watched, 5000), (Listed, 3000), (Workspace, 300)])
 def test_every_saved_moment_comes_back_exactly_at_length(kind: type[Workspace], examples: int) -> None:
     run_state_machine_as_test(kind, settings=settings(QUICK, max_examples=examples, stateful_step_count=30))

@@ -119,12 +119,14 @@ class ChangeWatcher:
     def _read_to_sentinel(self) -> Hints | None:
         hints, whole, arrived = Hints(), True, False
         folders, names = self._folders, hints.names
+        unpack, size = EVENT.unpack_from, EVENT.size
+        last, name = (-1, b""), ""
         while not arrived:
             data = self.read(self._fd, BUFFER)
             at = 0
             while at < len(data):
-                number, mask, _, length = EVENT.unpack_from(data, at)
-                at += EVENT.size + length
+                number, mask, _, length = unpack(data, at)
+                at += size + length
                 if number == self._marker:
                     arrived = True
                     continue
@@ -137,8 +139,11 @@ class ChangeWatcher:
                 if mask & IGNORED:
                     self._drop(number, folder)
                 elif length:
-                    name = os.fsdecode(data[at - length : at].rstrip(b"\0"))
-                    names.setdefault(folder, set()).add(name)
+                    # One write is several notifications.
+                    if last != (number, data[at - length : at]):
+                        last = (number, data[at - length : at])
+                        name = os.fsdecode(last[1].rstrip(b"\0"))
+                        names.setdefault(folder, set()).add(name)
                     if mask & ISDIR and mask & (CREATE | MOVED_TO):
                         hints.deep.add(join(folder, name))
                 elif not folder and mask & (MOVE_SELF | DELETE_SELF):

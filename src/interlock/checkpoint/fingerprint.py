@@ -10,9 +10,11 @@ import os
 import stat
 import subprocess
 from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
+from typing import NamedTuple
 
 from .folder_descent import Descent
 from .policy import ExclusionPolicy
@@ -65,6 +67,39 @@ def list_all(root: int) -> list[bytes] | None:
         return None if listed is None else records + listed
 
 
+class Listing(NamedTuple):
+    """A record of everything on the disk, and the paths that are missing or are not the very things of a tree."""
+
+    records: frozenset[bytes]
+    odd: set[str]
+
+    @classmethod
+    def compared(cls, root: int, tree: WorkspaceTree) -> Listing | None:
+        """Everything in a folder, compared with a tree that leaves nothing out; None if `find` cannot say it."""
+        with ThreadPoolExecutor(1) as beside:
+            listing = beside.submit(_list_set, root)
+            expected = frozenset(records_of(tree))
+            records = listing.result()
+        return None if records is None else cls(records, _paths(expected ^ records))
+
+    def again(self, root: int) -> Listing | None:
+        """The same later: what was odd stays odd, and so is what has changed since."""
+        records = _list_set(root)
+        return None if records is None else Listing(records, self.odd | _paths(self.records ^ records))
+
+
+def _list_set(root: int) -> frozenset[bytes] | None:
+    try:
+        listed = list_all(root)
+    except OSError:
+        return None
+    return None if listed is None else frozenset(listed)
+
+
+def _paths(records: Iterable[bytes]) -> set[str]:
+    return {os.fsdecode(record.split(b" ", 6)[6][2:]) for record in records}
+
+
 def records_of(tree: WorkspaceTree) -> list[bytes]:
     """What `list_all` says of everything in a tree, if it is unchanged."""
     modes = {entry.mode for listing in tree.folders.values() for entry in listing.values()}
@@ -84,10 +119,6 @@ def records_of(tree: WorkspaceTree) -> list[bytes]:
                 f"{kind} {entry.ino} {mode} {entry.size} {at[:-9]}.{at[-9:]}0 {came[:-9]}.{came[-9:]}0 {below}{name}"
             )
     return os.fsencode("\0".join(records)).split(b"\0") if records else []
-
-
-def path_of(record: bytes) -> str:
-    return os.fsdecode(record.split(b" ", 6)[6][2:])
 
 
 class _Walk:

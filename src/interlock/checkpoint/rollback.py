@@ -208,7 +208,8 @@ class Rollback:
         expected = now.tree.copy()
         expected.apply(_as_delta(applying.done))
         written = {step.path for step in applying.done}
-        check = RestoreVerification(expected, written, now.uncovered, self._snapshots.policy, keep_times=keep_times)
+        policy, listing = self._snapshots.policy, self._snapshots.listing
+        check = RestoreVerification(expected, written, now.uncovered, policy, keep_times=keep_times, listing=listing)
         wrong = check.run(root)
         return {path: why for path, why in wrong.items() if not within(path, applying.left)}
 

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Literal
 
 import msgspec
 
@@ -15,7 +16,7 @@ from .change import changes_by, differences
 from .change_watcher import ChangeWatcher, Hints
 from .content_intake import ContentIntake
 from .entry import TreeEntry
-from .fingerprint import of_disk, of_tree
+from .fingerprint import Listing, of_disk, of_tree
 from .folder_descent import READ_FLAGS, Descent, open_root
 from .history import SHOWN, CheckpointHistory
 from .locations import mounts_inside
@@ -33,6 +34,10 @@ PATROL = 32
 
 FEW = 1000
 """Names that are read as they are met; where there are more, what the store has is fetched at once first."""
+
+
+MANY = 20_000
+"""Files from which on a list of everything by `find` is quicker than a walk."""
 
 
 class Snapshots:
@@ -53,6 +58,8 @@ class Snapshots:
         self._patrol: Iterator[str] = iter(())
         self._suspects = Hints()
         self._mounts: frozenset[str] = frozenset()
+        self.listing: Listing | None = None
+        """Everything as it was at the newest checkpoint, if that had it listed; until `distrust`."""
 
     def watch(self, watch: ChangeWatcher) -> None:
         """Look only where the watch points from now on, after one more walk."""
@@ -83,7 +90,11 @@ class Snapshots:
                 if not walk and (unchanged := self._start_unchanged(root, info, extra)) is not None:
                     return unchanged
                 self._refresh()
-                scan = self._read(root, self._hints(walk=walk), writer, progress)
+                self.listing = None
+                hints = self._hints()
+                if walk:
+                    hints = self._list_all(root, hints)
+                scan = self._read(root, hints, writer, progress)
                 writer.finish()
                 if extra is None and (same := self._newest_again(info, scan)) is not None:
                     return same
@@ -203,7 +214,7 @@ class Snapshots:
     def distrust(self) -> None:
         """Forget that hints were enough: the next checkpoint walks everything."""
         self._walked = False
-        self._newest = None
+        self._newest = self.listing = None
 
     def open_root(self) -> int:
         try:
@@ -273,16 +284,29 @@ class Snapshots:
         """Whether there is a watch that watches nothing yet."""
         return self._watch is not None and not self._walked
 
-    def _hints(self, *, walk: bool) -> Hints | None:
+    def _hints(self) -> Hints | None:
         """Where to look; None: everywhere."""
         if self._watch is None:
             return None
         hints = self._watch.drain()
         suspects, self._suspects = self._suspects, Hints()
-        if walk or not self._walked or hints is None:
+        if not self._walked or hints is None:
             return None
         for folder, names in suspects.names.items():
             hints.names.setdefault(folder, set()).update(names)
+        return hints
+
+    def _list_all(self, root: int | None, hints: Hints | None) -> Hints | None:
+        """Where to look after everything was listed, without a need to trust the hints; None: walk everywhere."""
+        complete = not self._uncovered and not self.policy.patterns and self._same_policy()
+        if root is None or hints is None or not complete or self._tree.files < MANY:
+            return None
+        self.listing = Listing.compared(root, self._tree)
+        if self.listing is None:
+            return None
+        for path in self.listing.odd:
+            folder, _, name = path.rpartition("/")
+            hints.names.setdefault(folder, set()).add(name)
         return hints
 
     def _read(
@@ -362,7 +386,7 @@ class Snapshots:
         return msgspec.structs.replace(
             newest,
             time=info.time,
-            basis="walk" if scan.folders is None else "hints",
+            basis=self._basis(scan),
             success_rate=info.success_rate,
             last_error_time=info.last_error_time,
         )
@@ -377,9 +401,12 @@ class Snapshots:
             files=self._tree.files,
             bytes=self._tree.bytes,
             not_covered=describe_uncovered(self._uncovered),
-            basis="walk" if scan.folders is None else "hints",
+            basis=self._basis(scan),
             parent=self._store.get_meta("current"),
         )
+
+    def _basis(self, scan: Scan) -> Literal["walk", "hints"]:
+        return "walk" if scan.folders is None or self.listing is not None else "hints"
 
 
 def describe_uncovered(uncovered: dict[str, str]) -> tuple[str, ...]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Iterable, Set
-from concurrent.futures import ThreadPoolExecutor
 
 from .attributes import read_attributes
 from .entry import TreeEntry
-from .fingerprint import list_all, path_of, records_of
+from .fingerprint import Listing
 from .folder_descent import READ_FLAGS, Descent
 from .large_files import digest_of
 from .policy import ExclusionPolicy
@@ -31,30 +30,26 @@ class RestoreVerification:
         policy: ExclusionPolicy,
         *,
         keep_times: bool = True,
+        listing: Listing | None = None,
     ) -> None:
+        """`listing`: how everything was just before, compared with the tree of then."""
+        self._listing = listing
         self._expected, self._written, self._uncovered, self._policy = expected, written, uncovered, policy
         self._keep_times = keep_times
         self._wrong: dict[str, str] = {}
 
     def run(self, root: int) -> dict[str, str]:
         """Every path that is not as it should be, with the reason."""
-        odd = None if self._uncovered or self._policy.patterns else self._list_odd(root)
-        if odd is None:
+        listing = None
+        if self._listing is not None:
+            listing = self._listing.again(root)
+        elif not self._uncovered and not self._policy.patterns:
+            listing = Listing.compared(root, self._expected)
+        if listing is None:
             self._walk(root)
         else:
-            self._look(root, odd | self._written)
+            self._look(root, listing.odd | self._written)
         return self._wrong
-
-    def _list_odd(self, root: int) -> set[str] | None:
-        """The paths that are missing, or are not the very things that the safety checkpoint saw."""
-        with ThreadPoolExecutor(1) as beside:
-            listing = beside.submit(list_all, root)
-            expected = set(records_of(self._expected))
-            try:
-                listed = listing.result()
-            except OSError:
-                return None
-        return None if listed is None else {path_of(record) for record in expected.symmetric_difference(listed)}
 
     def _look(self, root: int, paths: Iterable[str]) -> None:
         with Descent(root, apart=True) as descent:

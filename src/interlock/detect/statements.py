@@ -82,6 +82,8 @@ def called_names(script: str) -> list[str]:
 
 def sentences(text: str) -> list[bytes]:
     """The long sentences of a text without its code, for telling whether something is said again."""
+    if len(text) < SENTENCE and text.isascii():
+        return []
     raw = bounded(text, READ, 0).lower()
     if len(raw) < SENTENCE:
         return []

@@ -63,7 +63,7 @@ def without_secrets(value: object, depth: int = 0) -> object:
     if isinstance(value, dict):
         return {
             str(key): REMOVED
-            if SECRET_NAMES.search(str(key)) and isinstance(item, str)
+            if isinstance(item, str) and SECRET_NAMES.search(str(key))
             else without_secrets(item, depth + 1)
             for key, item in value.items()
         }

@@ -103,16 +103,26 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
         there.close()
         for descriptor in (status_end, *own, *groups):
             os.close(descriptor)
-    if enclosure.terminal >= 0:
-        with contextlib.suppress(OSError):
-            os.tcsetpgrp(enclosure.terminal, popen.pid)
 
     def known(pids: dict[str, int]) -> TreeHandle:
         root, first = ProcessId.of(pids["root"]), ProcessId.of(pids["first"])
         return msgspec.structs.replace(handle, root=root, keeper=first, enclosed=True)
 
-    with here:
-        told, pids = _learn(here, lambda pids: on_known(known(pids)))
+    def let_begin(pids: dict[str, int]) -> None:
+        on_known(known(pids))
+        if enclosure.terminal >= 0:
+            with contextlib.suppress(OSError):
+                os.tcsetpgrp(enclosure.terminal, popen.pid)
+
+    try:
+        with here:
+            told, pids = _learn(here, let_begin)
+    except BaseException:
+        # It has not begun, and ends.
+        popen.wait()
+        for descriptor in (status, said):
+            os.close(descriptor)
+        raise
     if not pids.keys() >= {"first", "root"} or told:
         popen.wait()
         os.close(status)

@@ -197,6 +197,11 @@ class DecisionPipeline:
             self._learn(step)
         return reviews
 
+    def prove(self, step: Step, *, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
+        """Let the proof see a step: its claims, and the checks that it runs."""
+        if step.origin == "agent":
+            self.guard.part("proof", lambda: self.proof.observe(step, prevented=prevented, absent=absent), None)
+
     def count(self, step: Step) -> float:
         """Take a step's time and cost into account, whatever becomes of it; returns the time that it counts for."""
         self._clock, now, self._assumed = self._clock.advance(step)
@@ -223,16 +228,16 @@ class DecisionPipeline:
         """Answer what a counted step shows.
 
         `prevented` says that a call was refused and did not run; `absent` which files that it claims are not there;
-        `learnt` that the reviewer has seen it.
+        `learnt` that the reviewer and the proof have seen it.
         """
         now, assumed = self._clock.now or 0.0, self._assumed
         if step.origin != "agent":
             return StepOutcome(now, assumed)
         if not learnt:
             self._learn(step)
+            self.prove(step, prevented=prevented, absent=absent)
         if not prevented:
             self.ledger.touch(count_files(step, review))
-        self.guard.part("proof", lambda: self.proof.observe(step, prevented=prevented, absent=absent), None)
         issues: list[Issue] = []
         issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
         if self.detectors.context.instructions != self._run.context.instructions:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -53,6 +54,7 @@ from .owner_messages import (
 )
 from .owner_process import OwnerGone, OwnerProcess
 from .owner_startup import OwnerStartup
+from .prepared_command import PreparedCommand
 from .stored_launch import StoredLaunch, hold_front, store_launch
 from .terminal_approval import TerminalApproval, open_line_terminal
 from .terminal_foreground import Foreground
@@ -77,6 +79,12 @@ LAST_S = 15.0
 
 END_S = 3.0
 """How long the command may take to end when it has had its time, or must not continue alone; then it is killed."""
+
+LOOK_S = 0.1
+"""How often we look up while the first owner gets ready."""
+
+FOLDER_S = 0.004
+"""How often we look whether it has made the run's folder, which takes it less than a second."""
 
 LATE_S = 1.0
 """A run that lasts this long has loaded what it needs only in trouble: later, an upgrade may have replaced it."""
@@ -169,6 +177,7 @@ class _Front:
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
         self._output = self._new_output()
+        self._prepared: PreparedCommand | None = None
         self._tree: ProcessTree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
         self._interrupted = float("-inf")
@@ -223,7 +232,13 @@ class _Front:
                 unwire(self._place, self._wired)
 
     def _start_command(self, argv: tuple[str, ...], park: int = 0) -> None:
-        self._tree = self._spawn(argv)
+        prepared, self._prepared = self._prepared, None
+        try:
+            self._tree = prepared.begin() if prepared is not None else self._spawn(argv)
+        except BadInput as error:
+            self._ownership.tell(Exited(error.exit_status))
+            self._next(Finished, PATIENCE_S)
+            raise
         self._output.started()
         if self._foreground is not None:
             self._foreground.start(self._tree.pid)
@@ -289,10 +304,18 @@ class _Front:
 
     def _begin(self) -> None:
         """Start an owner; if none can be started, or the person interrupts, there was no run."""
+        startup = OwnerStartup(self._launch.spec)
+
+        def look() -> float:
+            startup.look()
+            return self._prepare()
+
         try:
-            self._ownership.start(OwnerStartup(self._launch.spec).look, self._rehearse)
+            self._ownership.start(look, self._rehearse)
         except BaseException:
             self._ownership.close()
+            if self._prepared is not None:
+                self._prepared.abandon()
             if self._stored is None:
                 from ...journal import Store
 
@@ -331,7 +354,17 @@ class _Front:
             _say(note)
         return wired
 
-    def _spawn(self, argv: tuple[str, ...]) -> ProcessTree:
+    def _prepare(self) -> float:
+        """Build the wall as soon as the run's folder is there, which it shows; how soon to look again."""
+        if self._foreground is None or self._stored is not None or self._prepared is not None:
+            return LOOK_S
+        if not self._folder.path.exists():
+            return FOLDER_S
+        self._prepared = PreparedCommand(lambda hold: self._spawn(self._command, hold))
+        return LOOK_S
+
+    def _spawn(self, argv: tuple[str, ...], hold: Callable[[], None] = lambda: None) -> ProcessTree:
+        """Start the command; it is held before its first instruction."""
         spec, config = replace(self._launch.spec, argv=argv), self._launch.config
         environment = {
             **os.environ,
@@ -351,20 +384,20 @@ class _Front:
             environment["INTERLOCK_PARKS"] = str(self._launched)
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
-        try:
-            return spawn(
-                spec,
-                env=environment,
-                stdout=self._output.stdout,
-                stderr=self._output.stderr,
-                limits=config.limits,
-                enclosure=self._enclose(),
-                on_known=self._keep,
-            )
-        except BadInput as error:
-            self._ownership.tell(Exited(error.exit_status))
-            self._next(Finished, PATIENCE_S)
-            raise
+
+        def on_known(tree: TreeHandle) -> None:
+            hold()
+            self._keep(tree)
+
+        return spawn(
+            spec,
+            env=environment,
+            stdout=self._output.stdout,
+            stderr=self._output.stderr,
+            limits=config.limits,
+            enclosure=self._enclose(),
+            on_known=on_known,
+        )
 
     def _rehearse(self) -> None:
         if self._foreground is not None:

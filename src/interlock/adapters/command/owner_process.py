@@ -32,9 +32,6 @@ from .owner_spawn import SpawnedOwner, WarmProcess, open_words, take_early
 FIRST_TRIES = 2
 """How often an owner that dies before it is ready is started again: then it is not an accident."""
 
-LOOK_S = 0.1
-"""How often we look up while the first owner gets ready."""
-
 RETRIES = 5
 WITHIN_S = 60.0
 """An owner that dies more often than RETRIES within this long is not started again."""
@@ -69,10 +66,11 @@ class OwnerProcess:
         self._over = False
         self._silent, self._busy, self._hung = 0, False, False
 
-    def start(self, meanwhile: Callable[[], None] = lambda: None, beside: Callable[[], None] = lambda: None) -> None:
+    def start(self, meanwhile: Callable[[], float] = lambda: 1.0, beside: Callable[[], None] = lambda: None) -> None:
         """Start an owner and wait until it is ready; raise what keeps it from that, also what `meanwhile` raises.
 
-        `beside` is what to do once, before we begin to wait.
+        `meanwhile` says in how many seconds it wants to be called again. `beside` is what to do once, before we begin
+        to wait.
         """
         self._launch(self._begin)
         beside()
@@ -145,11 +143,11 @@ class OwnerProcess:
             if log is not None:
                 os.close(log)
 
-    def _await(self, meanwhile: Callable[[], None]) -> ToFront | None:
+    def _await(self, meanwhile: Callable[[], float]) -> ToFront | None:
         """The owner's first word, which may take as long as the first checkpoint does."""
         assert self._channel is not None
-        while not self._channel.wait(LOOK_S):
-            meanwhile()
+        while not self._channel.wait(meanwhile()):
+            pass
         meanwhile()
         return self._hear()
 

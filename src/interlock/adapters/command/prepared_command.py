@@ -1,0 +1,53 @@
+"""PreparedCommand: a command behind its wall, built while its owner gets ready."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from ...process import ProcessTree
+
+
+class Abandoned(Exception):
+    """Raised in place of the beginning of a command that is not to begin."""
+
+
+class PreparedCommand:
+    """Starts a command in a thread of its own. Its first instruction waits for `begin`.
+
+    `spawn` is called with what it has to call before that instruction runs.
+    """
+
+    def __init__(self, spawn: Callable[[Callable[[], None]], ProcessTree]) -> None:
+        self._spawn = spawn
+        self._decided, self._abandoned = threading.Event(), False
+        self._tree: ProcessTree | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._start, name="interlock-prepare", daemon=True)
+        self._thread.start()
+
+    def begin(self) -> ProcessTree:
+        """Let it run. Raises what kept it from being started."""
+        self._decided.set()
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._tree is not None
+        return self._tree
+
+    def abandon(self) -> None:
+        """It never runs; returns when nothing of it is left."""
+        self._abandoned = True
+        self._decided.set()
+        self._thread.join()
+
+    def _start(self) -> None:
+        try:
+            self._tree = self._spawn(self._hold)
+        except BaseException as error:  # noqa: BLE001  whoever lets it begin gets it
+            self._error = error
+
+    def _hold(self) -> None:
+        self._decided.wait()
+        if self._abandoned:
+            raise Abandoned
