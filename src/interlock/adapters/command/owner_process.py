@@ -14,7 +14,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ...core import InterlockError, from_json
-from ...process import Forked
 from .owner_messages import (
     BeginRun,
     Channel,
@@ -28,6 +27,10 @@ from .owner_messages import (
     ToFront,
 )
 from .owner_spawn import SpawnedOwner, WarmProcess, open_words, take_early
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...process import Forked
 
 FIRST_TRIES = 2
 """How often an owner that dies before it is ready is started again: then it is not an accident."""
