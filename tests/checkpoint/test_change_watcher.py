@@ -251,10 +251,10 @@ def test_a_file_that_gets_a_second_name_is_followed_by_its_first(watched: Checkp
 def test_a_name_that_a_restore_removes_is_not_looked_for_by_its_other_names(
     watched: Checkpoints, workspace: Path
 ) -> None:
+    os.link(workspace / "a" / "file", workspace / "b" / "second")
     saved = watched.create()
     (workspace / "new").mkdir()
-    os.link(workspace / "a" / "file", workspace / "new" / "second")
-    (workspace / "a" / "file").write_text("new")
+    os.link(workspace / "a" / "file", workspace / "new" / "third")
     watched.create()
     before = picture(workspace)
     watched.restore(saved.id)
