@@ -57,6 +57,27 @@ def test_cutting_into_statements_loses_nothing(text: str) -> None:
     assert "".join(statements(text)) == text
 
 
+NAMES = """rm -rf / .. cd grep sudo env xargs find -exec bash -c eval python git push --force curl https://a.example/x sh
+    ./x.sh tee /etc/passwd awk sed -i time then x=y 2"""
+PLAIN = st.sampled_from(NAMES.split())
+INSIDE = "ab /;|&{},<>()#=*~-"
+QUOTED = st.one_of(
+    st.text(f"{INSIDE}'", min_size=1, max_size=12).map(lambda text: f'"{text}"'),
+    st.text(f'{INSIDE}"$`\\', min_size=1, max_size=12).map(lambda text: f"'{text}'"),
+)
+COMMAND = st.tuples(PLAIN, st.lists(PLAIN | QUOTED, max_size=5)).map(lambda parts: " ".join((parts[0], *parts[1])))
+SIMPLE = st.tuples(st.lists(COMMAND, max_size=2), st.lists(COMMAND, min_size=1, max_size=3)).map(
+    lambda parts: " && ".join((*parts[0], " | ".join(parts[1])))
+)
+
+
+@STEADY
+@given(SIMPLE)
+def test_a_simple_script_is_read_as_the_parser_reads_it(text: str) -> None:
+    # A line's end leaves it to the parser.
+    assert read_script(text) == read_script(f"{text}\n")
+
+
 ARGUMENTS = st.dictionaries(
     st.sampled_from(["command", "cmd", "path", "file_path", "code", "url", "method", "argv", "x"]),
     st.text(max_size=40) | st.integers() | st.none() | st.lists(st.text(max_size=10), max_size=4) | st.booleans(),

@@ -31,20 +31,24 @@ class WorkItem(Struct, frozen=True):
 
 def work_items(step: Step) -> list[WorkItem]:
     """The lines of the list of work that a step writes; empty if it writes none."""
-    if step.origin != "agent" or step.role == "user":
+    if step.kind not in ("message", "tool_call") or step.origin != "agent" or step.role == "user":
         return []
     found: list[WorkItem] = []
-    texts = [step.content] if step.kind == "message" else []
-    if step.tool is not None and step.kind == "tool_call":
+    if step.kind == "message":
+        found += _boxed(step.content)
+    elif step.tool is not None:
         for name, value in step.tool.arguments.items():
-            if isinstance(value, list) and name in _LISTS:
+            if isinstance(value, str):
+                found += _boxed(value)
+            elif isinstance(value, list) and name in _LISTS:
                 found += _listed(value)
-            elif isinstance(value, str):
-                texts.append(value)
-    for text in texts:
-        if "[x]" in text or "[X]" in text:
-            found += [WorkItem(_short(words), mark in "xX") for mark, words in _BOX.findall(text[:20_000])]
     return found
+
+
+def _boxed(text: str) -> list[WorkItem]:
+    if "[x]" not in text and "[X]" not in text:
+        return []
+    return [WorkItem(_short(words), mark in "xX") for mark, words in _BOX.findall(text[:20_000])]
 
 
 def advance(context: Context, done: list[str]) -> Context:

@@ -6,6 +6,7 @@ import re
 
 from msgspec import Struct
 
+from ..core import late_pattern
 from ..review import name_set
 
 EXTENSIONS = "|".join(
@@ -22,22 +23,23 @@ NAMES = (
 )
 _LIBRARIES = name_set("node.js vue.js next.js react.js three.js d3.js express.js nuxt.js ember.js chart.js asp.net")
 
-_QUOTED = re.compile(r"[`\"'“‘]([\w.@+*/~-]{1,200})[`\"'”’]")
-_BARE = re.compile(
+_QUOTED = late_pattern(r"[`\"'“‘]([\w.@+*/~-]{1,200})[`\"'”’]")
+_BARE = late_pattern(
     rf"((?:~?/|\.{{1,2}}/)?(?:[\w.@+*-]+/)+(?:[\w@+*-]+(?:\.[\w@+*-]+)*)?|"
     rf"(?:[\w@+*-]+\.)*[\w@+*-]*\.(?:{EXTENSIONS})(?![\w/.-]*\w)"
     rf"|(?:{NAMES})(?![\w.-]*\w))",
 )
-_PLAIN = re.compile(r"([\w.-]+)(?=\s+(?:director(?:y|ies)|folders?|dirs?|package|tree)\b)")
-_KIND = re.compile(
+_PLAIN = late_pattern(r"([\w.-]+)(?=\s+(?:director(?:y|ies)|folders?|dirs?|package|tree)\b)")
+_LAST = late_pattern(r"([\w.-]{2,})(?=\s*(?:$|[.,;!)]|and\b|or\b))")
+_KIND = late_pattern(
     r"\s+(?P<folder>director(?:y|ies)|folders?|dirs?|tree|package|subtree)\b|\s+(?:files?|scripts?|modules?)\b"
 )
-_LEAD = re.compile(
+_LEAD = late_pattern(
     r"(?:(?:the|any|all|of|your|our|my|this|these|those|that|both|either|following|actual|whole|entire|single|one|other"
     r"|original)\b\s*)*",
     re.IGNORECASE,
 )
-_IN = re.compile(
+_IN = late_pattern(
     r"(?:(?:files?|anything|everything|code|contents?|folders?|sources?|source files|source code|things|stuff)\s+"
     r"(?:that\s+(?:is|are)\s+|which\s+(?:is|are)\s+|located\s+|living\s+)?"
     r"(?P<how>in|under|inside|within|below|of|from|beneath|outside(?:\s+of)?|other than|except|besides|but)\s+"
@@ -46,10 +48,10 @@ _IN = re.compile(
     r"|(?P<inside>in|inside|within|under|below)\s+)?(?:(?:the|this|that|your|of)\s+)*",
     re.IGNORECASE,
 )
-_AND = re.compile(
+_AND = late_pattern(
     r"\s*(?:,\s*(?:and|or|nor)?|and/or|and|or|nor|&|\+|plus)\s+(?:(?:in|inside|within|under)\s+)?", re.IGNORECASE
 )
-_END = re.compile(
+_END = late_pattern(
     r"\s*(?:[`\"'”’)\]*_]*)\s*(?:(?:themselves|itself|at all|at any point|in any way|please|for any reason|"
     r"whatsoever|either"
     r"|under any circumstances?|here|there|for this(?: task)?|for now|directly in place|as part of this(?: task)?"
@@ -75,7 +77,7 @@ LOCKS = (
     "go.sum", "Gemfile.lock", "composer.lock",
 )  # fmt: skip
 _CLASSES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
-    (re.compile(rf"(?:{words})(?![/`\w-])(?!\.\w)", re.IGNORECASE), globs)
+    (late_pattern(rf"(?:{words})(?![/`\w-])(?!\.\w)", re.IGNORECASE), globs)
     for words, globs in (
         (
             r"(?:unit |integration |automated )?(?:tests?(?: (?:files?|suites?|code|cases|folder|directory))?)",
@@ -186,7 +188,7 @@ def _item(words: str, at: int, *, folder: bool) -> tuple[tuple[str, ...], int] |
     quoted = _QUOTED.match(words, at)
     hit = quoted or _BARE.match(words, at) or _PLAIN.match(words, at)
     if hit is None and folder:
-        hit = re.compile(r"([\w.-]{2,})(?=\s*(?:$|[.,;!)]|and\b|or\b))").match(words, at)
+        hit = _LAST.match(words, at)
     if hit is None:
         return None
     end = hit.end()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from ..core import FORBIDDEN, Clause, ClauseKey
+from ..core import FORBIDDEN, Clause, ClauseKey, late_pattern
 from .task_targets import ends, targets
 
 SOURCE = "the task"
@@ -23,28 +23,28 @@ REMEMBERED = 2048
 SHORT = 1_000
 """Lines that are not read twice, and characters of one: the tasks of recorded traces are mostly the same words."""
 
-_PASTED = re.compile(
+_PASTED = late_pattern(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
     r"|<(issue\w*|pr_description|problem_statement|bug_report|traceback|error|log|output|example|hints?|code|pre|"
     r"diff)\b[^>]*>.*?</\1\s*>",
     re.DOTALL | re.IGNORECASE,
 )
 """What is quoted in a task and not said by it."""
-_SPLIT = re.compile(r"(?<=[.!?;])[\"')`]*\s+(?=[A-Z`\"'(*-])|\n+|(?<=\s)[-–—](?=\s)|;\s+")
-_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|\(\d{1,2}\)|[a-z][.)]|#{1,6}|\*\*)\s*(?:\[[ xX]?\]\s*)?")
-_QUOTED_LINE = re.compile(r"^\s*>")
+_SPLIT = late_pattern(r"(?<=[.!?;])[\"')`]*\s+(?=[A-Z`\"'(*-])|\n+|(?<=\s)[-–—](?=\s)|;\s+")
+_BULLET = late_pattern(r"^\s*(?:[-*+•]|\d{1,2}[.)]|\(\d{1,2}\)|[a-z][.)]|#{1,6}|\*\*)\s*(?:\[[ xX]?\]\s*)?")
+_QUOTED_LINE = late_pattern(r"^\s*>")
 
-_BEFORE = re.compile(
+_BEFORE = late_pattern(
     r"(?:^|[,:(]\s*|\b(?:and|but|please|then|also|so|just|while|however|always|note|note that|important|remember|you|"
     r"the agent|agents|kindly"
     r"|constraint|constraints|rule|rules|restrictions?|importantly|otherwise|strictly|still|again)[,:]?\s*(?:to\s+)?)$",
     re.IGNORECASE,
 )
 """What may be before an order: nothing, or the end of another clause, or whom it is for."""
-_FOREIGN = re.compile(
+_FOREIGN = late_pattern(
     r"\b(?:i|we|he|she|they|it|one|users?|people|nobody|somebody|someone|who|which|that)\b\s*$", re.IGNORECASE
 )
-_CONDITION = re.compile(
+_CONDITION = late_pattern(
     r"\b(?:unless|until|except|if|whenever|where possible|when possible|more than|too (?:much|many)|"
     r"without (?:asking|permission|approval"
     r"|telling|a|my|first|review|consulting)|directly|unnecessar\w+|needlessly|beyond|other than what|as needed|"
@@ -54,7 +54,7 @@ _CONDITION = re.compile(
     r"|at runtime|during|from (?:scratch|within|the)|manually|by hand)\b",
     re.IGNORECASE,
 )
-_STARTS_CONDITION = re.compile(
+_STARTS_CONDITION = late_pattern(
     r"^\s*(?:if|when|whenever|unless|in case|once|after"
     r"|before(?!\s+(?:you\s+(?:finish|stop|are\s+done|say)|finishing|stopping))|should|where|while|as soon as"
     r"|suppose|imagine|"
@@ -78,7 +78,7 @@ _CHANGING = (
 )
 _CHANGED = r"(?:modified|touched|edited|changed|altered|updated|tampered with)"
 
-_FORBID = re.compile(
+_FORBID = late_pattern(
     rf"(?P<not>\b{_NOT}(?:,?\s+(?:ever|under any circumstances?|to|try to|attempt to|even),?)?\s+"
     rf"(?:(?:{_CHANGE}|delete|remove|rename|move)\s*(?:,|/|or|and|,\s*or)\s*)*{_CHANGE}(?:\s*(?:,|/|or|and|,\s*or)\s*(?:{_CHANGE}|delete|remove|rename|move))*)\s+"
     rf"|(?P<avoid>\b(?:avoid|refrain\s+from|without|no|not)\s+{_CHANGING}(?:\s*(?:,|/|or|and)\s*{_CHANGING})*)\s+"
@@ -88,12 +88,12 @@ _FORBID = re.compile(
     r"your\s+hands\s+off))\s+)",
     re.IGNORECASE,
 )
-_LEAVE = re.compile(
+_LEAVE = late_pattern(
     r"(?:leav(?:e|ing)|keep(?:ing)?)\s+(?P<what>.{2,160}?)\s+(?:alone|untouched|unchanged|unmodified|intact|"
     r"(?:exactly\s+)?as\s+(?:is|it\s+is|they\s+are)|as-is)\b(?P<rest>[^.]*)",
     re.IGNORECASE,
 )
-_PASSIVE = re.compile(
+_PASSIVE = late_pattern(
     rf"^(?P<what>.{{2,160}}?)\s+(?:must|should|may|can|shall|are|is)\s*(?:never|not|"
     rf"n['’]t)\s+(?:to\s+)?be\s+(?:{_CHANGED}(?:\s*(?:,|/|or|and)\s*)?)+(?P<rest>.*)$"
     r"|^(?P<what2>.{2,160}?)\s+(?:(?:must|should|has to|have to|needs? to|is to|are to)\s+(?:remain|stay|be\s+left|"
@@ -107,12 +107,12 @@ _PASSIVE = re.compile(
     r"|^treat\s+(?P<what4>.{2,160}?)\s+as\s+(?:read[- ]only|frozen|off[- ]limits)(?P<rest4>.*)$",
     re.IGNORECASE,
 )
-_MARKED = re.compile(
+_MARKED = late_pattern(
     r"^[`\"']?([\w./*-]+)[`\"']?(?:\s.{0,80})?\((?:do not|don['’]t)\s+(?:modify|touch|edit|change)(?: it)?\)\s*$",
     re.IGNORECASE,
 )
 
-_ONLY = re.compile(
+_ONLY = late_pattern(
     r"you(?:['’]re|\s+are)\s+only\s+(?:allowed|permitted)\s+to\s+(?:change|modify|edit|touch)\s+(?P<k>.+)"
     r"|(?:you\s+(?:may|should|must|can|are\s+allowed\s+to|are\s+to)\s+)?(?:only\s+ever\s+|only\s+)(?:change|modify|"
     r"edit|touch|update|work\s+(?:on|in|inside|within)|make\s+changes\s+(?:to|in|inside|within)|alter|"
@@ -135,7 +135,7 @@ _ONLY = re.compile(
     re.IGNORECASE,
 )
 
-_ONLY_FILE = re.compile(
+_ONLY_FILE = late_pattern(
     r"^(?P<what>.{2,160}?)\s+(?:is|are)\s+the\s+only\s+(?:files?|folders?|director(?:y|ies)|places?)\s+(?:that\s+)?"
     r"you\s+(?:may|should|can|must|are\s+allowed\s+to|are\s+to)\s+(?:change|modify|edit|touch)(?P<rest>.*)$",
     re.IGNORECASE,
@@ -155,7 +155,7 @@ _ACT = {
     "deploy": r"deploy(?:ing)?",
 }
 _ANY_ACT = "|".join(_ACT.values())
-_ACTION = re.compile(
+_ACTION = late_pattern(
     rf"(?:\b{_NOT}\s+(?:(?:ever|try\s+to|attempt\s+to|git|pip3?|npm|apt|also|actually"
     rf"|add\s+(?:any\s+)?(?:new\s+)?(?:dependencies|packages|libraries)\s+or)\s+)*|\b(?:avoid|refrain\s+from|without|"
     rf"no)\s+(?:git\s+)?)"
@@ -168,10 +168,10 @@ _ACTION = re.compile(
     r"(?P<uncommitted>uncommitted)(?P<rest4>[^.;!]*)",
     re.IGNORECASE,
 )
-_GENERIC = re.compile(
+_GENERIC = late_pattern(
     rf"^(?:\s*{_THING})*\s*(?:$|[,:).]|(?:and|but)\s|because\b|since\b|to\s+(?:fix|solve|do)\b)", re.IGNORECASE
 )
-_NAMES_BRANCH = re.compile(
+_NAMES_BRANCH = late_pattern(
     r"\b(?:to|the)\s+(?:the\s+)?(?:main|master|develop|trunk|release|protected)\b|directly", re.IGNORECASE
 )
 
@@ -186,7 +186,7 @@ _PASSES = (
     r"exits?\s+(?:with\s+)?(?:0|zero|successfully|cleanly)"
     r"|runs?\s+(?:cleanly|successfully|without\s+(?:errors?|failures?))|reports?\s+no\s+(?:errors?|failures?)|works?)"
 )
-_DONE = re.compile(
+_DONE = late_pattern(
     rf"{_COMMAND.format('a')}\s+(?:(?:must|should|has\s+to|needs?\s+to|have\s+to|ought\s+to)\s+(?:still\s+|"
     rf"also\s+|then\s+)?{_PASSES})"
     rf"|(?:make\s+sure|ensure|verify|check|"
@@ -197,22 +197,22 @@ _DONE = re.compile(
     rf"complete)\s+(?:only\s+)?(?:when|once|as\s+soon\s+as))\s+{_COMMAND.format('d')}\s+{_PASSES}",
     re.IGNORECASE,
 )
-_LOOKS_RUN = re.compile(
+_LOOKS_RUN = late_pattern(
     r"^(?:\./|[\w./-]+\s+\S|(?:pytest|tox|make|mypy|ruff|nox|eslint|tsc|rspec|phpunit|ctest|jest|vitest)$)"
 )
 
-_RULE = re.compile(
+_RULE = late_pattern(
     rf"\b(?:{_NOT})\b|\bmust\b|\bonly\b|\bwithout\s+\w+ing\b|\b(?:avoid|refrain)\b|\bensure\b|\bmake\s+sure\b|"
     rf"\bverify\s+that\b"
     r"|\bleave\b.{1,80}\b(?:alone|as\s+is|untouched|unchanged)\b|\bkeep\b|\bpreserve\b|\bwork\s+in\b|\bstay\b",
     re.IGNORECASE,
 )
-_HEADING = re.compile(
+_HEADING = late_pattern(
     r"^\W*(?:hard\s+|important\s+)?(?:constraints?|rules?|restrictions?|requirements?|guardrails|boundaries|"
     r"do\s*n[o']t|important)\W*:?\W*$",
     re.IGNORECASE,
 )
-_ORDER = re.compile(
+_ORDER = late_pattern(
     rf"(?:^|[,:]\s*)(?:please\s+|you\s+|also\s+|and\s+|but\s+)?(?:{_NOT}|only|make\s+sure|ensure|verify\s+that|"
     rf"avoid|refrain|leave|keep|preserve|work\s+(?:only\s+)?in|stay|must)\b|\bwithout\s+(?:changing|breaking|"
     rf"modifying|altering|affecting)\b",
@@ -220,7 +220,7 @@ _ORDER = re.compile(
 )
 
 
-_MUST = re.compile(rf"\bmust\s+(?:still\s+|all\s+|also\s+)?{_PASSES}", re.IGNORECASE)
+_MUST = late_pattern(rf"\bmust\s+(?:still\s+|all\s+|also\s+)?{_PASSES}", re.IGNORECASE)
 
 
 def clauses_in(task: str, source: str = SOURCE, *, runs: bool = True) -> tuple[Clause, ...]:

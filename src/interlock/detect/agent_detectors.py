@@ -48,8 +48,9 @@ class AgentDetectors:
         self.asked = {kind: [] for kind in EVERY_KIND}
         for name, detector in self.detectors.items():
             if name not in names:
+                asked = name, detector.observe
                 for kind in getattr(detector, "kinds", EVERY_KIND):
-                    self.asked[kind].append((name, detector.observe))
+                    self.asked[kind].append(asked)
 
     def learn_task(self, context: Context) -> None:
         """Tell every detector what the run is for, now that more of it is known."""
@@ -67,12 +68,10 @@ class AgentDetectors:
         if step.tool is None or step.tool.call_id is None:
             return False
         call_id = step.tool.call_id
-        pending = next((call for call in self.history.past.pending if call.call_id == call_id), None)
-        if step.kind == "tool_call":
-            return pending is not None and pending.key == read_call(step, step.tool).key
-        if step.kind != "tool_result" or pending is not None:
-            return False
-        return any(turn.call_id == call_id for turn in self.history.turns)
+        for call in self.history.past.pending:
+            if call.call_id == call_id:
+                return step.kind == "tool_call" and call.key == read_call(step, step.tool).key
+        return step.kind == "tool_result" and any(turn.call_id == call_id for turn in self.history.turns)
 
     def follow(self, stuck: Stuck, issue_type: str, step: Step, standing: bool) -> tuple[Stuck, Sign | None]:
         """What this step says about something that the agent is stuck on."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+import re2
+
 from .fingerprint import fingerprint
 
 NAMES = 24
 """Failing tests remembered of one result."""
 
-_COUNTS = re.compile(
+_COUNTS = re2.compile(
     rb"\b(\d+) (?:failed|failing|failures?|errors?|problems?|fail)\b"  # pytest, jest, mocha, tsc, ruff, mypy, eslint
     rb"|(?:failures|errors|failed|Failures|Errors|fail)[=:] ?(\d+)"  # unittest, surefire, cargo
 )

@@ -99,7 +99,7 @@ def read_script(script: str, paths: tuple[str, ...] = ()) -> CallReading:
     if not paths:
         if ">" in script:
             written += [each for each in _REDIRECT.findall(script) if not each.startswith("/dev/")]
-        if _IN_PLACE.search(script) or _CHANGES.search(script):
+        if (("sed" in script or "perl" in script) and _IN_PLACE.search(script)) or _CHANGES.search(script):
             written += _FILE.findall(script)
     if "cat " in script:
         first = read_programs(script)[:1]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+import re2
 from msgspec import Struct
 
 from ..core import late_pattern
@@ -31,11 +32,13 @@ class CheckCommand(Struct, frozen=True):
     narrowed: tuple[str, ...] = ()
 
 
-_HINT = late_pattern(
+_HINT = re2.Set.SearchSet()
+_HINT.Add(
     r"test|spec|tox|nox|jest|mocha|ava\b|cypress|check|verify|lint|tsc|mypy|pyright|ruff|flake8|prettier|black|isort"
     r"|biome|clippy|cop\b|build|compile|mvn|gradle|make|just|rake|task|ninja|cargo|gcc|g\+\+|clang|javac|webpack|vite"
     r"|rollup|esbuild|curl|wget|http|git|docker|dotnet|bazel|bats|tap\b|phpunit|karma|playwright|pre-commit|vet\b"
 )
+_HINT.Compile()
 """What a command with a check in it has in it; most commands have none of it."""
 
 _NAMED: dict[str, tuple[ClaimKind, str]] = {
@@ -110,7 +113,7 @@ _NARROWS = ("--ignore", "--deselect", "--exclude", "--skip", "--testPathIgnorePa
 
 def read_checks(script: str) -> tuple[CheckCommand, ...]:
     """The checks that a script runs, in order."""
-    return _read(script) if _HINT.search(script) else ()
+    return _read(script) if _HINT.Match(script.encode("utf-8", "replace")) else ()
 
 
 @lru_cache(256)
@@ -125,6 +128,8 @@ def _read(script: str) -> tuple[CheckCommand, ...]:
 
 
 def _defined(script: str) -> set[str]:
+    if "(" not in script and "function" not in script and "alias" not in script:
+        return set()
     return {name for names in _DEFINED.findall(script) for name in names}
 
 

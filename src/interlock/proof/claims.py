@@ -20,6 +20,8 @@ READ = 3_000
 """Characters of a text that are read, at its beginning and at its end."""
 SENTENCE = 400
 """Characters of a sentence that are read."""
+SHORT = 8
+"""Characters of a line that is not looked at before it is read."""
 MOST = 8
 """Claims kept of one text."""
 
@@ -126,7 +128,7 @@ def read_claims(text: str) -> tuple[Claim, ...]:
         return ()
     found: dict[tuple[str, str], Claim] = {}
     before = ""
-    for sentence in _sentences(read) if possible != [_FILES] else ():
+    for sentence in _sentences(read, whole=_THEY in possible) if possible != [_FILES] else ():
         can = _SIEVE.possible(sentence)
         for kind, pattern in [PATTERNS[at - _FIRST] for at in can if at >= _FIRST]:
             match = pattern.search(sentence)
@@ -191,8 +193,16 @@ def _subject(kind: ClaimKind, sentence: str) -> str:
     return (found[1] or found[2] or "") if found is not None else ""
 
 
-def _sentences(text: str) -> Iterator[str]:
+def _may_claim(line: str) -> bool:
+    return len(line) <= SHORT or line.isspace() or bool(_SIEVE.possible(line))
+
+
+def _sentences(text: str, *, whole: bool = True) -> Iterator[str]:
+    """The sentences of a text; unless `whole`, those of lines that may have a claim in them."""
     text = _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
+    if not whole and text.isascii():
+        # Beyond ASCII there are marks that join lines; what is in place of a line is no sentence.
+        text = "\n".join([line if _may_claim(line) else "x" for line in text.split("\n")])
     text = _QUOTED_LINE.sub("", text) if ">" in text else text
     text = _QUOTE.sub('""', text) if '"' in text or "'" in text or not text.isascii() else text
     text = _MARKUP.sub("", text) if _MARKED.search(text) else text

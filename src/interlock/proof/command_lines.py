@@ -26,6 +26,10 @@ _FAIL_FAST = late_pattern(r"\bset\s+-\w*e|\bset\s+-o\s+errexit")
 _PIPEFAIL = late_pattern(r"\bpipefail\b")
 
 
+_SPECIAL = re.compile(r"[\n'\"\\;&|`$(){}<>#]")
+"""What a single command of plain words does not have."""
+
+
 class ProgramRun(Struct, frozen=True):
     """One program of a script: its words without wrappers; `shows` says that the script's exit status is its own.
 
@@ -42,6 +46,10 @@ class ProgramRun(Struct, frozen=True):
 def read_programs(script: str) -> tuple[ProgramRun, ...]:
     """The programs of a script in order, as far as they are in the line itself."""
     text = script[:READ]
+    if _SPECIAL.search(text) is None:
+        words = text.split()
+        plain = unwrapped([word for word in words if word not in _KEYWORDS])
+        return (ProgramRun(tuple(plain), " ".join(words), words[0] not in _COMPOUND),) if plain else ()
     if "<<" in text:
         text = _HEREDOC.sub(lambda found: found[3], text)
     statements, operators = _statements(text)
@@ -75,11 +83,10 @@ def _statements(text: str) -> tuple[list[list[list[str]]], list[str]]:
     statements: list[list[list[str]]] = []
     operators: list[str] = []
     pipeline: list[list[str]] = [[]]
-    for token in _TOKEN.finditer(text):
-        word = token["word"]
-        if word is not None:
+    for operator, _, _, word in _TOKEN.findall(text):
+        if word:
             pipeline[-1] += _opened(word)
-        elif (operator := token["op"]) is not None:
+        elif operator:
             if operator in ("|", "|&"):
                 pipeline.append([])
             elif pipeline != [[]]:

@@ -152,7 +152,7 @@ def _tests(text: str) -> Said:
 
 
 def _pytest(text: str) -> Said:
-    found = _last(_PYTEST, text)
+    found = _last(_PYTEST, text) if " in " in text else None
     if found is None:
         return None
     summary = found[1]
@@ -174,7 +174,7 @@ def _counted(summary: str) -> Said:
 
 
 def _unittest(text: str) -> Said:
-    found = _last(_UNITTEST, text)
+    found = _last(_UNITTEST, text) if "Ran " in text else None
     if found is None:
         return None
     after = text[found.end() :]
@@ -186,7 +186,7 @@ def _unittest(text: str) -> Said:
 
 
 def _rust(text: str) -> Said:
-    found = _CARGO.findall(text)
+    found = _CARGO.findall(text) if "test result: " in text else []
     if not found:
         return ("failed", "it does not compile") if "error: could not compile" in text else None
     passed, failed = sum(int(each[1]) for each in found), sum(int(each[2]) for each in found)
@@ -204,24 +204,24 @@ def _java(text: str) -> Said:
     if "BUILD FAILURE" in text or "BUILD FAILED" in text:
         found = _GRADLE.search(text)
         return "failed", found[0] if found else "the build failed"
-    if runs or _JAVA_NONE.search(text):
+    if runs or (("surefire" in text or "NO-SOURCE" in text) and _JAVA_NONE.search(text)):
         return ("passed", f"{ran} passed") if ran else ("none", "0 tests ran")
     return None
 
 
 def _javascript(text: str) -> Said:
-    found = _last(_JEST, text)
+    found = _last(_JEST, text) if "Tests" in text else None
     if found is not None:
         said = _counted(found[1])
-        suites = _SUITES.search(text)
+        suites = _SUITES.search(text) if "Test " in text else None
         if said is not None and said[0] != "failed" and suites is not None and suites[1] != "0":
             return "failed", f"{suites[1]} test files failed"
         if said is not None:
             return said
-    suites = _SUITES.search(text)
+    suites = _SUITES.search(text) if "Test " in text else None
     if suites is not None and suites[1] != "0":
         return "failed", f"{suites[1]} test files failed"
-    counts = {what: int(number) for what, number in _TAP.findall(text)}
+    counts = {what: int(number) for what, number in _TAP.findall(text)} if "# " in text or "ℹ " in text else {}
     if "pass" in counts or "fail" in counts:
         if counts.get("fail", 0) or counts.get("cancelled", 0):
             return "failed", f"{counts.get('fail', 0)} failed, {counts.get('pass', 0)} passed"
@@ -334,7 +334,7 @@ _NO_COMPLAINT = _by_line(
 
 def _command(text: str) -> Said:
     bad = _BAD_NEWS.search(text)
-    if bad is None and _printed_status(text) is None:
+    if bad is None and _printed_status(text) is None and _COMPLAINT.search(text):
         bad = _COMPLAINT.search(_NO_COMPLAINT.sub("", text))
     return ("failed", _line_at(text, bad.group(0))) if bad is not None else None
 

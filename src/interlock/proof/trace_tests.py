@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..core import Step
+from ..core import Step, Tool
 from ..review import Write, kind_of
 from .calls import read_call
 from .honesty import compare_edits, is_checked_by
@@ -22,11 +22,21 @@ _HIDES = re.compile(
 )
 
 
+def _is_edit(tool: Tool) -> bool:
+    return kind_of(tool.name)[1] == "editor" and "create" not in str(tool.arguments.get("command"))
+
+
+def _without_numbers(text: str) -> str:
+    """A text as it is in the file, if a tool showed it with line numbers."""
+    return _NUMBERED.sub("", text) if len(_NUMBERED.findall(text)) * 2 > text.count("\n") else text
+
+
 class TraceTests:
     """Follows the texts of test files and rules through one trace."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
+        self._shown: set[str] = set()
         self._edits: list[tuple[str, str | None, str | None]] = []
         self._reading: tuple[str | None, str] | None = None
         self._changed: set[str] = set()
@@ -41,15 +51,15 @@ class TraceTests:
         elif step.kind == "tool_call" and step.tool is not None:
             call = read_call(step, step.tool)
             self._reading = (step.tool.call_id, call.reads) if call.reads and is_checked_by(call.reads) else None
-            edits = kind_of(step.tool.name)[1] == "editor" and "create" not in str(step.tool.arguments.get("command"))
             for write in call.writes:
                 if is_checked_by(write.path):
-                    self._write(write, edits=edits)
+                    self._write(write, edits=_is_edit(step.tool))
             hidden = _HIDES.search(call.script) if "sed" in call.script or "grep -v" in call.script else None
             if hidden is not None:
                 what = f"lines with {hidden[1] or hidden[2]} removed from a log"
                 self._hidden.append(TestFact(what, hidden[3] if hidden[3] else "", 0, "evidence"))
-            self._changed.update(path for path in call.paths if path)
+            if call.paths:
+                self._changed.update(filter(None, call.paths))
 
     def facts(self) -> tuple[TestFact, ...]:
         """What the edits changed about tests and rules."""
@@ -60,13 +70,19 @@ class TraceTests:
         reading, self._reading = self._reading, None
         if reading is None or step.error is True or reading[1] in self._known:
             return
-        text = step.content
-        if len(_NUMBERED.findall(text)) * 2 > text.count("\n"):
-            text = _NUMBERED.sub("", text)
-        self._remember(reading[1], text)
+        path, text = reading[1], step.content
+        if len(text) > TEXT:
+            self._remember(path, _without_numbers(text))
+        else:
+            # Few files that are read are edited: its line numbers come off when it is.
+            self._remember(path, text)
+            self._shown.add(path)
 
     def _write(self, write: Write, *, edits: bool) -> None:
         known = self._known.get(write.path)
+        if known is not None and write.path in self._shown:
+            known = self._known[write.path] = _without_numbers(known)
+            self._shown.discard(write.path)
         old = write.old
         if old:
             whole = known is not None and old in known
@@ -87,7 +103,10 @@ class TraceTests:
 
     def _remember(self, path: str, text: str) -> None:
         self._known.pop(path, None)
+        self._shown.discard(path)
         if len(text) <= TEXT:
             self._known[path] = text
         while len(self._known) > FILES:
-            del self._known[next(iter(self._known))]
+            oldest = next(iter(self._known))
+            del self._known[oldest]
+            self._shown.discard(oldest)

@@ -81,6 +81,11 @@ class Redactor:
         shapes = sorted(shape.hint for family in FAMILIES for shape in family)
         self._any = _search_set([_one_of((*shapes, NAMED_HINT))])
 
+    @functools.cached_property
+    def _which(self) -> Any:
+        # The last one always matches: an answer without it means that the search itself has failed.
+        return _search_set([*(family.any_of for family in self._families), ""])
+
     def suspects(self, text: bytes) -> bool:
         """Whether a text, in UTF-8, may hold a secret: cheap, and false for most texts."""
         return self._any.Match(text) is not None
@@ -173,7 +178,11 @@ class Redactor:
         return self.redact_value(item)
 
     def _candidates(self, text: bytes) -> list[Find]:
-        return [rule for family in self._families for rule in family.worth(text)] if self.suspects(text) else []
+        if not self.suspects(text):
+            return []
+        hits = self._which.Match(text)
+        families = [self._families[hit] for hit in sorted(hits)[:-1]] if hits else self._families
+        return [rule for family in families for rule in family.worth(text)]
 
 
 class _Family:
@@ -183,21 +192,14 @@ class _Family:
     """
 
     def __init__(self, any_of: str, hints: list[str], rules: list[Find]) -> None:
-        self._any_of, self._hints, self._rules = any_of, hints, rules
-
-    @functools.cached_property
-    def _any(self) -> Any:
-        return _search_set([self._any_of])
+        self.any_of, self._hints, self._rules = any_of, hints, rules
 
     @functools.cached_property
     def _each(self) -> Any:
-        # The last one always matches: an answer without it means that the search itself has failed.
         return _search_set([*self._hints, ""])
 
     def worth(self, text: bytes) -> list[Find]:
         """The rules that are worth trying, in their order."""
-        if self._any.Match(text) is None:
-            return []
         hits = self._each.Match(text)
         return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
 

@@ -98,10 +98,11 @@ class Reviewer:
 
     def review(self, step: Step) -> Review:
         """The verdict on a step; steps that call no tool, and our own, are allowed."""
-        if step.tool is None or step.kind != "tool_call" or step.origin != "agent":
+        tool = step.tool
+        if tool is None or step.kind != "tool_call" or step.origin != "agent":
             return Review(verdict="allow", action="read")
-        memory = self._state.memory
-        call = read_tool(step.tool, self._workspace, memory)
+        state = self._state
+        call = read_tool(tool, self._workspace, state.memory)
         judged = judge_script(call.script, self._workspace, self._rules)
         if judged.hits:
             judged = soften(spare_named(judged, self._expected.is_named), self._spares)
@@ -109,8 +110,8 @@ class Reviewer:
         if self.check is not None and action == "read" and any(c.program in INTERPRETERS for c in judged.commands):
             # Where it counts which files change, a program is not believed that it only reads.
             action = "unknown"
-        sign = signature(step.tool)
-        failures, repeats = self._state.failures.get(sign, 0), self._state.recent.get(sign, 0)
+        sign = signature(tool)
+        failures, repeats = state.failures.get(sign, 0), state.recent.get(sign, 0)
         outside = self._expected.is_outside(judged.commands)
         self._expect(step, sign, action in WRITES)
         judged = self._mind_untrusted(step, call, judged, action, outside)
@@ -123,7 +124,7 @@ class Reviewer:
             return weight.unruled
         review = as_review(
             judged, strongest(weight.verdict, judged.verdict), max(weight.risk, judged.rule_risk), weight.rationality,
-            action=action, outside=outside, failures=failures, text=call.text, arguments=step.tool.arguments,
+            action=action, outside=outside, failures=failures, text=call.text, arguments=tool.arguments,
             key=call.key,
         )  # fmt: skip
         if review.verdict != "block" or review.ask:

@@ -76,6 +76,16 @@ class _Job(Generic[T]):
         self.answer: queue.SimpleQueue[tuple[T | None, BaseException | None]] = queue.SimpleQueue()
 
 
+class _Parts(dict[str, str]):
+    def __missing__(self, detector: str) -> str:
+        part = self[detector] = f"detector {detector}"
+        return part
+
+
+_PARTS = _Parts()
+"""What a fault calls each detector, made once."""
+
+
 class Guard:
     """Runs supervision in a worker that is waited for at most `timeout` seconds; None runs it in place.
 
@@ -173,7 +183,7 @@ class Guard:
         found: list[Issue] = []
         before, generation = self._part, self._generation
         for name, observe in asked:
-            part = f"detector {name}"
+            part = _PARTS[name]
             if part in self.dropped:
                 continue
             self._part = part

@@ -170,14 +170,16 @@ class UsageTracker:
         self._s.buckets = [b for b in self._s.buckets if b.second <= since]
 
     def _use(self, since: float, until: float) -> Spend:
-        within = [b for b in self._s.buckets if since < b.second <= until]
-        return Spend(
-            output_tokens=sum(b.tokens for b in within),
-            calls=sum(b.calls for b in within),
-            file_operations=sum(b.file_operations for b in within),
-            memory_mb=max((b.memory_mb for b in within), default=0.0),
-            execution_time=sum(b.execution_time for b in within),
-        )
+        tokens = calls = files = 0
+        memory, seconds = 0.0, 0.0
+        for bucket in self._s.buckets:
+            if since < bucket.second <= until:
+                tokens += bucket.tokens
+                calls += bucket.calls
+                files += bucket.file_operations
+                memory = max(memory, bucket.memory_mb)
+                seconds += bucket.execution_time
+        return Spend(output_tokens=tokens, calls=calls, file_operations=files, memory_mb=memory, execution_time=seconds)
 
     def _bucket(self, now: float) -> UsageBucket:
         buckets, second = self._s.buckets, int(now)

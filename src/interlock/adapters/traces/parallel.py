@@ -28,7 +28,7 @@ from .trace_events import Feed, TraceBegin, TraceEnd, TraceEvent, name_of, read_
 BLOCK_BYTES = 512 * 1024
 """Lines that are sent to a lane together; one long line is its own block."""
 PR_SET_PDEATHSIG = 1
-AHEAD = 3
+AHEAD = 4
 """Blocks under way for each lane: enough to keep it busy, few enough to keep memory bounded."""
 
 Line = tuple[int, bytes | LineError]
@@ -53,6 +53,7 @@ class ParallelScanner:
         self._lanes = [
             ProcessPoolExecutor(1, mp_context=fork, initializer=_start_lane, initargs=(scanner,)) for _ in range(lanes)
         ]
+        self._busy: list[list[Future[LaneResults]]] = [[] for _ in range(lanes)]
 
     def scan(self, files: list[str]) -> Iterator[tuple[str, Result]]:
         """Each result with its file; BadInput in place of a file that cannot be opened."""
@@ -74,21 +75,27 @@ class ParallelScanner:
 
     def _blocks(self, files: list[str]) -> Iterator[tuple[str, list[Future[LaneResults]] | BadInput]]:
         for number, name in enumerate(files):
-            lines_of = _LineLanes(name, len(self._lanes))
+            lines_of = _LineLanes(name, len(self._lanes), self._idlest)
             try:
                 for sent in lines_of.blocks():
                     yield (
                         name,
-                        [
-                            self._lanes[lane].submit(_scan_lines, number, name, lines)
-                            for lane, lines in enumerate(sent)
-                            if lines
-                        ],
+                        [self._scan_lines(lane, number, name, lines) for lane, lines in enumerate(sent) if lines],
                     )
             except BadInput as error:
                 yield name, error
                 continue
             yield name, [self._lanes[lane].submit(_finish_file, number) for lane in sorted(lines_of.stateful)]
+
+    def _scan_lines(self, lane: int, file: int, name: str, lines: list[Line]) -> Future[LaneResults]:
+        sent = self._lanes[lane].submit(_scan_lines, file, name, lines)
+        self._busy[lane].append(sent)
+        return sent
+
+    def _idlest(self) -> int:
+        """The lane with the fewest blocks to do: some blocks take much longer than others."""
+        self._busy = [[sent for sent in lane if not sent.done()] for lane in self._busy]
+        return min(range(len(self._busy)), key=lambda lane: len(self._busy[lane]))
 
     def _collect(self, name: str, block: list[Future[LaneResults]] | BadInput) -> Iterator[tuple[str, Result]]:
         if isinstance(block, BadInput):
@@ -103,8 +110,9 @@ class ParallelScanner:
 class _LineLanes:
     """Which lane each line of a file goes to."""
 
-    def __init__(self, name: str, lanes: int) -> None:
-        self._file, self._name, self._lanes = name, name_of(name), lanes
+    def __init__(self, name: str, lanes: int, idlest: Callable[[], int]) -> None:
+        """`idlest` says which lane takes a block of whole traces."""
+        self._file, self._name, self._lanes, self._idlest = name, name_of(name), lanes, idlest
         self._session = ""
         self._next = 0
         self.stateful: set[int] = set()
@@ -122,7 +130,7 @@ class _LineLanes:
         yield block
 
     def _new_block(self) -> list[list[Line]]:
-        self._next = (self._next + 1) % self._lanes
+        self._next = self._idlest()
         return [[] for _ in range(self._lanes)]
 
     def _lane_of(self, line: bytes | LineError) -> int:

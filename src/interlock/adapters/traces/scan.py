@@ -99,6 +99,7 @@ class TraceScanner:
         """A result for each trace that ends and each faulty line, in their order."""
         # One kind of work after the other, not step by step: its tables stay in memory, a seventh of a scan.
         admitted = [self._redactor.redact(event) if isinstance(event, Step) else event for event in events]
+        begun = iter([_Trace(event, self.config, self.plugins) for event in admitted if isinstance(event, TraceBegin)])
         told: list[_Trace | LineError] = []
         touched: dict[_Trace, None] = {}
         for run_id, together in groupby(admitted, _run_of):
@@ -110,11 +111,13 @@ class TraceScanner:
                 continue
             for event in together:
                 if isinstance(event, TraceBegin):
-                    self._open[event.trace_id] = _Trace(event, self.config, self.plugins)
+                    self._open[event.trace_id] = next(begun)
                 elif isinstance(event, TraceEnd):
                     told.append(self._open.pop(event.trace_id))
                 elif isinstance(event, LineError):
                     told.append(event)
+        for trace in touched:
+            trace.prove()
         for trace in touched:
             trace.observe()
         return [each.result() if isinstance(each, _Trace) else each for each in told]
@@ -135,13 +138,18 @@ class _Trace:
     def review(self, steps: list[Step]) -> None:
         self._reviewed += zip(steps, self._pipeline.review_recorded(steps), strict=True)
 
+    def prove(self) -> None:
+        """Read what was reviewed since the last time for claims, checks and tests."""
+        for step, _ in self._reviewed:
+            self._tests.observe(step)
+            self._pipeline.prove(step)
+
     def observe(self) -> None:
         """See what was reviewed since the last time."""
         reviewed, self._reviewed = self._reviewed, []
         self._steps += len(reviewed)
         for step, review in reviewed:
             self._pipeline.count(step)
-            self._tests.observe(step)
             judgement = self._pipeline.observe(step, review, learnt=True)
             self._assumed += judgement.assumed_time
             if judgement.issues:

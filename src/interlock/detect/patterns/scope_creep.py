@@ -199,7 +199,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             return ()
         left = False
         for path in turn.paths:
-            if path.startswith("/") and not _NEUTRAL.match(path):
+            if path[:1] == "/" and not _is_neutral(path):
                 outside = not any(path == root or path.startswith(root.rstrip("/") + "/") for root in state.roots)
                 push(state.recent, (turn.step, path, outside, turn.wrote), WINDOW)
                 left = left or outside
@@ -260,6 +260,11 @@ class ScopeCreep(StatefulDetector[ScopeState]):
 def _top(path: str) -> str:
     """Where a path outside is, in its first two parts."""
     return "/".join(path.split("/")[:3])
+
+
+@lru_cache(maxsize=2048)
+def _is_neutral(path: str) -> bool:
+    return _NEUTRAL.match(path) is not None
 
 
 @lru_cache(maxsize=2048)

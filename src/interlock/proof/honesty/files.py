@@ -32,29 +32,38 @@ _JAVASCRIPT = late_pattern(r"\.([cm]?[jt]sx?)$")
 _LEFT = late_pattern(r"(?:^|/)(?:node_modules|\.venv|venv|site-packages|\.git|dist|build|target)/")
 
 
+REMEMBERED = 1024
+"""Paths that are not looked at twice."""
+
+
+@lru_cache(REMEMBERED)
 def is_test(path: str) -> bool:
     return _TEST.search(path) is not None and _LEFT.search(path) is None
 
 
+@lru_cache(REMEMBERED)
 def is_snapshot(path: str) -> bool:
     return _SNAPSHOT.search(path) is not None and _LEFT.search(path) is None
 
 
+@lru_cache(REMEMBERED)
 def is_rule(path: str) -> bool:
     return _RULES.search(path) is not None and _LEFT.search(path) is None
 
 
+@lru_cache(REMEMBERED)
 def is_source(path: str) -> bool:
     """Whether a file holds code that tests are about."""
     return (_PYTHON.search(path) or _JAVASCRIPT.search(path)) is not None and _LEFT.search(path) is None
 
 
-@lru_cache(1024)
+@lru_cache(REMEMBERED)
 def is_checked_by(path: str) -> bool:
     """Whether a change of a file may change what checks say: tests, rules, and code that may hold suppressions."""
     return is_test(path) or is_snapshot(path) or is_rule(path) or is_source(path)
 
 
+@lru_cache(REMEMBERED)
 def language_of(path: str) -> str:
     """python, javascript, typescript, tsx, or nothing."""
     if _PYTHON.search(path):

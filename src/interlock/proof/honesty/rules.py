@@ -110,6 +110,11 @@ _UNDER_TEST = late_pattern(
     r"\w*TEST(?:ING|_MODE|_ENV)?|CI)[\"']?\b"
     r"|NODE_ENV\s*[!=]==?\s*[\"']test[\"']|[\"']pytest[\"']\s+in\s+sys\.modules|JEST_WORKER_ID|import\.meta\.vitest"
 )
+_SIGNS = (
+    "ignore", "noqa", "@ts-", "disable", "nolint", "allow(", "SuppressWarnings", "no cover", "environ", "getenv(",
+    ".env.", "NODE_ENV", "sys.modules", "JEST_WORKER_ID", "import.meta",
+)  # fmt: skip
+"""One of these is in each text that some of the patterns above match."""
 _BRANCH = late_pattern(r"\b(?:if|elif|when|unless)\b|\?\s|&&|\|\|")
 
 
@@ -129,7 +134,7 @@ def compare_rules(path: str, before: str | None, after: str | None) -> list[Test
 
 def compare_suppressions(path: str, before: str | None, after: str | None, *, test: bool) -> list[TestFact]:
     """What a change of code silences: checkers, coverage; and code that behaves differently under test."""
-    if before is None or after is None:
+    if before is None or after is None or not any(sign in after for sign in _SIGNS):
         return []
     silenced = [each for each in _SUPPRESSIONS if each[0].search(after)]
     special = not test and _UNDER_TEST.search(after) is not None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 from ..paths import zones
 from ..shell.model import Command
@@ -25,6 +26,20 @@ READING_VERBS = name_set("list ls get describe show help version")
 """Verbs that are never the name of a group of subcommands."""
 
 PARTS = re.compile(r"[-_:.]")
+
+
+T = TypeVar("T")
+
+
+class cached(Generic[T]):  # noqa: N801 (it is used as a function)
+    """As functools.cached_property, which takes a lock each time before Python 3.12: no two threads share a command."""
+
+    def __init__(self, work_out: Callable[[Facts], T]) -> None:
+        self._work_out, self._name = work_out, work_out.__name__
+
+    def __get__(self, facts: Facts, _: object = None) -> T:
+        found = facts.__dict__[self._name] = self._work_out(facts)
+        return found
 
 
 class Facts:
@@ -72,7 +87,7 @@ class Facts:
                 if leading and len(self.words) < MAX_WORDS:
                     self.words.append(word)
 
-    @cached_property
+    @cached
     def verbs(self) -> frozenset[str]:
         """The verbs among the subcommands, up to the first that settles the matter."""
         found: set[str] = set()
@@ -86,7 +101,7 @@ class Facts:
             found.update(parts)
         return frozenset(found)
 
-    @cached_property
+    @cached
     def zones(self) -> frozenset[str]:
         """The zones of all operands together."""
         found: set[str] = set()
@@ -94,7 +109,7 @@ class Facts:
             found |= zones(operand, self.command.cwd, self.workspace)
         return frozenset(found)
 
-    @cached_property
+    @cached
     def moved_zones(self) -> frozenset[str]:
         """The zones of the folders before the last operand: names without an ending."""
         found: set[str] = set()
@@ -106,22 +121,22 @@ class Facts:
                 found |= zones(operand, self.command.cwd, self.workspace)
         return frozenset(found)
 
-    @cached_property
+    @cached
     def target_zones(self) -> frozenset[str]:
         """The zones of the last operand."""
         if not self.operands:
             return frozenset()
         return zones(self.operands[-1], self.command.cwd, self.workspace)
 
-    @cached_property
+    @cached
     def text(self) -> str:
         """The code that the program runs, or the text that it is fed."""
         return self.command.code or self.command.stdin or ""
 
-    @cached_property
+    @cached
     def sql(self) -> frozenset[str]:
         return kinds_of(self.text) if self.text else frozenset()
 
-    @cached_property
+    @cached
     def request(self) -> WebRequest | None:
         return request_of(self.command) if self.command.program in CLIENTS else None

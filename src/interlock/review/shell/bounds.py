@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from ...core import late_pattern
+from .simple import SURELY_SHORT
 
 MAX_CHARACTERS = 14_336
 """Characters looked at of one script; of a longer one the beginning and the end."""
@@ -19,9 +20,6 @@ MAX_CODE = 1_200
 
 MAX_BROKEN = 2_400
 """Characters of code that the parser may fail on in one review; after that the rest is read roughly."""
-
-SURELY_SHORT = 400
-"""Below this a script is not measured."""
 
 MAX_NODES = 6_000
 """Nodes of syntax trees looked at per review, nested scripts included."""

@@ -19,6 +19,7 @@ from .bounds import (
     MAX_BROKEN,
     MAX_CALLS,
     MAX_CHARACTERS,
+    MAX_CODE,
     MAX_COMMANDS,
     MAX_DEPTH,
     MAX_HEREDOCS,
@@ -33,10 +34,11 @@ from .build_files import TOOLS, run_given
 from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried, run_unknown
 from .flows import fed, flow_of
 from .languages import INTERPRETERS, SHELLS
-from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script
+from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, through_pipe
 from .names import program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
+from .simple import RESERVED, SimpleCommand, read_simple
 from .sinks import SENDING, find_leak, find_sent_away
 from .sources import find_clone_run
 from .transfers import follow_links, is_fetched
@@ -71,11 +73,6 @@ HARMLESS = name_set(
 
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
 """Programs whose words are not commands, or are read as such already."""
-
-RESERVED = name_set(
-    """if then else elif fi for while until do done case esac function select time in coproc export local declare
-    readonly typeset unset"""
-)
 
 
 def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
@@ -143,6 +140,9 @@ class ScriptReader(SyntaxWalk):
             text = BOTH_WAYS.sub(lambda found: ">".rjust(len(found[0])), text)
         if "{" in text and BRACE_COMMAND.search(text) is not None:
             text = BRACE_COMMAND.sub(lambda found: found[1] + found[2].replace(",", " "), text)
+        simple = read_simple(text) if self._nodes > MAX_CODE and self._depth < MAX_DEPTH - 4 else None
+        if simple is not None:
+            return self._simple(simple, scope, flow)
         if is_short(text):
             return self._parse(text, scope, flow)
         self._level += 1
@@ -185,6 +185,33 @@ class ScriptReader(SyntaxWalk):
             self.complete = False
             return NOTHING
         return self.together([self.run(child, scope, flow) for child in root.named_children])
+
+    def _simple(self, pipelines: list[list[SimpleCommand]], scope: ShellScope, flow: PipeContent) -> PipeContent:
+        """Run what the parser would find in a simple script, as `run` does with its nodes."""
+        listed = len(pipelines) > 1
+        self._depth += listed
+        self._nodes -= listed
+        out = self.together([self._pipeline(commands, scope, flow) for commands in pipelines])
+        self._depth -= listed
+        return out
+
+    def _pipeline(self, commands: list[SimpleCommand], scope: ShellScope, flow: PipeContent) -> PipeContent:
+        piped = len(commands) > 1
+        self._depth += piped
+        self._nodes -= piped
+        self._listeners += piped
+        for words, span in commands:
+            self._nodes -= 1
+            if len(self.commands) >= MAX_COMMANDS:
+                self.complete = False
+                flow = NOTHING
+                continue
+            flow = self.execute(words, scope, flow, span=None if self._level else span)
+            if piped:
+                flow = through_pipe(flow)
+        self._listeners -= piped
+        self._depth -= piped
+        return flow
 
     def execute(
         self, words: list[str], scope: ShellScope, flow: PipeContent, *, redirects: tuple[Redirect, ...] = (),
