@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator
 
 import zstandard
 from msgspec import Struct
 
-from ..core import InvalidState
+from ..core import InvalidState, sha256
 from .content_intake import EMPTY
 from .history import CheckpointHistory
 from .large_files import CHUNK, digest_of
@@ -68,7 +67,7 @@ class StoreAudit:
                 if frame.pack:
                     content = read_frame(self._store, frame)
                     for digest, start, size in blobs:
-                        if hashlib.sha256(content[start : start + size]).digest() != digest:
+                        if sha256(content[start : start + size]).digest() != digest:
                             yield digest, "its checksum is wrong"
                 else:
                     for digest, _, _ in blobs:
@@ -83,6 +82,8 @@ class StoreAudit:
         with open(self._store.object_path(digest), "rb") as file:
             if frame.codec != ZSTD:
                 return digest_of(file.fileno(), os.fstat(file.fileno()).st_size, sparse=len(digest) == 33)
+            import hashlib
+
             sha = hashlib.sha256()
             for chunk in zstandard.ZstdDecompressor().read_to_iter(file, write_size=CHUNK):
                 sha.update(chunk)

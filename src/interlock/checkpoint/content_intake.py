@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 from collections.abc import Callable
 
-from ..core import Clock
+from ..core import Clock, sha256
 from .attributes import read_attributes
 from .entry import TreeEntry, make_entry
 from .folder_descent import READ_FLAGS, Descent
@@ -21,7 +20,7 @@ from .tree import WorkspaceTree
 TRIES = 3
 """How often a file that changes while it is read is read again."""
 
-EMPTY = hashlib.sha256().digest()
+EMPTY = sha256(b"").digest()
 _UNREADABLE = {
     errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.ENXIO, errno.ENODEV, errno.EINVAL, errno.EIO, errno.EAGAIN,
     errno.ESPIPE, errno.ESTALE, errno.ETXTBSY,
@@ -116,7 +115,7 @@ class ContentIntake:
             return None
         if not content:
             return EMPTY
-        digest = hashlib.sha256(content).digest()
+        digest = sha256(content).digest()
         if self._writer is not None:
             self._writer.offer(digest, content)
         return digest

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 import zstandard
 
-from ..core import InvalidState
+from ..core import InvalidState, sha256
 from .content_intake import EMPTY
 from .entry import TreeEntry
 from .large_files import digest_of, unpack
@@ -34,7 +33,7 @@ class Contents:
             content = self._frame(place.frame)[place.start : place.start + place.size]
         except (OSError, EOFError, zstandard.ZstdError) as error:
             raise damaged(self._store, digest, str(error)) from error
-        if hashlib.sha256(content).digest() != digest:
+        if sha256(content).digest() != digest:
             raise damaged(self._store, digest, "its checksum is wrong")
         return content
 

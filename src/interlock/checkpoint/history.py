@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 
 import msgspec
@@ -114,7 +113,7 @@ class CheckpointHistory:
         `own` are the run's own changes since the one before; `whole`: not as a delta. Without a tree it is one.
         """
         seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
-        info = msgspec.structs.replace(info, id=f"c{seq}-{secrets.token_hex(3)}")
+        info = msgspec.structs.replace(info, id=f"c{seq}-{os.urandom(3).hex()}")
         due = tree is not None and (whole or self._is_due(seq - 1))
         data = encode_delta(tree.whole() if tree is not None and due else delta)
         if self._chain is not None:

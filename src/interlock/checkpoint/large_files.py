@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import hashlib
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -45,7 +43,7 @@ def has_holes(found: os.stat_result) -> bool:
 
 def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptContent:
     """Copy an open file into the store and name it by its content."""
-    temporary = store.objects / f".{secrets.token_hex(8)}"
+    temporary = store.objects / f".{os.urandom(8).hex()}"
     out = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         codec = RAW
@@ -86,6 +84,8 @@ def unpack(store: CheckpointStore, digest: bytes, place: ContentLocation, out: i
 
 def digest_of(fd: int, size: int, *, sparse: bool) -> bytes:
     """The name of an open file's content; of a sparse one, over its data that is not zero."""
+    import hashlib
+
     sha = hashlib.sha256()
     if not sparse:
         at = 0
@@ -164,6 +164,8 @@ def _worth_packing(fd: int, size: int) -> bool:
 
 def _pack(fd: int, out: int, size: int) -> bytes:
     """Compress an open file into another while its digest is taken."""
+    import hashlib
+
     sha = hashlib.sha256()
     packer = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True, threads=-1).compressobj(size=size)
     at = 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..core import BadInput, user_folder
+from ..core import BadInput, sha256, user_folder
 from .tree import printable
 
 NETWORK = frozenset(
@@ -28,7 +27,7 @@ def default_store() -> Path:
 
 def store_of(workspace: Path, store: Path | None = None) -> Path:
     """The folder of one workspace's checkpoints: its name for people, and a key of its path."""
-    key = hashlib.sha256(os.fsencode(workspace)).hexdigest()[:16]
+    key = sha256(os.fsencode(workspace)).hexdigest()[:16]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.name)[:40] or "root"
     return (store or default_store()) / f"{name}-{key}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 
@@ -83,7 +82,7 @@ class Rollback:
             )
         keep_times = not self._snapshots.policy.patterns
         finishing = folders_to_finish(made, now.tree, then.tree, scope or ("",), folders)
-        body = make_body(secrets.token_hex(6), made.steps, finishing, keep_times=keep_times, force=force)
+        body = make_body(os.urandom(6).hex(), made.steps, finishing, keep_times=keep_times, force=force)
         n = begin(self._store, target, safety, self._clock.time(), body)
         root = self._snapshots.open_root()
         try:

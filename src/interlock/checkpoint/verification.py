@@ -6,7 +6,6 @@ Where nothing is left out, `find` looks at everything, and only what it says oth
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Collection, Iterable, Set
@@ -132,6 +131,8 @@ class RestoreVerification:
                 content = digest_of(fd, found.st_size, sparse=True)
             else:
                 with open(fd, "rb", closefd=False) as file:
+                    import hashlib
+
                     content = hashlib.file_digest(file, "sha256").digest()
             if content != wanted.data:
                 self._wrong[path] = "has different content"

@@ -53,6 +53,7 @@ from .globs import check_glob as check_glob
 from .globs import matches as matches
 from .globs import may_match_below as may_match_below
 from .globs import relative as relative
+from .hashing import sha256 as sha256
 from .instruction_files import LENGTH as LENGTH
 from .instruction_files import is_task_file as is_task_file
 from .instruction_files import task_files as task_files

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from struct import Struct as Layout
 
 from msgspec import Struct
+
+from ..core import sha256
 
 LINK_BYTES = 16
 """Of SHA-256: no one finds another record with the same 128 bits."""

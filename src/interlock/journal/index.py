@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from pathlib import Path
 
 import msgspec
@@ -70,7 +69,7 @@ class Index:
         if not self._changed:
             return
         self._changed = False
-        draft = self._file.with_name(f"{NAME}-{secrets.token_hex(4)}")
+        draft = self._file.with_name(f"{NAME}-{os.urandom(4).hex()}")
         try:
             descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with open(descriptor, "wb") as file:

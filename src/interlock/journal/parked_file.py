@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core import boot_clock, boot_id, from_json, read_small
+from ..core import boot_clock, boot_id, from_json, read_small, sha256
 from .durable_files import FOLDER_MODE, locked, write_durably
 from .folder import PARKED, RunFolder
 
@@ -64,6 +63,6 @@ def quota_file(store: Path, quota: str) -> Iterator[Path]:
     """The file of one quota, for one process at a time."""
     marks = store / MARKS
     marks.mkdir(mode=FOLDER_MODE, exist_ok=True)
-    path = marks / f"quota-{hashlib.sha256(quota.encode()).hexdigest()[:16]}"
+    path = marks / f"quota-{sha256(quota.encode()).hexdigest()[:16]}"
     with locked(path):
         yield path

@@ -107,10 +107,6 @@ class Cgroup:
         finally:
             os.close(descriptor)
 
-    def ran(self) -> str | None:
-        """Changes whenever a process of the group runs; None if the kernel does not tell."""
-        return self._read("cpu.stat").partition("\n")[0] or None
-
     def _event(self, key: str) -> str:
         for line in self._read("cgroup.events").splitlines():
             name, _, value = line.partition(" ")

@@ -18,6 +18,7 @@ from ..core import Limits, open_process
 from . import cgroup_hierarchy, proc, signals
 from .cgroup import Cgroup
 from .cgroup_limits import CONTROLLER_OF, CgroupLimits
+from .cgroup_pulse import CgroupPulse
 from .handle import TreeHandle
 from .init_process import CONTINUE, STOP
 from .limit_watcher import INTERVAL_S, LimitWatcher
@@ -59,7 +60,7 @@ class ProcessTree:
         self._last_events: tuple[LimitEvent, ...] = ()
         self._acting = threading.RLock()
         self._asking = threading.Lock()
-        self._ran_until: str | None = None
+        self._pulse: CgroupPulse | None = None
         self._over = False
 
     @property
@@ -210,8 +211,9 @@ class ProcessTree:
         """
         if self._group is None:
             return True
-        before, self._ran_until = self._ran_until, self._group.ran()
-        return self._ran_until is None or self._ran_until != before or self._family.has_left(self._group.pids())
+        if self._pulse is None:
+            self._pulse = CgroupPulse(self._group)
+        return self._pulse.beats() or self._family.has_left(self._pulse.inside)
 
     def sampled(self) -> tuple[int, ...]:
         """The same for looking on, not for acting, at a cost that does not grow with the machine."""
@@ -300,6 +302,8 @@ class ProcessTree:
     def close(self) -> None:
         """Reap what ended and remove the cgroup if nothing lives in it. A tree that lives on can be attached to."""
         self._watch.close()
+        if self._pulse is not None:
+            self._pulse.close()
         self.usage()
         self.events()
         if self.alive():

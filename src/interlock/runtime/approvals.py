@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shlex
 import time
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from ..core import Decision, InvalidState, Review, Step
+from ..core import Decision, InvalidState, Review, Step, sha256
 
 ApprovalAnswer = Literal["approved", "rejected"]
 
@@ -139,7 +138,7 @@ def call_digest(step: Step) -> str:
     """A digest of exactly what a call does: its tool and its arguments."""
     tool = step.tool
     body = (tool.name, tool.arguments) if tool is not None else ("", step.content)
-    return hashlib.sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()[:16]
+    return sha256(msgspec.json.encode(body, order="deterministic")).hexdigest()[:16]
 
 
 def describe(step: Step) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -50,6 +49,8 @@ class CheckRunner:
         words, fds = self.enclose()
         begin = time.monotonic()
         # Compiled files beside the sources are the agent's: Python would run them in place of what is checked.
+        import tempfile
+
         with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory(prefix="interlock-check-") as caches:
             try:
                 process = subprocess.Popen(

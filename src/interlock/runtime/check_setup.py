@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import os
 import re
 import shlex
@@ -11,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+
+from ..core import sha256
 
 MAX_BYTES = 1_048_576
 INTERPRETER = re.compile(r"(?:sh|bash|dash|zsh|python[\d.]*|node|deno|bun|ruby|perl)")
@@ -47,7 +48,7 @@ def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
             for name, part in files:
                 text = _read(Path(folder) / name)
                 if text is not None and (counts := part(text)):
-                    digest = hashlib.sha256(counts.encode("utf-8", "replace")).hexdigest()[:16]
+                    digest = sha256(counts.encode("utf-8", "replace")).hexdigest()[:16]
                     found[name] = found.get(name, "") + digest
     return found
 

@@ -21,7 +21,7 @@ def clean_up_store(store: Store, config: Config, now: float) -> threading.Thread
 
 def _clean_up(store: Store, config: Config, now: float) -> None:
     try:
-        if any(store.root.glob("*/incidents")):
+        if any(store.root.glob("*/incidents/*")):
             from .incidents import Incidents
 
             Incidents(store).remove_older_than(config.interventions.emergency_stop.preserve_incident_data_days, now)

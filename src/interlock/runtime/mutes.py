@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
 import msgspec
 
-from ..core import BadInput, from_json, user_folder
+from ..core import BadInput, from_json, sha256, user_folder
 
 
 def mutes_file(project: Path) -> Path:
     """Where a project's mutes are kept: in the user's state directory, so that nothing is written into the project."""
-    name = hashlib.sha256(os.fsencode(project.resolve())).hexdigest()[:16]
+    name = sha256(os.fsencode(project.resolve())).hexdigest()[:16]
     return user_folder("state") / "mutes" / f"{name}.json"
 
 

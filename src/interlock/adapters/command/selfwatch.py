@@ -36,6 +36,7 @@ class SelfWatch:
         self._contained = contained
         self._late, self._settings = tuple(map(str, late)), tuple(map(str, settings))
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
+        self._places, self._gate = [str(folder.journal)], str(folder.gate)
         self._stamped: list[object] = []
         self._seen: list[object] = []
         self._undo_lost = False
@@ -45,13 +46,14 @@ class SelfWatch:
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
         """Have this socket bound again when it vanishes."""
         self._sockets[path] = (_identity(path), bind_again)
+        self._places = [*map(str, self._sockets), str(self._folder.journal)]
 
     def is_touched(self) -> bool:
         """Whether a socket, the gate or the journal is not what it was at the last look: cheap enough for any time."""
         return self._stamps() != self._stamped
 
     def _stamps(self) -> list[object]:
-        return [*map(_identity, self._sockets), _identity(self._folder.journal), _written(self._folder.gate)]
+        return [*map(_identity, self._places), _written(self._gate)]
 
     def look(self) -> None:
         """See that everything is as it was: a few looks at files, however idle the command is."""
@@ -115,7 +117,7 @@ def _own_identity(path: Path) -> tuple[int, int] | None:
     return info.st_dev, info.st_ino
 
 
-def _written(path: Path) -> tuple[int, int] | None:
+def _written(path: str) -> tuple[int, int] | None:
     try:
         info = os.stat(path)  # noqa: PTH116  asked twice a second
     except OSError:
@@ -123,9 +125,9 @@ def _written(path: Path) -> tuple[int, int] | None:
     return info.st_ino, info.st_mtime_ns
 
 
-def _identity(path: Path | None) -> tuple[int, int] | None:
+def _identity(path: Path | str) -> tuple[int, int] | None:
     try:
-        info = os.stat(path) if path is not None else None  # noqa: PTH116  asked twice a second
+        info = os.stat(path)  # noqa: PTH116  asked twice a second
     except OSError:
         return None
-    return (info.st_dev, info.st_ino) if info is not None else None
+    return info.st_dev, info.st_ino

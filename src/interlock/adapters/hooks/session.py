@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import secrets
+import os
 import threading
 from pathlib import Path
 
@@ -92,7 +92,7 @@ class HookSession:
         if pid is None or self.held.tree is not None:
             return
         if (root := agent_of(pid, self.client)) is not None:
-            handle = TreeHandle(marker=secrets.token_hex(16), boot=boot_id(), root=ProcessId.of(root))
+            handle = TreeHandle(marker=os.urandom(16).hex(), boot=boot_id(), root=ProcessId.of(root))
             self._insiders.add_agent(root)
             self.held.attach(attach(handle))
 
