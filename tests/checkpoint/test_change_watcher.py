@@ -237,3 +237,27 @@ def test_what_changes_beside_a_restore_of_a_large_workspace_is_named(
         "c/stranger": "should not be there",
         "c/d/file": "is missing",
     }
+
+
+def test_a_file_that_gets_a_second_name_is_followed_by_its_first(watched: Checkpoints, workspace: Path) -> None:
+    saved = watched.create()
+    os.link(workspace / "a" / "file", workspace / "b" / "second")
+    (workspace / "b" / "second").chmod(0o600)
+    made = watched.create()
+    assert (made.basis, watched.diff(made.id)) == ("hints", [])
+    assert paths_since(watched, saved.id, made.id) == ["a/file", "b/second"]
+
+
+def test_a_name_that_a_restore_removes_is_not_looked_for_by_its_other_names(
+    watched: Checkpoints, workspace: Path
+) -> None:
+    os.link(workspace / "a" / "file", workspace / "b" / "second")
+    saved = watched.create()
+    (workspace / "new").mkdir()
+    os.link(workspace / "a" / "file", workspace / "new" / "third")
+    watched.create()
+    before = picture(workspace)
+    watched.restore(saved.id)
+    done = watched.undo()
+    assert (done.left_alone, done.not_covered) == ((), ())
+    assert picture(workspace) == before

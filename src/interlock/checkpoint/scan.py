@@ -106,6 +106,7 @@ class WorkspaceScanner:
         self._watch, self._linked = watch, linked or {}
         self._mounts = mounts
         self._followed: set[int] = set()
+        self._unfollowed: set[int] = set()
         self._met: set[str] = set()
         self._read: Reader | None = None
         self._scan = Scan(fresh_ns=time.time_ns() - FRESH_NS)
@@ -146,7 +147,7 @@ class WorkspaceScanner:
                 self._strange_folders[""] = found
                 if not any(visit.folder == "" and visit.names is None for visit in waiting):
                     waiting.append(Visit(""))
-            while waiting:
+            while waiting or (waiting := self._find_unfollowed()):
                 visit = waiting.pop()
                 folder, pending = visit.folder, len(self._scan.pending)
                 if folder in self._mounts:
@@ -286,7 +287,7 @@ class WorkspaceScanner:
             waiting.append(Visit(path, deep=deep))
         else:
             if found.st_nlink > 1:
-                self._follow_links(path, found.st_ino, waiting)
+                self._follow_links(path, found, waiting)
             if old is not None and old.is_folder:
                 self._wipe(path)
             if self._scan.folders is not None:
@@ -298,17 +299,34 @@ class WorkspaceScanner:
                 raise over_budget(f"{self._budget.bytes:,} bytes", folder)
             self._scan.pending.append(PendingRead(folder, name, found))
 
-    def _follow_links(self, path: str, inode: int, waiting: list[Visit]) -> None:
-        """The other names of a file changed with it, and nothing tells of them."""
+    def _follow_links(self, path: str, found: os.stat_result, waiting: list[Visit]) -> None:
+        """The other names of a file changed with it, and nothing tells of them. A walk comes by all of them."""
+        inode = found.st_ino
         if self._watch is not None:
             self._scan.linked.setdefault(inode, set()).add(path)
-        if inode in self._followed:
+        if inode in self._followed or self._scan.folders is None:
             return
         self._followed.add(inode)
-        for other in self._linked.get(inode, ()):
+        others = self._linked.get(inode, set()) - {path}
+        if len(others) + 1 < found.st_nlink:
+            # It had one name when it was seen last.
+            self._unfollowed.add(inode)
+        for other in others:
             above, _, name = other.rpartition("/")
-            if other != path and above in self._known.folders:
+            if above in self._known.folders:
                 waiting.append(Visit(above, {name}))
+
+    def _find_unfollowed(self) -> list[Visit]:
+        """Where the names may be that files had before they got more of them."""
+        inodes, self._unfollowed = self._unfollowed, set()
+        if not inodes:
+            return []
+        found = []
+        for folder, listing in self._known.folders.items():
+            names = {name for name, entry in listing.items() if entry.ino in inodes}
+            if names:
+                found.append(Visit(folder, names))
+        return found
 
     def _note_folder(self, path: str, found: os.stat_result, attrs: bytes) -> None:
         # A folder's listing is read on every walk, so that its times need not be old to be trusted.

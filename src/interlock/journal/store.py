@@ -15,12 +15,12 @@ from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock, ow
 from .database import create_database
 from .durable_files import FOLDER_MODE, sync_folder, write_whole
 from .entry import encode_body
-from .find_run import find_run
 from .folder import RunFolder
 from .ids import check_run_id, is_run_id
 from .index import Index, read_stamp
 from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
+from .run_names import find_run
 from .store_place import default_root, store_root
 from .summary import RunSummary
 

@@ -36,7 +36,6 @@ from ..decide import StepClock
 from ..journal_records import Fault, Opinion
 from .checkpoint_causes import AFTER_STEP
 from .fail_open import Guard
-from .file_count import count_files
 from .limit_meter import LimitMeter
 from .plugins import Plugins
 from .prices import Prices
@@ -236,12 +235,14 @@ class DecisionPipeline:
         if not learnt:
             self._learn(step)
             self.prove(step, prevented=prevented, absent=absent)
+        parts = self.parts
+        detectors = parts.detectors
         if not prevented:
-            self.ledger.touch(count_files(step, review))
+            self.ledger.touch(parts.count_files(step, review))
         issues: list[Issue] = []
-        issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
-        if self.detectors.context.instructions != self._run.context.instructions:
-            self._learn_task(self.detectors.context.instructions)
+        issues = self.guard.part("detectors", detectors.observe, issues, Seen(step, review, absent))
+        if detectors.context.instructions != self._run.context.instructions:
+            self._learn_task(detectors.context.instructions)
         self._advance(step)
         if prevented:
             # Why it was refused is said with the refusal; only trying again is worth more words.
@@ -249,13 +250,12 @@ class DecisionPipeline:
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
-            again = self.guard.part("detectors", self.detectors.observe, again, Seen(refused))
+            again = self.guard.part("detectors", detectors.observe, again, Seen(refused))
             issues += [issue for issue in again if issue.type in REPEATING]
         if self._raised:
-            issues = [*issues, *(issue for issue in self._raised if issue.type not in self.detectors.muted)]
+            issues = [*issues, *(issue for issue in self._raised if issue.type not in detectors.muted)]
             self._raised = []
-        progressed = self.detectors.progress()
-        return self._answer(step, issues, progressed, now, assumed)
+        return self._answer(step, issues, detectors.progress(), now, assumed)
 
     def state(self, now: float) -> RunState:
         """The run as interventions see it."""

@@ -11,6 +11,7 @@ from ..intervene import BUILT_IN
 from ..proof import ProofTracker
 from ..review import Reviewer, rough_review
 from .fail_open import Guard
+from .file_count import count_files
 from .plugins import Plugins
 
 
@@ -66,6 +67,10 @@ class JudgingParts:
         found = self._guard.part("reviewer", self.reviewer.review, None, step)
         # A failing reviewer must not let an unreviewed call through.
         return found if found is not None else rough_review(step)
+
+    def count_files(self, step: Step, review: Review | None) -> int:
+        """How many files a call touches without naming them."""
+        return count_files(step, review)
 
     def count_anew(self) -> None:
         """A person has resumed the run."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from ...process import ProcessTree
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...process import ProcessTree
 
 
 class Abandoned(Exception):
