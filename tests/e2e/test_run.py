@@ -64,6 +64,7 @@ def test_files_that_it_changed_are_named_and_can_be_rolled_back(place: Place) ->
     script = "echo new > made; echo after > kept; touch ready; while [ ! -e go ]; do sleep 0.05; done"
     run = place.start("sh", "-c", script)
     place.wait_for("ready")
+    until("the checkpoint is recorded", lambda: place.records("checkpoint"))
     first = place.records("checkpoint")[0]["id"]
     answer = place.order("rollback", {"to": first})
     assert answer.outcome == "success", answer

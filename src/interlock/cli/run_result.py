@@ -14,9 +14,8 @@ from msgspec.structs import replace
 
 from ..adapters.command import Finished, Launch, die_of, run_command
 from ..adapters.hooks import recognise
-from ..adapters.proxy import OPENAI, Proxied, ProxyAdapter, find_upstreams, stand_ins
+from ..adapters.proxy import OPENAI, Proxied, find_upstreams, stand_ins
 from ..core import BadInput, InterlockError, printable
-from ..process import UNKNOWN_STATUS
 from .contract_options import show_contract
 from .output import many, say_error, spent
 
@@ -27,6 +26,8 @@ def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None 
     """Run to the end, sum up on stderr and in the file, and exit as the run did."""
     launch = with_proxy(with_hooks(launch), proxy)
     if launch.steps == "stdout" and launch.spec.adapter != "process":
+        from ..adapters.proxy import ProxyAdapter
+
         why = "the proxy" if launch.spec.adapter == ProxyAdapter.name else "its hooks"
         raise BadInput(f"--steps stdout: the steps of this command come from {why}", todo="Leave --steps out.")
     show_contract(launch.context, launch.config)
@@ -40,6 +41,8 @@ def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None 
             stream.flush()
     if finished.exit_status < 0:
         die_of(-finished.exit_status)
+    from ..process import UNKNOWN_STATUS
+
     raise SystemExit(5 if finished.exit_status == UNKNOWN_STATUS else finished.exit_status)
 
 
@@ -68,12 +71,14 @@ def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
         upstreams[OPENAI] = launch.wiring.api
     if not upstreams:
         return launch
+    from secrets import token_urlsafe
+
+    from ..adapters.proxy import ProxyAdapter
+
     spec = launch.spec if launch.wiring is not None else replace(launch.spec, adapter=ProxyAdapter.name)
     keys = stand_ins(os.environ, upstreams) if fenced else {}
     if fenced and launch.wiring is not None and not keys:
         say_error("key not hidden: the client's login is in a file that the agent can read")
-    from secrets import token_urlsafe
-
     return replace(launch, spec=spec, proxied=Proxied(upstreams, token_urlsafe(12), keys))
 
 

@@ -15,8 +15,6 @@ from .load import read_contract_file as read_contract_file
 from .load import read_values as read_values
 from .load import user_file as user_file
 from .nearest import nearest as nearest
-from .private_files import named_files as named_files
-from .private_files import private_files as private_files
 from .problem import ConfigProblem as ConfigProblem
 from .provenance import render as render
 from .provenance import settings as settings
@@ -44,6 +42,8 @@ from .schema import RunLimits as RunLimits
 from .schema import Runtime as Runtime
 from .screen_models import ScreenModel as ScreenModel
 from .screen_models import find_screen_model as find_screen_model
+from .secret_files import named_files as named_files
+from .secret_files import private_files as private_files
 from .template import config_template as config_template
 from .trust import is_trusted as is_trusted
 from .trust import split as split

@@ -73,7 +73,7 @@ class Statements(Struct):
 
 def called_names(script: str) -> list[str]:
     """The names of several words that a program calls, in order."""
-    if "_" not in script:
+    if "_" not in script or "(" not in script:
         return []
     # From parenthesis to parenthesis: there are far fewer of them than of words.
     before = (piece[-LONGEST:] for piece in script.split("(")[:-1])

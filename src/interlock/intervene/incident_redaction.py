@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import re2
 
@@ -58,18 +59,21 @@ def without_secrets(value: object, depth: int = 0) -> object:
         return REMOVED
     if isinstance(value, str):
         return scrub(value)
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, (int, float)):
         return value
     if isinstance(value, dict):
         return {
-            str(key): REMOVED
-            if isinstance(item, str) and SECRET_NAMES.search(str(key))
-            else without_secrets(item, depth + 1)
+            str(key): REMOVED if isinstance(item, str) and _names_secret(str(key)) else without_secrets(item, depth + 1)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple | set | frozenset):
         return [without_secrets(item, depth + 1) for item in value]
     return f"[{type(value).__name__}]"
+
+
+@lru_cache(256)
+def _names_secret(key: str) -> bool:
+    return SECRET_NAMES.search(key) is not None
 
 
 def scrub(text: str) -> str:

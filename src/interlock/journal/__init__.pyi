@@ -14,7 +14,6 @@ from .durable_files import write_whole as write_whole
 from .entry import LOST as LOST
 from .entry import JournalEntry as JournalEntry
 from .export_verification import verify_export as verify_export
-from .find_run import find_run as find_run
 from .folder import HELD as HELD
 from .folder import LAUNCH as LAUNCH
 from .folder import PARKED as PARKED
@@ -39,6 +38,7 @@ from .process_tree import read_tree as read_tree
 from .process_tree import write_tree as write_tree
 from .prune import Pruned as Pruned
 from .reader import JournalReader as JournalReader
+from .run_names import find_run as find_run
 from .series import SERIES_KINDS as SERIES_KINDS
 from .series import Series as Series
 from .series import SeriesTally as SeriesTally

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from ..core import from_json, read_small
-from ..process import TreeHandle, attach
+from ..process import TreeHandle
 from .durable_files import write_whole
 from .folder import TREE, RunFolder
 
@@ -25,5 +25,7 @@ def read_tree(folder: RunFolder) -> TreeHandle | None:
 
 def agent_lives(folder: RunFolder) -> bool:
     """Whether any process of the run is left on this machine, whoever supervises it."""
+    from ..process import attach
+
     tree = read_tree(folder)
     return tree is not None and attach(tree).alive()

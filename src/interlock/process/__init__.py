@@ -1,6 +1,5 @@
 """Start, freeze, thaw, limit and end a tree of processes, saying what held."""
 
 from .._lazy import lazy
-from .spawn import spawn as spawn
 
 __getattr__ = lazy(__name__, __file__)

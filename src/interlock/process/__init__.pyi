@@ -26,7 +26,7 @@ from .process_family import MARKER as MARKER
 from .process_family import add_marker as add_marker
 from .process_family import has_marker as has_marker
 from .program import refuse_missing_program as refuse_missing_program
-from .spawn import attach as attach
-from .spawn import spawn as spawn
+from .start_command import attach as attach
+from .start_command import spawn as spawn
 from .tree import UNKNOWN_STATUS as UNKNOWN_STATUS
 from .tree import ProcessTree as ProcessTree

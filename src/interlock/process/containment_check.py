@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..core import InvalidState, RunSpec
 from .outcome import Ability, AbilityName
-from .spawn import spawn
+from .start_command import spawn
 
 CONTROLLED: dict[AbilityName, str] = {"memory": "memory", "processes": "pids", "cpu": "cpu"}
 

@@ -14,8 +14,8 @@ command's streams, PWD the variable as it was, MARKER the variable that only the
 fence_ports.py and landlock.py), and PROCS, open cgroup.procs files.
 """
 
+import _signal as signal  # type: ignore[import-not-found]  # bare: the names of signals take 1 MB
 import os
-import signal
 import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
@@ -123,9 +123,16 @@ def first_environment(directory: str, marker: str) -> dict[bytes, bytes]:
 
 def refuse_tracing() -> None:
     """Nothing inside may trace us or read our memory and descriptors."""
-    import ctypes
+    words = (PR_SET_DUMPABLE, 0, 0, 0, 0)
+    try:
+        # What ctypes does, without its types, which take as long to import as all the rest.
+        from _ctypes import call_function, dlopen, dlsym
 
-    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        call_function(dlsym(dlopen(None, 0), "prctl"), words)  # type: ignore[arg-type]
+    except ImportError:
+        import ctypes
+
+        ctypes.CDLL(None).prctl(*words)
 
 
 def keep(root: int, status: int, events: int, listeners: list) -> None:  # type: ignore[type-arg]
@@ -143,9 +150,7 @@ def keep(root: int, status: int, events: int, listeners: list) -> None:  # type:
         fence_ports.serve(listeners)
     ordered = False
     while True:
-        came = signal.sigwaitinfo(  # type: ignore[attr-defined, unused-ignore]  # Linux alone has it, and runs this.
-            (signal.SIGCHLD, signal.SIGINT, STOP, CONTINUE)
-        )
+        came = signal.sigwaitinfo((signal.SIGCHLD, signal.SIGINT, STOP, CONTINUE))
         if came.si_signo == signal.SIGCHLD:
             reap(root, status, -1 if ordered else events)
         elif came.si_signo == signal.SIGINT:

@@ -5,8 +5,8 @@ lets the command run, and learns what went wrong; it closes when the command run
 status if this process is to stay as the keeper, else -1, and GROUP a cgroup folder.
 """
 
+import _signal as signal  # type: ignore[import-not-found]  # bare: the names of signals take 1 MB
 import os
-import signal
 import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120

@@ -243,7 +243,11 @@ def _values(args: tuple[str, ...], options: frozenset[str]) -> Iterator[str]:
 def _sources(command: Command) -> tuple[Command, ...]:
     """Program text that is taken from an address that packages do not usually come from."""
     args = command.args
-    if command.program not in PACKAGERS or not any("://" in arg for arg in args):
+    if not any("://" in arg for arg in args):
+        return ()
+    if "krew" in (command.program.removeprefix("kubectl-"), *args[:2]):
+        return _as(command, "sources", filter(is_strange, args))
+    if command.program not in PACKAGERS:
         return ()
     if TAKING.isdisjoint(args):
         return ()

@@ -36,7 +36,9 @@ class ExpectedPaths:
         return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
 
     def is_named(self, command: Command) -> bool:
-        """Whether the task asks to remove every place that the command is about, by name."""
+        """Whether the task names what the command is about: asks to remove every place, names the host of a clone."""
+        if command.program == "cloned":
+            return command.args[1] in self._mentioned
         paths = [word for word in command.args if is_path(word, command.program)]
         return bool(paths) and all(self._asks_to_remove(path, place_of(path)) for path in paths)
 

@@ -42,11 +42,16 @@ class WrittenFiles(Struct):
     size: int = 0
     secrets: list[str] = []
     loaded: list[str] = []
+    cloned: list[str] = []
 
     def read_text(self, text: str, cwd: str | None) -> Script:
         """The commands of a text, with the contents of files that it runs."""
         if not self.files:
             return read_text(text, cwd)
+        if self.cloned and any(
+            place.rpartition("/")[2] in text or f"{cwd}/".startswith(f"{place}/") for place in self.cloned
+        ):
+            return read_text(text, cwd, self.files)
         known = _READINGS.get((text, cwd))
         if known is not None and self._finds(known[0]) == known[1]:
             return known[0]
@@ -88,7 +93,7 @@ class WrittenFiles(Struct):
         gone = self.files.pop(place, None)
         if gone is not None:
             self.size -= len(gone.text or "")
-        for names in (self.secrets, self.loaded):
+        for names in (self.secrets, self.loaded, self.cloned):
             if place in names:
                 names.remove(place)
         text = file.text
@@ -98,12 +103,14 @@ class WrittenFiles(Struct):
             kept = text if may_matter(text) else None
             if kept is not file.text:
                 file = replace(file, text=kept)
-        if file.text is None and not (file.fetched or file.program or file.secret or file.link):
+        if file.text is None and not (file.fetched or file.program or file.secret or file.link or file.cloned):
             return
         self.files[place] = file
         self.size += len(file.text or "")
         if file.text is not None and may_be_loaded(place):
             self.loaded = [*self.loaded, place][-MAX_SECRETS:]
+        if file.cloned:
+            self.cloned = [*self.cloned, place][-MAX_SECRETS:]
         if file.secret:
             self.secrets = [*self.secrets, place][-MAX_SECRETS:]
         while len(self.files) > MAX_FILES or self.size > MAX_TOTAL:

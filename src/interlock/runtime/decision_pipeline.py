@@ -36,7 +36,6 @@ from ..decide import StepClock
 from ..journal_records import Fault, Opinion
 from .checkpoint_causes import AFTER_STEP
 from .fail_open import Guard
-from .file_count import count_files
 from .limit_meter import LimitMeter
 from .plugins import Plugins
 from .prices import Prices
@@ -44,7 +43,7 @@ from .step_outcome import StepOutcome
 from .usage_tracker import UsageTracker
 
 if TYPE_CHECKING:
-    from ..decide import Controller, ControllerState, Episode, Ruling, Rulings
+    from ..decide import Controller, ControllerState, Episode, Ruling, Rulings, Sighting
     from ..detect import Detectors
     from ..proof import ProofTracker
     from ..review import Reviewer
@@ -236,12 +235,14 @@ class DecisionPipeline:
         if not learnt:
             self._learn(step)
             self.prove(step, prevented=prevented, absent=absent)
+        parts = self.parts
+        detectors = parts.detectors
         if not prevented:
-            self.ledger.touch(count_files(step, review))
+            self.ledger.touch(parts.count_files(step, review))
         issues: list[Issue] = []
-        issues = self.guard.part("detectors", self.detectors.observe, issues, Seen(step, review, absent))
-        if self.detectors.context.instructions != self._run.context.instructions:
-            self._learn_task(self.detectors.context.instructions)
+        issues = self.guard.part("detectors", detectors.observe, issues, Seen(step, review, absent))
+        if detectors.context.instructions != self._run.context.instructions:
+            self._learn_task(detectors.context.instructions)
         self._advance(step)
         if prevented:
             # Why it was refused is said with the refusal; only trying again is worth more words.
@@ -249,13 +250,12 @@ class DecisionPipeline:
             # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
-            again = self.guard.part("detectors", self.detectors.observe, again, Seen(refused))
+            again = self.guard.part("detectors", detectors.observe, again, Seen(refused))
             issues += [issue for issue in again if issue.type in REPEATING]
         if self._raised:
-            issues = [*issues, *(issue for issue in self._raised if issue.type not in self.detectors.muted)]
+            issues = [*issues, *(issue for issue in self._raised if issue.type not in detectors.muted)]
             self._raised = []
-        progressed = self.detectors.progress()
-        return self._answer(step, issues, progressed, now, assumed)
+        return self._answer(step, issues, detectors.progress(), now, assumed)
 
     def state(self, now: float) -> RunState:
         """The run as interventions see it."""
@@ -399,8 +399,7 @@ class DecisionPipeline:
         """Know what the agent has finished, and what it was asked if that was not known from the start."""
         if step.role == "user" and step.kind == "message" and not self._given.original_prompt and step.content:
             self._hear_prompt(step.content)
-        done = [item.text for item in work_items(step) if item.done]
-        if done:
+        if step.kind != "tool_result" and (done := [item.text for item in work_items(step) if item.done]):
             self.finish_work(done)
 
     def finish_work(self, done: list[str]) -> None:
@@ -433,8 +432,11 @@ class DecisionPipeline:
         parts, before = self.parts, self.parts.state
         if step.kind == "tool_call":
             before = parts.state = replace(before, pace=before.pace.called(now))
-        sightings = parts.sightings(step) if before.episodes else ()
-        instructed = step.kind == "message" and step.role == "user" and self.detectors.instructed
+        sightings: tuple[Sighting, ...] = ()
+        instructed = False
+        if before.episodes:
+            sightings = parts.sightings(step)
+            instructed = step.kind == "message" and step.role == "user" and parts.detectors.instructed
         if not issues and not before.pending and not sightings and not instructed:
             return StepOutcome(now, assumed, progressed=progressed)
         checkpoints = self._run.checkpoints

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..config import Config, named_files
 from ..contract import ContractCheck
 from ..core import Capability, Context, Issue, Review, RunState, Step
@@ -11,6 +13,7 @@ from ..intervene import BUILT_IN
 from ..proof import ProofTracker
 from ..review import Reviewer, rough_review
 from .fail_open import Guard
+from .file_count import count_files
 from .plugins import Plugins
 
 
@@ -67,6 +70,10 @@ class JudgingParts:
         # A failing reviewer must not let an unreviewed call through.
         return found if found is not None else rough_review(step)
 
+    def count_files(self, step: Step, review: Review | None) -> int:
+        """How many files a call touches without naming them."""
+        return count_files(step, review)
+
     def count_anew(self) -> None:
         """A person has resumed the run."""
         self.state = count_anew(self.state)
@@ -80,8 +87,11 @@ class JudgingParts:
                 followed = [self.detectors.follow(episode.issue.type, stuck, step) for stuck in episode.stuck]
                 sign = strongest([sign for _, sign in followed if sign is not None])
                 stuck = tuple(stuck for stuck, _ in followed)
-                if sign is not None or stuck != episode.stuck:
+                if sign is not None:
                     found.append(Sighting(episode.id, stuck, sign))
+                elif stuck != episode.stuck:
+                    # No opportunity yet: there is nothing to decide, only something to remember.
+                    self.state = self.state.with_episode(replace(episode, stuck=stuck))
         return tuple(found)
 
     def decide(

@@ -9,23 +9,17 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ...config import Config, private_files
-from ...contain import (
-    API_PORT,
-    EGRESS_PORT,
-    Fence,
-    GuardedPlaces,
-    build_fence,
-    find_bubblewrap,
-    forget_early,
-    guard_words,
-    open_filter,
-    why_not,
-)
-from ...core import BadInput, create_key, user_folder, write_trusted
+from ...config import Config
+from ...contain import find_bubblewrap, forget_early, why_not
+from ...core import BadInput, user_folder
 from ...link import runtime_dir
-from ...process import Enclosure
-from .terminal_foreground import Foreground
+
+# What is needed only to build the wall is imported there: meanwhile the owner gets ready.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...contain import Fence
+    from ...process import Enclosure
+    from .terminal_foreground import Foreground
 
 Level = Literal["off", "guard", "fence"]
 
@@ -91,13 +85,18 @@ class Places(Struct, frozen=True, kw_only=True):
 
 def build_enclosure(places: Places, config: Config, foreground: Foreground) -> Enclosure:
     """Guard around a command, or a fence."""
+    from ...contain import API_PORT, EGRESS_PORT
+    from ...process import Enclosure
+
     words, fds, fence = wall_around(places, config)
+    # The sockets beside that of the steps that lead out of a fence, and their ports inside.
+    doors = (("api", API_PORT), ("egress", EGRESS_PORT))
     return Enclosure(
         words=words,
         fds=fds,
         events=foreground.events,
         terminal=foreground.terminal,
-        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in DOORS) if fence is not None else (),
+        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in doors) if fence is not None else (),
         write=_landlocked(fence, places) if fence is not None else (),
         scoped="dbus" not in config.contain.allow,
     )
@@ -105,6 +104,8 @@ def build_enclosure(places: Places, config: Config, foreground: Foreground) -> E
 
 def rehearse_wall(config: Config) -> None:
     """Look for what every wall is built from, while there is time: when it is built, that takes a third as long."""
+    from ...contain import GuardedPlaces, guard_words
+
     program = find_bubblewrap()
     if program is not None:
         guard_words(program, GuardedPlaces(), config.contain.allow)
@@ -112,6 +113,8 @@ def rehearse_wall(config: Config) -> None:
 
 def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
     """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
+    from ...contain import GuardedPlaces, build_fence, guard_words, open_filter
+
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     state = user_folder("state")
@@ -137,6 +140,9 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
 def _secret_files(config: Config) -> tuple[Path, ...]:
     """What the agent must not read. A key that the first use of the hub would make is made now: nothing hides what is
     not there."""
+    from ...config import private_files
+    from ...core import create_key
+
     named = config.hub.key_file
     if named and not config.hub.unsigned and not Path(named).expanduser().exists():
         create_key(Path(named).expanduser())
@@ -150,16 +156,16 @@ def _trusted_keys(config: Config) -> tuple[Path, ...]:
         return ()
     file = Path(named).expanduser()
     if not file.exists():
+        from ...core import write_trusted
+
         write_trusted((), file)
     return (file,)
 
 
-DOORS = (("api", API_PORT), ("egress", EGRESS_PORT))
-"""The sockets beside that of the steps that lead out of a fence, and their ports inside."""
-
-
 def proxy_variables() -> dict[str, str]:
     """What makes programs in a fence use the way out."""
+    from ...contain import EGRESS_PORT
+
     address = f"http://{LOOPBACK}:{EGRESS_PORT}"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     found = {word: address for name in names for word in (name, name.lower())}

@@ -17,11 +17,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ...contain import API_PORT
 from ...core import SIGNAL, BadInput, InterlockError, boot_id, printable
 from ...journal import RunFolder, read_tree, write_tree
 from ...link import listen, socket_path
-from ...process import UNKNOWN_STATUS, Enclosure, ProcessTree, TreeHandle, attach, refuse_missing_program, spawn
+from ...process import refuse_missing_program
 from ..hooks.resumption import RESUMPTIONS
 from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, replace_keys
@@ -59,6 +58,10 @@ from .stored_launch import StoredLaunch, hold_front, store_launch
 from .terminal_approval import TerminalApproval, open_line_terminal
 from .terminal_foreground import Foreground
 from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun, load_late
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...process import Enclosure, ProcessTree, TreeHandle
 
 CTRL_C = "Ctrl-C"
 
@@ -138,13 +141,7 @@ class _Front:
         self._steps = steps_path(self._control)
         self._steps.parent.mkdir(mode=0o700, exist_ok=True)
         self._stored = stored
-        left = read_tree(self._folder) if stored is not None else None
-        # After a reboot, or where its processes are gone, there is nothing to attach to.
-        self._left = left if left is not None and left.boot == boot_id() and attach(left).alive() else None
-        if self._left is not None and level == "fence":
-            # What was on its only way out is gone, and so is the key that it was given.
-            attach(self._left).end(END_S)
-            self._left = None
+        self._left = self._find_left() if stored is not None else None
         self._temporary = _make_temporary() if level == "fence" else None
         self._door = self._open_door() if launch.proxied is not None else None
         self._egress = listen(self._steps.with_name("egress")) if level == "fence" else None
@@ -177,6 +174,8 @@ class _Front:
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
         self._output = self._new_output()
+        self._has_folder = False
+        self._lock: int | None = None
         self._prepared: PreparedCommand | None = None
         self._tree: ProcessTree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
@@ -192,12 +191,23 @@ class _Front:
         self._begun = time.monotonic()
         self._late_at: float | None = self._begun + LATE_S
 
+    def _find_left(self) -> TreeHandle | None:
+        """The tree of a parked run whose client lives on."""
+        from ...process import attach
+
+        left = read_tree(self._folder)
+        # After a reboot, or where its processes are gone, there is nothing to attach to.
+        if left is None or left.boot != boot_id() or not attach(left).alive():
+            return None
+        if self._level == "fence":
+            # What was on its only way out is gone, and so is the key that it was given.
+            attach(left).end(END_S)
+            return None
+        return left
+
     def run(self, first_line: str) -> Finished:
         restore_terminal = keep_settings()
         try:
-            if self._stored is None:
-                # It gets ready while the owner does.
-                self._output.start()
             self._begin()
             if first_line:
                 _say(first_line)
@@ -205,9 +215,8 @@ class _Front:
                 _say(VISIBLE[self._launch.steps])
             # Before the command exists: two pending signals become one.
             self._signals.start()
-            self._lock = hold_front(self._folder) if self._stored is None else None
             if self._stored is None:
-                store_launch(self._folder, self._launch, self._port)
+                self._prepare()
                 self._start_command(self._command)
             else:
                 self._take_over()
@@ -257,6 +266,8 @@ class _Front:
 
     def _take_over(self) -> None:
         """Find out whether the client is still there."""
+        from ...process import UNKNOWN_STATUS, attach
+
         if self._left is not None:
             self._tree = attach(self._left)
             self._ownership.tell(CommandStarted(self._left))
@@ -268,6 +279,8 @@ class _Front:
     def _relaunch(self, wanted: Relaunch) -> None:
         """Start the client again in its session; each park is answered once, whatever happened to whom."""
         if wanted.park and wanted.park <= self._launched:
+            from ...process import UNKNOWN_STATUS
+
             # Its start was reported to an owner that died, or its front died.
             started = self._tree.handle() if self._tree is not None else read_tree(self._folder)
             self._ownership.forget_command()
@@ -311,7 +324,7 @@ class _Front:
             return self._prepare()
 
         try:
-            self._ownership.start(look, self._rehearse)
+            self._ownership.start(look, self._get_ready)
         except BaseException:
             self._ownership.close()
             if self._prepared is not None:
@@ -340,7 +353,11 @@ class _Front:
     def _port(self) -> int:
         if self._door is None:
             return 0
-        return API_PORT if self._level == "fence" else int(self._door.getsockname()[1])
+        if self._level != "fence":
+            return int(self._door.getsockname()[1])
+        from ...contain import API_PORT
+
+        return API_PORT
 
     def _wire(self) -> Wired | None:
         """Hooks for an agent that we know."""
@@ -355,12 +372,16 @@ class _Front:
         return wired
 
     def _prepare(self) -> float:
-        """Build the wall as soon as the run's folder is there, which it shows; how soon to look again."""
-        if self._foreground is None or self._stored is not None or self._prepared is not None:
+        """Do what needs the run's folder, as soon as it is there; how soon to look again."""
+        if self._stored is not None or self._has_folder:
             return LOOK_S
         if not self._folder.path.exists():
             return FOLDER_S
-        self._prepared = PreparedCommand(lambda hold: self._spawn(self._command, hold))
+        self._has_folder, self._lock = True, hold_front(self._folder)
+        if self._foreground is not None:
+            # The wall shows the folder.
+            self._prepared = PreparedCommand(lambda hold: self._spawn(self._command, hold))
+        store_launch(self._folder, self._launch, self._port)
         return LOOK_S
 
     def _spawn(self, argv: tuple[str, ...], hold: Callable[[], None] = lambda: None) -> ProcessTree:
@@ -385,6 +406,8 @@ class _Front:
         if spec.continues is not None:
             environment["INTERLOCK_CONTINUES"] = spec.continues
 
+        from ...process import spawn
+
         def on_known(tree: TreeHandle) -> None:
             hold()
             self._keep(tree)
@@ -399,9 +422,13 @@ class _Front:
             on_known=on_known,
         )
 
-    def _rehearse(self) -> None:
+    def _get_ready(self) -> None:
+        """Do what needs no owner, while it gets ready."""
+        if self._stored is None:
+            self._output.start()
         if self._foreground is not None:
             rehearse_wall(self._launch.config)
+        from ...process import spawn  # noqa: F401  it takes a while
 
     def _enclose(self) -> Enclosure | None:
         if self._foreground is None:

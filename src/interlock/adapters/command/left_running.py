@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 
 from ...journal import PARKED, RunFolder
-from ...process import ProcessTree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...process import ProcessTree
 
 LINGER_S = 2.0
 """How long processes may take to end by themselves: the end of a pipeline still writes down what it was given."""

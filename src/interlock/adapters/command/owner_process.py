@@ -14,7 +14,6 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ...core import InterlockError, from_json
-from ...process import Forked
 from .owner_messages import (
     BeginRun,
     Channel,
@@ -28,6 +27,10 @@ from .owner_messages import (
     ToFront,
 )
 from .owner_spawn import SpawnedOwner, WarmProcess, open_words, take_early
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...process import Forked
 
 FIRST_TRIES = 2
 """How often an owner that dies before it is ready is started again: then it is not an accident."""
@@ -63,7 +66,7 @@ class OwnerProcess:
         self._channel: Channel | None = None
         self._early = take_early()
         self._words = self._early.words if self._early is not None else open_words()
-        self._over = False
+        self._over, self._finished = False, False
         self._silent, self._busy, self._hung = 0, False, False
 
     def start(self, meanwhile: Callable[[], float] = lambda: 1.0, beside: Callable[[], None] = lambda: None) -> None:
@@ -119,7 +122,9 @@ class OwnerProcess:
             self._over = True
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)
-            self._process.wait()
+            if not self._finished:
+                # One that has said its last word does nothing more, and takes a while to be cleared away.
+                self._process.wait()
         for listener in self._listeners:
             listener.close()
         if self._words >= 0:
@@ -165,6 +170,7 @@ class OwnerProcess:
                     continue
                 # While it checks the work, it reads nothing else.
                 self._busy = self._busy and isinstance(message, Checking)
+                self._finished = isinstance(message, Finished)
                 self._events.put(message)
                 if isinstance(message, Finished):
                     assert self._process is not None

@@ -11,11 +11,14 @@ import termios
 import threading
 import uuid
 
-from ...control import Command
 from ...core import InterlockError, printable
 from ...journal import RunFolder
 from .owner_messages import ApprovalAsked
 from .terminal_foreground import Foreground
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...control import Command
 
 LOOK_S = 0.3
 """How often we look whether the step was answered elsewhere."""

@@ -18,14 +18,19 @@ TIME_IS_UP, CANCELLED = 124, 130
 
 
 def load_late() -> None:
-    """Import what a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
-    import shutil  # noqa: F401
+    """Have what a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
+    import apsw  # noqa: F401
+    import zstandard  # noqa: F401
 
+    from ...core import keep_packages
+    from ..proxy import relay_without_owner  # noqa: F401
+
+    if keep_packages(("config", "control", "core", "journal", "journal_records", "link", "runtime")):
+        return
     from ...control import decode_request, new_request  # noqa: F401
     from ...journal import JournalReader, Store  # noqa: F401
     from ...link import ask_owner, collect_requests  # noqa: F401
     from ...runtime import log_for_child  # noqa: F401
-    from ..proxy import relay_without_owner  # noqa: F401
 
 
 class UnsupervisedRun:

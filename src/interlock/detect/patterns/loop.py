@@ -224,6 +224,8 @@ class Loop(StatefulDetector[Rounds]):
                     found, again = at, sentence
         push(state.said, said, tuning.sentence_window - 1)
         push(state.said_at, step.index, tuning.sentence_window - 1)
+        if len(found) + 1 < tuning.sentence_times:
+            return ()
         if found and any(turn.wrote and turn.asked >= found[0] for turn in self.history.turns):
             found = []  # "Let's run the test again" after a change is said of something new
         if found and self._differ(step, found):

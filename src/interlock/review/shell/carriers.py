@@ -15,6 +15,7 @@ from .projects import HOOKS as HOOKS_RUN
 from .projects import run_hooks, run_recipes
 from .scope import ShellScope, below
 from .searches import until_end
+from .transfers import run_fetched
 from .words import SUBSCRIPT
 
 if TYPE_CHECKING:
@@ -114,10 +115,14 @@ def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
     """`vim -c ':!COMMAND'`, `echo '!COMMAND' | ed`."""
     args = command.args
     texts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in EDITOR_GIVEN[:6]]
-    texts += [scope.recall(args[at + 1]) or "" for at, arg in enumerate(args[:-1]) if arg == "-S"]
     texts += [arg[1:] for arg in args if arg.startswith("+")]
     if flow.text is not None:
         texts += flow.text.split("\n")[:MAX_LINES]
+    sourced = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-S", "-u")]
+    sourced += [found[1] for text in texts for found in EDITOR_SOURCE.finditer(text)]
+    for name in sourced[:MAX_LINES]:
+        run_fetched(reader, name, scope)
+        texts += (scope.recall(name) or "").split("\n")[:MAX_LINES]
     for text in texts:
         for found in (EDITOR_RUN.search(text), EDITOR_CALL.search(text)):
             if found is not None:
@@ -135,6 +140,11 @@ def run_editor(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
     return None
 
 
+EDITOR_SOURCE = late_pattern(
+    r"(?:^|[|\n:])\s{0,4}(?:silent!?\s{1,4})?(?:so|sou|sour|sourc|source|luaf|luafile|py[3x]?f|py[3x]?file|rubyf|rubyfile)!?"
+    r"\s{1,4}([^\s|]{1,300})"
+)
+"""A file that an editor runs."""
 EDITOR_GIVEN = ("-c", "--cmd", "-S", "-sc", "-esc", "-Esc", "-u", "-i", "-W", "-w", "-p")
 EDITOR_WRITE = late_pattern(r"(?:^|[|\n:])\s{0,4}(?:w|wq|wqa|wa|x|xa|xit|up|update|write)!?\s{0,4}(?:$|[|\n])")
 EDITOR_EMPTY = late_pattern(
@@ -212,6 +222,8 @@ DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
 
 def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
     """A command in one word of another: `rsync -e 'sh -c ...'`, `-o ProxyCommand=...`, `gdb -ex 'shell ...'`."""
+    if command.program in LOADERS:
+        _run_loaders(reader, command, scope)
     for at, arg in enumerate(command.args):
         if " " in arg and (found := CARRIED.match(arg)) is not None:
             if at and command.args[at - 1] in SAYING:
@@ -221,6 +233,30 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
             reader.nested(arg, below(scope, command.program), NOTHING)
         elif at and command.args[at - 1] in EVALUATING:
             run_payloads(reader, arg, below(scope, command.program))
+
+
+def _run_loaders(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
+    """Files with commands or code that a program is told to run: `gdb -x FILE`, `nmap --script FILE`."""
+    options, args = LOADERS[command.program], command.args
+    for at, arg in enumerate(args):
+        name, _, value = arg.partition("=")
+        if name in options:
+            for word in (value or "".join(args[at + 1 : at + 2])).split(",")[:MAX_LINES]:
+                run_fetched(reader, word, scope)
+        elif (found := LOADER_SOURCE.match(arg)) is not None:
+            run_fetched(reader, found[1], scope)
+
+
+LOADERS = {
+    "gdb": name_set("-x -ix -command --command -init-command --init-command"),
+    "lldb": name_set("-s -S --source --source-before-file"),
+    "nmap": name_set("--script"),
+    "emacs": name_set("-l -x -load --load -script --script"),
+}
+LOADER_SOURCE = late_pattern(
+    r"\s{0,4}(?:source|command\s{1,4}source|command\s{1,4}script\s{1,4}import)\s{1,4}(?:-\w{1,4}\s{1,4})?(\S{1,300})"
+)
+"""Options whose value is such a file, and the command of a debugger that runs one."""
 
 
 def run_unknown(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> None:

@@ -19,7 +19,7 @@ from .model import NOTHING, Command, KnownFile, PipeContent
 from .scope import ShellScope, below
 from .secret_flow import ENVIRONMENT, EVERYTHING, secret_in
 from .sinks import LOCAL, SEND_SECRET
-from .transfers import is_fetched
+from .transfers import is_fetched, run_fetched
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -72,6 +72,9 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
     find_sent(reader, code, program, scope)
+    if (scope.files.known or scope.files.made) and any(sign in code for sign in LIBRARIES):
+        for found in islice(LIBRARY.finditer(code), MAX_MODULES):
+            run_fetched(reader, found[1], inner)
     if (scope.files.known or scope.files.made) and signs_in(code)[1]:
         for found in islice(LITERAL.finditer(code), MAX_MODULES):
             if (text := scope.recall(found[1])) is not None:
@@ -79,6 +82,12 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     if program not in READ_BY_CALLS:
         run_payloads(reader, code, inner)
 
+
+LIBRARIES = ("DLL(", "LoadLibrary(", "dlopen(", "load_dynamic(")
+LIBRARY = late_pattern(
+    r"(?:\w{0,6}DLL|LoadLibrary|dlopen|load_dynamic)\(\s{0,4}(?:['\"]\w{1,64}['\"]\s{0,4},\s{0,4})?r?['\"]([^'\"\n]{1,200})['\"]"
+)
+"""A library that a program loads."""
 
 READ_BY_CALLS = frozenset(("python", "node", "ruby", "perl", "go", "rust", "deno", "bun"))
 """Languages whose calls are read; in others a command or a deletion is looked for as such."""

@@ -12,7 +12,8 @@ class KnownFile(Struct, frozen=True, gc=False, omit_defaults=True):
     """What is known of a file: its text, the program that fetched it, the program that it is a copy of.
 
     `secret` names the secret that was written into it; `read` is true once its content was shown; `step` is the step
-    that made it, -1 within the script that is being read; `link` is where a link leads.
+    that made it, -1 within the script that is being read; `link` is where a link leads; `cloned` the host that a
+    folder was cloned from, if program text does not usually come from there.
     """
 
     text: str | None = None
@@ -22,6 +23,7 @@ class KnownFile(Struct, frozen=True, gc=False, omit_defaults=True):
     read: bool = False
     step: int = -1
     link: str = ""
+    cloned: str = ""
 
 
 class Redirect(Struct, frozen=True, gc=False):

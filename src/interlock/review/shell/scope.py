@@ -35,13 +35,14 @@ UNKNOWN = KnownFile()
 class Files:
     """What a script makes and clones, and the files of earlier steps (`known`) that it asks for."""
 
-    __slots__ = ("asked", "cloned", "known", "made")
+    __slots__ = ("asked", "cloned", "known", "linked", "made")
 
     def __init__(self, known: Mapping[str, KnownFile] | None = None) -> None:
         self.known: Mapping[str, KnownFile] = known or {}
         self.made: dict[str, KnownFile] = {}
         self.asked: dict[str, str] = {}
-        self.cloned: list[str] = []
+        self.linked = [(name, file.link) for name, file in self.known.items() if file.link]
+        self.cloned = {name: file.cloned for name, file in self.known.items() if file.cloned}
 
     def get(self, place: str, path: str) -> KnownFile:
         """What is known of a file by its place; `path` is how the script writes it."""
@@ -82,14 +83,11 @@ class ShellScope:
         self.aliases: dict[str, str] = {}
         self.files = files or Files()
         self.cwd = cwd
-        self.links: dict[str, str] = self._known_links() if self.files.known else {}
+        here = f"{cwd}/" if cwd is not None else ""
+        # Links that earlier steps have made, by how this scope would write them.
+        self.links = {name.removeprefix(here): link for name, link in self.files.linked}
         self.params: tuple[str, ...] | None = None
         self.via: tuple[str, ...] = ()
-
-    def _known_links(self) -> dict[str, str]:
-        """Links that earlier steps have made, by how this scope would write them."""
-        here = f"{self.cwd}/" if self.cwd is not None else ""
-        return {name.removeprefix(here): file.link for name, file in self.files.known.items() if file.link}
 
     def copy(self) -> ShellScope:
         """A subshell's scope: what is set there stays there."""

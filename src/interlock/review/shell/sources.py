@@ -38,18 +38,19 @@ def note_clone(args: tuple[str, ...], scope: ShellScope) -> None:
     host = STRANGE.search(operands[0]) or AT_HOST.match(operands[0])
     if host is not None and not FAMILIAR.match(host[1]):
         name = operands[1] if len(operands) > 1 else operands[0].rstrip("/").removesuffix(".git").rpartition("/")[2]
-        scope.files.cloned.append(scope.place(name))
+        scope.files.cloned[scope.place(name)] = host[1]
+        scope.note(name, KnownFile(cloned=host[1]))
 
 
 def find_clone_run(reader: ScriptReader, words: list[str], program: str, scope: ShellScope) -> None:
-    """Write down that a script runs what it has just cloned, before anybody could look at it."""
+    """Write down that a script runs what it, or an earlier step, has cloned from a place that nobody vouches for."""
     if program not in BUILDS and "/" not in words[0]:
         return
     here = scope.place(".")
     named = [scope.place(word.partition("=")[2] or word) for word in words if word[:1] != "-" or "=" in word]
-    for folder in scope.files.cloned:
+    for folder, host in scope.files.cloned.items():
         if any(f"{place}/".startswith(f"{folder}/") for place in (here, *named)):
-            reader.add(Command(program="sources", args=(folder,), via=scope.via, cwd=scope.cwd))
+            reader.add(Command(program="cloned", args=(folder, host), via=scope.via, cwd=scope.cwd))
             return
 
 

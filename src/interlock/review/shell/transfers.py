@@ -147,5 +147,15 @@ def is_fetched(word: str, scope: ShellScope) -> str | None:
     return file.fetched if file.fetched and not file.read else None
 
 
+def run_fetched(reader: ScriptReader, word: str, scope: ShellScope) -> None:
+    """Write down that a program runs a file that it, this script or an earlier step fetches and nobody has read."""
+    fetcher = "curl" if REMOTE.match(word) else is_fetched(word, scope)
+    if fetcher is not None:
+        reader.add(Command(program="sh", args=(word,), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))
+
+
+REMOTE = late_pattern(r"(?:https?|ftp|scp|rsync|dav|sftp)://")
+
+
 def _plain(path: str) -> str:
     return path.removeprefix("./")
