@@ -1,7 +1,5 @@
 """The one configuration model: every key with its default, its bounds and what it means."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, structs
@@ -122,7 +120,7 @@ class RunLimits(Limits, frozen=True, kw_only=True, omit_defaults=True):
         Meta(description="Without any limit, a run that has spent this much pauses for a person."),
     ] = 25
 
-    def smaller(self, other: Limits) -> RunLimits:
+    def smaller(self, other: Limits) -> "RunLimits":
         """The tighter of two, limit by limit."""
         tighter = self.plain.smaller(other)
         changes = {name: getattr(tighter, name) for name in Limits.__struct_fields__}

@@ -35,16 +35,19 @@ LARGE_WAL_PAGES = 1_000
 So many fit into the room that is kept for it.
 """
 
-PIECE = b"\0" * (KEPT_WAL_BYTES // 8)
+PIECE_BYTES = KEPT_WAL_BYTES // 8
 """The room that is kept for the log on a small disk: a person's commands go in there when the disk is full."""
 
 LARGE_DISK = 100 * KEPT_WAL_BYTES
 """Free bytes from which a disk is asked for all the room that a log may take."""
 
+ZEROS = bytes(16 * 1024)
+"""What room is made of, many times over."""
+
 FRAME_BYTES = 4_096 + 24
 """What a page takes in the log."""
 
-CRAMPED_BYTES = len(PIECE) // 2
+CRAMPED_BYTES = PIECE_BYTES // 2
 """Room that should always be left for what comes next."""
 
 PROBE_S = 0.5
@@ -217,9 +220,10 @@ class Committer:
             handle = os.open(self._connection.filename_wal, os.O_WRONLY | os.O_CLOEXEC)
             try:
                 size, free = os.fstat(handle).st_size, free_bytes(os.fstatvfs(handle))
-                room = KEPT_WAL_BYTES if free >= LARGE_DISK else keep_of(free + size, len(PIECE))
+                room = KEPT_WAL_BYTES if free >= LARGE_DISK else keep_of(free + size, PIECE_BYTES)
                 if size < room:
-                    self._room_ends = size + os.pwrite(handle, PIECE[: room - size], size)
+                    blocks, rest = divmod(min(PIECE_BYTES, room - size), len(ZEROS))
+                    self._room_ends = size + os.pwritev(handle, [*[ZEROS] * blocks, ZEROS[:rest]], size)
                     sync_data(handle)
                     self.is_cramped = False
                     return True

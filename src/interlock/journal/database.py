@@ -72,20 +72,20 @@ class UnreadableJournal(InterlockError):
     """Raised when a journal is damaged, or is not a journal."""
 
 
-def create_database(path: Path, summary: RunSummary, key: SigningKey | None = None) -> None:
+def create_database(path: Path, summary: RunSummary, key: SigningKey | None = None, *, to_write: bool = False) -> None:
     """Make a journal of the present version, with the run's first row in it, signed; the disk has it in the end.
 
-    Not before: it is in a folder that is a run only once it is whole.
+    Not before: it is in a folder that is a run only once it is whole. `to_write`: it is opened for writing next.
     """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
     try:
-        _fill(path, summary, key)
+        _fill(path, summary, key, to_write)
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def _fill(path: Path, summary: RunSummary, key: SigningKey | None) -> None:
+def _fill(path: Path, summary: RunSummary, key: SigningKey | None, to_write: bool) -> None:
     connection = apsw.Connection(str(path))
     try:
         connection.pragma("synchronous", "off")
@@ -103,6 +103,10 @@ def _fill(path: Path, summary: RunSummary, key: SigningKey | None) -> None:
                     "INSERT INTO room SELECT zeroblob(?) FROM n",
                     (keep_of(free, ROOM_PIECES * PIECE_OF_ROOM) // PIECE_OF_ROOM, PIECE_OF_ROOM),
                 )
+        if to_write:
+            # For this its writer would wait for the disk four times. Alone with the file, we need no shared memory.
+            connection.pragma("locking_mode", "exclusive")
+            connection.pragma("journal_mode", "wal")
     finally:
         connection.close()
 

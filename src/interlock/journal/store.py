@@ -39,8 +39,8 @@ class Store:
         self._index: Index | None = None
         self._listed: tuple[int, list[RunFolder]] | None = None
 
-    def create(self, spec: RunSpec) -> RunFolder:
-        """Make the folder of a new run, whole or not at all."""
+    def create(self, spec: RunSpec, *, to_write: bool = False) -> RunFolder:
+        """Make the folder of a new run, whole or not at all; `to_write`: its journal is opened for writing next."""
         folder = RunFolder(self.root / check_run_id(spec.run_id))
         draft = RunFolder(self.root / f".new-{spec.run_id}")
         self.root.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
@@ -52,7 +52,8 @@ class Store:
             for part in PARTS:
                 (draft.path / part).mkdir(mode=FOLDER_MODE)
             write_whole(draft.spec_file, encode_body(spec).encode() + b"\n", sync=True)
-            create_database(draft.journal, RunSummary.of(spec, self._clock.time()), owner_key(self.root))
+            summary = RunSummary.of(spec, self._clock.time())
+            create_database(draft.journal, summary, owner_key(self.root), to_write=to_write)
             sync_folder(draft.path)
             draft.path.rename(folder.path)
         except OSError as error:

@@ -18,7 +18,8 @@ QUIET_S = 10.0
 """How long nothing may be printed before the process that keeps it ends; each time twice as long, as it came again."""
 
 AGAIN_S = 1.0
-"""How long after the end of a process that was killed, or could not be started, there is another one."""
+MOST_AGAIN_S = 60.0
+"""How long after a process that could not be started there is another one: each time twice as long, up to this."""
 
 LAST_TRIES = 3
 """How often one is started where nothing follows any more."""
@@ -98,13 +99,14 @@ class Keeper:
 
     def _start(self) -> None:
         """Have a process, before anything is taken for it: an upgrade may be under way."""
-        tries = 0
+        tries, again_s = 0, AGAIN_S
         while not self._kept.start():
             with self._changed:
                 tries += self._closing
                 if tries == LAST_TRIES:
                     raise OSError
-                self._changed.wait_for(lambda: self._closing, AGAIN_S)
+                self._changed.wait_for(lambda: self._closing, again_s)
+                again_s = min(2 * again_s, MOST_AGAIN_S)
 
     def _give_up(self) -> None:
         while True:

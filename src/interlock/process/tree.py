@@ -183,7 +183,7 @@ class ProcessTree:
 
     def usage(self) -> Use:
         """What it uses now; the last known CPU time once it is gone."""
-        members = self._sample()
+        members = [] if self._over else self._sample()
         memory = self._controllers.memory_bytes()
         if memory is None:
             memory = sum(proc.proportional_bytes(p) for p in members)

@@ -63,7 +63,7 @@ class Run:
     def create(cls, spec: RunSpec, store: Store, clock: Clock | None = None) -> Run:
         """A new run in its own folder."""
         clock = clock or SystemClock()
-        folder = store.create(spec)
+        folder = store.create(spec, to_write=True)
         run = cls(spec, Journal.open(folder, clock), folder, clock)
         run.record(spec, durable=True)
         log.info("run started", extra={"run_id": spec.run_id, "run": spec.name, "adapter": spec.adapter})

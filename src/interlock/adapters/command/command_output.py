@@ -107,7 +107,7 @@ class CommandOutput:
                     os.close(self._sources[int(number)][1])
                 else:
                     self._drained.set()
-        if process.wait() < 0 and self._starts <= RESTARTS and not self._drained.is_set():
+        if process.wait() and self._starts <= RESTARTS and not self._drained.is_set():
             self._launch()
 
     def _close_sources(self) -> None:

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from ...process import ProcessTree
 
 
+ABANDON_S = 5.0
+"""How long its processes may take to end; what is left of them ends with us."""
+
+
 class Abandoned(Exception):
     """Raised in place of the beginning of a command that is not to begin."""
 
@@ -38,10 +42,10 @@ class PreparedCommand:
         return self._tree
 
     def abandon(self) -> None:
-        """It never runs; returns when nothing of it is left."""
+        """It never runs; returns when nothing of it is left, or it takes too long."""
         self._abandoned = True
         self._decided.set()
-        self._thread.join()
+        self._thread.join(ABANDON_S)
 
     def _start(self) -> None:
         try:
