@@ -66,9 +66,11 @@ QUOTED = st.one_of(
     st.text(f'{INSIDE}"$`\\', min_size=1, max_size=12).map(lambda text: f"'{text}'"),
 )
 COMMAND = st.tuples(PLAIN, st.lists(PLAIN | QUOTED, max_size=5)).map(lambda parts: " ".join((parts[0], *parts[1])))
-SIMPLE = st.tuples(st.lists(COMMAND, max_size=2), st.lists(COMMAND, min_size=1, max_size=3)).map(
-    lambda parts: " && ".join((*parts[0], " | ".join(parts[1])))
-)
+SIMPLE = st.tuples(
+    st.lists(COMMAND, min_size=1, max_size=3),
+    st.sampled_from(("", " 2>&1", " 2>/dev/null")),
+    st.lists(COMMAND, max_size=2),
+).map(lambda parts: " | ".join((" && ".join(parts[0]) + parts[1], *parts[2])))
 
 
 @STEADY

@@ -59,7 +59,7 @@ def without_secrets(value: object, depth: int = 0) -> object:
         return REMOVED
     if isinstance(value, str):
         return scrub(value)
-    if value is None or isinstance(value, bool | int | float):
+    if value is None or isinstance(value, (int, float)):
         return value
     if isinstance(value, dict):
         return {

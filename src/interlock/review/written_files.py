@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
 from .shell.build_files import may_be_loaded
-from .shell.scope import BELOW, MAX_ASKED, find
+from .shell.scope import BELOW, MAX_ASKED, OfFiles, find
 
 MAX_FILES = 128
 """Files that are remembered; the oldest goes first."""
@@ -36,7 +36,10 @@ class Write(Struct, frozen=True):
 
 
 class WrittenFiles(Struct):
-    """Files by their place; what is not there any more, or harmless, is not in it."""
+    """Files by their place; what is not there any more, or harmless, is not in it.
+
+    Where files come or go, `files` is another mapping.
+    """
 
     files: dict[str, KnownFile] = {}
     size: int = 0
@@ -55,7 +58,7 @@ class WrittenFiles(Struct):
         known = _READINGS.get((text, cwd))
         if known is not None and self._finds(known[0]) == known[1]:
             return known[0]
-        if not self.loaded and not any(name.rpartition("/")[2].partition(".")[0] in text for name in self.files):
+        if not self.loaded and not any(stem in text for stem in _stems(self.files)):
             script = read_text(text, cwd)
             if not self._knows(script, text):
                 return script
@@ -90,6 +93,7 @@ class WrittenFiles(Struct):
 
     def put(self, place: str, file: KnownFile) -> None:
         """Remember one file, if it can matter; forget what is too much."""
+        self.files = dict(self.files)
         gone = self.files.pop(place, None)
         if gone is not None:
             self.size -= len(gone.text or "")
@@ -145,6 +149,8 @@ class WrittenFiles(Struct):
                 return True
         return False
 
+
+_stems = OfFiles(lambda known: frozenset(place.rpartition("/")[2].partition(".")[0] for place in known))
 
 MAX_LIST = 512
 MAX_READINGS = 128

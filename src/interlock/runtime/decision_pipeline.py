@@ -43,7 +43,7 @@ from .step_outcome import StepOutcome
 from .usage_tracker import UsageTracker
 
 if TYPE_CHECKING:
-    from ..decide import Controller, ControllerState, Episode, Ruling, Rulings
+    from ..decide import Controller, ControllerState, Episode, Ruling, Rulings, Sighting
     from ..detect import Detectors
     from ..proof import ProofTracker
     from ..review import Reviewer
@@ -399,8 +399,7 @@ class DecisionPipeline:
         """Know what the agent has finished, and what it was asked if that was not known from the start."""
         if step.role == "user" and step.kind == "message" and not self._given.original_prompt and step.content:
             self._hear_prompt(step.content)
-        done = [item.text for item in work_items(step) if item.done]
-        if done:
+        if step.kind != "tool_result" and (done := [item.text for item in work_items(step) if item.done]):
             self.finish_work(done)
 
     def finish_work(self, done: list[str]) -> None:
@@ -433,8 +432,11 @@ class DecisionPipeline:
         parts, before = self.parts, self.parts.state
         if step.kind == "tool_call":
             before = parts.state = replace(before, pace=before.pace.called(now))
-        sightings = parts.sightings(step) if before.episodes else ()
-        instructed = step.kind == "message" and step.role == "user" and self.detectors.instructed
+        sightings: tuple[Sighting, ...] = ()
+        instructed = False
+        if before.episodes:
+            sightings = parts.sightings(step)
+            instructed = step.kind == "message" and step.role == "user" and parts.detectors.instructed
         if not issues and not before.pending and not sightings and not instructed:
             return StepOutcome(now, assumed, progressed=progressed)
         checkpoints = self._run.checkpoints

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from ..config import Config, named_files
 from ..contract import ContractCheck
 from ..core import Capability, Context, Issue, Review, RunState, Step
@@ -85,8 +87,11 @@ class JudgingParts:
                 followed = [self.detectors.follow(episode.issue.type, stuck, step) for stuck in episode.stuck]
                 sign = strongest([sign for _, sign in followed if sign is not None])
                 stuck = tuple(stuck for stuck, _ in followed)
-                if sign is not None or stuck != episode.stuck:
+                if sign is not None:
                     found.append(Sighting(episode.id, stuck, sign))
+                elif stuck != episode.stuck:
+                    # No opportunity yet: there is nothing to decide, only something to remember.
+                    self.state = self.state.with_episode(replace(episode, stuck=stuck))
         return tuple(found)
 
     def decide(

@@ -174,6 +174,8 @@ class _Front:
         self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
         self._output = self._new_output()
+        self._has_folder = False
+        self._lock: int | None = None
         self._prepared: PreparedCommand | None = None
         self._tree: ProcessTree | None = None
         self._bare: subprocess.Popen[bytes] | None = None
@@ -213,9 +215,8 @@ class _Front:
                 _say(VISIBLE[self._launch.steps])
             # Before the command exists: two pending signals become one.
             self._signals.start()
-            self._lock = hold_front(self._folder) if self._stored is None else None
             if self._stored is None:
-                store_launch(self._folder, self._launch, self._port)
+                self._prepare()
                 self._start_command(self._command)
             else:
                 self._take_over()
@@ -371,12 +372,16 @@ class _Front:
         return wired
 
     def _prepare(self) -> float:
-        """Build the wall as soon as the run's folder is there, which it shows; how soon to look again."""
-        if self._foreground is None or self._stored is not None or self._prepared is not None:
+        """Do what needs the run's folder, as soon as it is there; how soon to look again."""
+        if self._stored is not None or self._has_folder:
             return LOOK_S
         if not self._folder.path.exists():
             return FOLDER_S
-        self._prepared = PreparedCommand(lambda hold: self._spawn(self._command, hold))
+        self._has_folder, self._lock = True, hold_front(self._folder)
+        if self._foreground is not None:
+            # The wall shows the folder.
+            self._prepared = PreparedCommand(lambda hold: self._spawn(self._command, hold))
+        store_launch(self._folder, self._launch, self._port)
         return LOOK_S
 
     def _spawn(self, argv: tuple[str, ...], hold: Callable[[], None] = lambda: None) -> ProcessTree:

@@ -16,7 +16,7 @@ from ..wordlist import name_set
 from .interpreters import run_code, run_payloads
 from .model import NOTHING, Command
 from .projects import MAX_FILES, MAX_LINES, run_recipes
-from .scope import ShellScope, below
+from .scope import OfFiles, ShellScope, below
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -122,14 +122,19 @@ def run_given(reader: ScriptReader, command: Command, scope: ShellScope) -> None
         if file.text is not None:
             with reader.quoting(scope.evidence(name)):
                 run_payloads(reader, file.text, below(scope, command.program))
+    if not scope.files.known or not (loadable := _loadable(scope.files.known)):
+        return
     folders = {"", *(arg.rstrip("/") for arg in command.args[:MAX_GIVEN] if arg[:1] != "-" and len(arg) < MAX_NAME)}
-    for place, file in list(scope.files.known.items()):
+    for place, file in loadable:
         name = place.rpartition("/")[2]
-        if file.text is None or not may_be_loaded(place):
-            continue
         if "/." in place or any(place == scope.place(f"{near}/{name}" if near else name) for near in folders):
             with reader.quoting(f"{name}, written in step {file.step}"):
-                _run_settings(reader, place, file.text, below(scope, command.program))
+                _run_settings(reader, place, file.text or "", below(scope, command.program))
+
+
+_loadable = OfFiles(
+    lambda known: [(place, file) for place, file in known.items() if file.text is not None and may_be_loaded(place)]
+)
 
 
 def _run_settings(reader: ScriptReader, place: str, text: str, scope: ShellScope) -> None:

@@ -32,13 +32,13 @@ from .bounds import (
 )
 from .build_files import TOOLS, run_given
 from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried, run_unknown
-from .flows import fed, flow_of
+from .flows import fed, flow_of, keep
 from .languages import INTERPRETERS, SHELLS
 from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, through_pipe
 from .names import program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
-from .simple import RESERVED, SimpleCommand, read_simple
+from .simple import RESERVED, SimpleCommand, SimpleScript, read_simple
 from .sinks import SENDING, find_leak, find_sent_away
 from .sources import find_clone_run
 from .transfers import follow_links, is_fetched
@@ -186,31 +186,60 @@ class ScriptReader(SyntaxWalk):
             return NOTHING
         return self.together([self.run(child, scope, flow) for child in root.named_children])
 
-    def _simple(self, pipelines: list[list[SimpleCommand]], scope: ShellScope, flow: PipeContent) -> PipeContent:
+    def _simple(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Run what the parser would find in a simple script, as `run` does with its nodes."""
-        listed = len(pipelines) > 1
-        self._depth += listed
-        self._nodes -= listed
-        out = self.together([self._pipeline(commands, scope, flow) for commands in pipelines])
-        self._depth -= listed
-        return out
+        listed, errors, piped = simple
+        if errors:
+            return self._pipeline([], piped, scope, self._with_errors(listed, errors, scope, flow, heard=bool(piped)))
+        if len(listed) == 1:
+            return self._pipeline(listed, piped, scope, flow)
+        self._nodes -= 1
+        self._depth += 1
+        outs = [self._pipeline([each], [], scope, flow) for each in listed[:-1]]
+        outs.append(self._pipeline(listed[-1:], piped, scope, flow))
+        self._depth -= 1
+        return self.together(outs)
 
-    def _pipeline(self, commands: list[SimpleCommand], scope: ShellScope, flow: PipeContent) -> PipeContent:
-        piped = len(commands) > 1
-        self._depth += piped
-        self._nodes -= piped
-        self._listeners += piped
-        for words, span in commands:
+    def _with_errors(
+        self, listed: list[SimpleCommand], errors: tuple[Redirect, ...], scope: ShellScope, flow: PipeContent,
+        *, heard: bool,
+    ) -> PipeContent:  # fmt: skip
+        """Run commands whose errors go elsewhere: those of one, or of all together."""
+        self._nodes -= 1
+        self._depth += 1 + heard
+        self._listeners += heard
+        if len(listed) == 1:
+            words, span = listed[0]
+            out = self.execute(words, scope, flow, redirects=errors, span=None if self._level else span)
+        else:
+            self._listeners += 1
+            out = through_pipe(self._simple((listed, (), []), scope, fed(errors, scope, flow)))
+            self._listeners -= 1
+            self.add(Command(program=":", redirects=errors, via=scope.via, cwd=scope.cwd))
+            keep(errors, scope, out)
+        self._listeners -= heard
+        self._depth -= 1 + heard
+        return through_pipe(out) if heard else out
+
+    def _pipeline(
+        self, first: list[SimpleCommand], piped: list[SimpleCommand], scope: ShellScope, flow: PipeContent
+    ) -> PipeContent:
+        """Run one command, and those that its output goes through."""
+        heard = bool(piped)
+        self._depth += heard
+        self._nodes -= heard
+        self._listeners += heard
+        for words, span in (*first, *piped):
             self._nodes -= 1
             if len(self.commands) >= MAX_COMMANDS:
                 self.complete = False
                 flow = NOTHING
                 continue
             flow = self.execute(words, scope, flow, span=None if self._level else span)
-            if piped:
+            if heard:
                 flow = through_pipe(flow)
-        self._listeners -= piped
-        self._depth -= piped
+        self._listeners -= heard
+        self._depth -= heard
         return flow
 
     def execute(

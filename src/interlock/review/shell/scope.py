@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 from tree_sitter import Node
 
@@ -32,6 +33,28 @@ ENVIRONMENT = {
 UNKNOWN = KnownFile()
 
 
+T = TypeVar("T")
+
+
+class OfFiles(Generic[T]):
+    """What is worked out of the files of earlier steps, once for as long as they are the same mapping."""
+
+    def __init__(self, work_out: Callable[[Mapping[str, KnownFile]], T]) -> None:
+        self._work_out = work_out
+        self._last: tuple[Mapping[str, KnownFile], T] | None = None
+
+    def __call__(self, known: Mapping[str, KnownFile]) -> T:
+        last = self._last
+        if last is None or last[0] is not known:
+            last = self._last = (known, self._work_out(known))
+        return last[1]
+
+
+last_names = OfFiles(lambda known: frozenset(place.rpartition("/")[2] for place in known))
+_linked = OfFiles(lambda known: tuple((place, file.link) for place, file in known.items() if file.link))
+_cloned = OfFiles(lambda known: {place: file.cloned for place, file in known.items() if file.cloned})
+
+
 class Files:
     """What a script makes and clones, and the files of earlier steps (`known`) that it asks for."""
 
@@ -41,8 +64,8 @@ class Files:
         self.known: Mapping[str, KnownFile] = known or {}
         self.made: dict[str, KnownFile] = {}
         self.asked: dict[str, str] = {}
-        self.linked = [(name, file.link) for name, file in self.known.items() if file.link]
-        self.cloned = {name: file.cloned for name, file in self.known.items() if file.cloned}
+        self.linked = _linked(known) if known else ()
+        self.cloned = dict(_cloned(known)) if known else {}
 
     def get(self, place: str, path: str) -> KnownFile:
         """What is known of a file by its place; `path` is how the script writes it."""
@@ -67,6 +90,8 @@ def find(known: Mapping[str, KnownFile], place: str, path: str) -> KnownFile | N
     if exact is not None or path[:1] in ("/", "~", "$", ""):
         return exact
     end = f"/{path.removeprefix('./')}"
+    if end.rpartition("/")[2] not in last_names(known):
+        return None
     found = [file for name, file in known.items() if name.endswith(end)]
     return found[0] if len(found) == 1 else None
 

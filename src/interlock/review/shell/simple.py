@@ -6,6 +6,7 @@ import re
 
 from ..wordlist import name_set
 from .ascii import MARK
+from .model import Redirect
 
 SURELY_SHORT = 400
 """Below this a script is not measured."""
@@ -13,10 +14,11 @@ SURELY_SHORT = 400
 _PLAIN = r"[\w./:=@%+,-]+"
 _QUOTED = r"'[^'\x00-\x1f\x7f]+'|\"[^\"$`\\!\x00-\x1f\x7f]+\""
 _COMMAND = rf"{_PLAIN}(?: (?:{_PLAIN}|{_QUOTED}))*"
-SIMPLE = re.compile(rf"{_COMMAND}(?: && {_COMMAND})*(?: \| {_COMMAND})*\Z", re.ASCII)
-"""Words in which the shell expands nothing; the parser has its own mind about `a | b && c`."""
+SIMPLE = re.compile(rf"{_COMMAND}(?: && {_COMMAND})*(?: 2>(?:&1|/dev/null))?(?: \| {_COMMAND})*\Z", re.ASCII)
+"""Words in which the shell expands nothing; the parser has its own mind about `a | b && c` and `a | b 2>&1`."""
 
 TOKEN = re.compile(rf"{_QUOTED}|[^ ]+")
+ERRORS = {"2>&1": (Redirect(">&", "1"),), "2>/dev/null": (Redirect(">", "/dev/null"),)}
 
 RESERVED = name_set(
     """if then else elif fi for while until do done case esac function select time in coproc export local declare
@@ -26,21 +28,30 @@ RESERVED = name_set(
 SimpleCommand = tuple[list[str], tuple[int, int]]
 """Its words, and where it stands."""
 
+SimpleScript = tuple[list[SimpleCommand], tuple[Redirect, ...], list[SimpleCommand]]
+"""Commands one after the other, where their errors go, and the commands that their output goes through."""
 
-def read_simple(text: str) -> list[list[SimpleCommand]] | None:
-    """The pipelines of a simple script; None if the parser has to read it."""
+
+def read_simple(text: str) -> SimpleScript | None:
+    """The commands of a simple script; None if the parser has to read it."""
     if len(text) > SURELY_SHORT or SIMPLE.match(text) is None or not text.isascii() or MARK in text:
         return None
-    pipelines: list[list[SimpleCommand]] = [[]]
+    listed: list[SimpleCommand] = []
+    piped: list[SimpleCommand] = []
+    errors: tuple[Redirect, ...] = ()
     words: list[str] = []
     begin = end = 0
+    into = listed
     for token in TOKEN.finditer(text):
         word = token[0]
         if word == "&&" or word == "|":
-            pipelines[-1].append((words, (begin, end)))
-            if word == "&&":
-                pipelines.append([])
+            into.append((words, (begin, end)))
+            into = listed if word == "&&" else piped
             words = []
+        elif word in ERRORS:
+            if words[-1] == "-":
+                return None  # which the parser loses here
+            errors = ERRORS[word]
         elif words:
             words.append(word[1:-1] if word[0] in "'\"" else word)
             end = token.end()
@@ -49,5 +60,5 @@ def read_simple(text: str) -> list[list[SimpleCommand]] | None:
         else:
             words.append(word)
             begin, end = token.span()
-    pipelines[-1].append((words, (begin, end)))
-    return pipelines
+    into.append((words, (begin, end)))
+    return listed, errors, piped
