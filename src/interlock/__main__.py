@@ -27,9 +27,16 @@ def main() -> None:
     finally:
         discard_early()
         if sys.argv[1:2] in (["run"], ["scan"]):
-            from .cli.fast_exit import leave_at_once
+            _leave_at_once()
 
-            leave_at_once()
+
+def _leave_at_once() -> None:
+    try:
+        from .cli.fast_exit import leave_at_once
+    except ImportError:
+        # We were removed meanwhile: the status that is being raised is still the command's.
+        return
+    leave_at_once()
 
 
 def _spare_typing_extensions() -> None:

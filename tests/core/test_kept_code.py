@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import compileall
 import importlib
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -64,3 +65,17 @@ def test_what_is_not_kept_is_read_from_disk(package: Path) -> None:
     assert kept.read(package / "data.json") == b'"old"'
     assert kept.names_in(importlib.import_module("keptexample")) == ["inner", "numbers"]
     assert kept.find_spec("keptexample.numbers") is None
+
+
+def test_what_was_written_to_in_place_is_read_from_disk(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compileall.compile_dir(str(package), quiet=1)
+    kept = KeptCode()
+    kept.keep("keptexample", package)
+    for file in (*package.rglob("*.pyc"), package / "data.json"):
+        # Its pages are gone: to touch one would end this process.
+        os.truncate(file, 0)
+    monkeypatch.setattr(sys, "meta_path", [kept, *sys.meta_path])
+
+    assert importlib.import_module("keptexample").ONE == 1
+    assert importlib.import_module("keptexample.inner.words").WORD == "old"
+    assert kept.read(package / "data.json") == b""

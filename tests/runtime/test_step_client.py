@@ -1,5 +1,7 @@
 """Calls that wait for a person, calls that could not be judged, and what an attempt is called."""
 
+import sys
+
 import pytest
 
 from interlock.core import ManualClock
@@ -55,6 +57,16 @@ def test_a_reviewer_that_raises_lets_nothing_through_that_acts(tmp_path, clock):
         supervisor.pipeline.reviewer.review = lambda step: 1 / 0
         assert supervisor.before(supervisor.call("bash", {"command": "rm -rf build"})).action == "deny"
         assert supervisor.before(supervisor.call("bash", {"command": "ls -l"})).action == "proceed"
+
+
+def test_where_nothing_that_reviews_can_be_loaded_no_call_is_let_through(tmp_path, clock, monkeypatch):
+    with supervise(tmp_path, clock) as supervisor:
+        supervisor.pipeline._parts = None
+        for name in ("interlock.review", "interlock.runtime.judging_parts"):
+            monkeypatch.setitem(sys.modules, name, None)
+        for _ in range(2):
+            decision = supervisor.before(supervisor.call("bash", {"command": "rm -rf build"}))
+            assert decision.action == "deny" and "could not be reviewed" in decision.reason
 
 
 def test_an_attempt_keeps_its_severity_though_it_was_blocked(tmp_path, clock):

@@ -1,7 +1,8 @@
 """Modules that are imported late, as they were when they were kept: an upgrade meanwhile does not mix two versions.
 
 Their files are mapped, not read: the pages belong to the files, and are shared by all who keep them. A file that is
-replaced or removed stays as it was for those who have it mapped.
+replaced or removed stays as it was for those who have it mapped. One that was written to in place does not, and to read
+it may kill us (SIGBUS): it is as if it had not been kept.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import NamedTuple
 
 from .._lazy import stubs
 
@@ -21,15 +23,38 @@ HEADER = 16
 """Bytes before the code in a compiled file: how it was made, and from which source."""
 
 
+class _Mapped(NamedTuple):
+    """Where a file is in memory, its path and size, which file it is, and when it was last written to."""
+
+    address: int
+    path: str
+    size: int
+    file: tuple[int, int]
+    written: int
+
+    def is_intact(self) -> bool:
+        """Whether what is mapped was not written to since: another file at its path has left it as it was."""
+        try:
+            info = os.stat(self.path)  # noqa: PTH116  hundreds
+        except OSError:
+            return True
+        return (info.st_dev, info.st_ino) != self.file or (info.st_size, info.st_mtime_ns) == (self.size, self.written)
+
+    def read(self) -> bytes:
+        import ctypes
+
+        return ctypes.string_at(self.address, self.size)
+
+
 class _Loader(importlib.machinery.SourceFileLoader):
     """Loads a module from its mapped code."""
 
-    def __init__(self, name: str, source: str, place: tuple[int, int]) -> None:
+    def __init__(self, name: str, source: str, place: _Mapped) -> None:
         super().__init__(name, source)
         self._place = place
 
     def get_code(self, fullname: str) -> CodeType:
-        code = marshal.loads(_read_mapped(self._place)[HEADER:])
+        code = marshal.loads(self._place.read()[HEADER:])
         assert isinstance(code, CodeType)
         return code
 
@@ -38,8 +63,8 @@ class KeptCode:
     """Packages that were kept, with what lies in them: a finder of modules."""
 
     def __init__(self) -> None:
-        self._modules: dict[str, tuple[str, tuple[int, int]]] = {}
-        self._data: dict[str, tuple[int, int]] = {}
+        self._modules: dict[str, tuple[str, _Mapped]] = {}
+        self._data: dict[str, _Mapped] = {}
 
     def keep(self, package: str, folder: Path) -> None:
         """Keep all of a package that is not imported; OSError where a module has no compiled code of what it is now."""
@@ -47,20 +72,20 @@ class KeptCode:
             stem, dot, kind = entry.name.partition(".")
             name = package if stem == "__init__" else f"{package}.{stem}"
             if kind == "json":
-                self._data[entry.path] = _map(os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC))
+                self._data[entry.path] = _map(entry.path, os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC))
             elif kind == "pyi" and name not in sys.modules:
                 stubs[entry.path.removesuffix("i")] = Path(entry.path).read_text(encoding="utf-8")
             elif kind == "py" and name not in sys.modules:
-                self._modules[name] = (entry.path, _map(_open_compiled(entry.path)))
+                self._modules[name] = (entry.path, _map(*_open_compiled(entry.path)))
             elif not dot and stem != "__pycache__" and entry.is_dir():
                 self.keep(name, Path(entry.path))
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name not in self._modules:
+        source, place = self._modules.get(name, ("", None))
+        if place is None or not place.is_intact():
             return None
-        source, place = self._modules[name]
         return importlib.util.spec_from_file_location(
             name,
             source,
@@ -81,7 +106,7 @@ class KeptCode:
     def read(self, path: Path) -> bytes:
         """What is in a file of data."""
         place = self._data.get(str(path))
-        return path.read_bytes() if place is None else _read_mapped(place)
+        return path.read_bytes() if place is None or not place.is_intact() else place.read()
 
 
 KEPT = KeptCode()
@@ -100,36 +125,30 @@ def keep_packages(packages: Sequence[str]) -> bool:
     return True
 
 
-def _open_compiled(source: str) -> int:
+def _open_compiled(source: str) -> tuple[str, int]:
     """The compiled file of a source; OSError if there is none of the source as it is."""
-    compiled = os.open(importlib.util.cache_from_source(source), os.O_RDONLY | os.O_CLOEXEC)
+    path = importlib.util.cache_from_source(source)
+    compiled = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     info = os.stat(source)  # noqa: PTH116  hundreds
     made = (0).to_bytes(4, "little"), *(int(n).to_bytes(8, "little")[:4] for n in (info.st_mtime, info.st_size))
     if os.pread(compiled, HEADER, 0) != b"".join((importlib.util.MAGIC_NUMBER, *made)):
         os.close(compiled)
         raise FileNotFoundError(source)
-    return compiled
+    return path, compiled
 
 
-def _map(descriptor: int) -> tuple[int, int]:
-    """Where a file is in memory from now on, and its size; closes the descriptor, which `mmap` would keep."""
+def _map(path: str, descriptor: int) -> _Mapped:
+    """Have a file in memory from now on; closes the descriptor, which `mmap` would keep."""
     import ctypes
     import mmap
 
     try:
-        call = ctypes.CDLL(None, use_errno=True).mmap
-        call.restype, size = ctypes.c_void_p, os.fstat(descriptor).st_size
+        call, info = ctypes.CDLL(None, use_errno=True).mmap, os.fstat(descriptor)
+        call.restype = ctypes.c_void_p
         call.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
-        found = call(None, size, mmap.PROT_READ, mmap.MAP_PRIVATE, descriptor, 0)
+        found = call(None, info.st_size, mmap.PROT_READ, mmap.MAP_PRIVATE, descriptor, 0)
         if found is None or found == ctypes.c_void_p(-1).value:
             raise OSError(ctypes.get_errno(), "the file cannot be mapped")
-        return found, size
+        return _Mapped(found, path, info.st_size, (info.st_dev, info.st_ino), info.st_mtime_ns)
     finally:
         os.close(descriptor)
-
-
-def _read_mapped(place: tuple[int, int]) -> bytes:
-    """The bytes that `_map` put there."""
-    import ctypes
-
-    return ctypes.string_at(*place)
