@@ -21,7 +21,7 @@ from .notifications import Queue
 from .picture import picture, times_are_fine
 
 CAREFUL = scan.FRESH_NS
-MANY = snapshot.MANY
+MANY, PATROL = snapshot.MANY, snapshot.PATROL
 
 
 class Workspace(RuleBasedStateMachine):
@@ -162,6 +162,8 @@ class Watched(InMemory):
     """The same with the kernel's notifications as hints: some are lost, late or merged, and the queue overflows."""
 
     def reopen(self) -> None:
+        # Nothing is looked at without a hint: in a small workspace that would be nearly everything.
+        snapshot.PATROL = 0
         self.checkpoints = Checkpoints.open(
             self.root, self.folder / "store", config=Settings(), clock=ManualClock(), watch=True
         )
@@ -187,6 +189,10 @@ class Watched(InMemory):
         snapshots = self.checkpoints._snapshots
         assert snapshots.look().uncovered == snapshots.newest().uncovered
         return made
+
+    def teardown(self) -> None:
+        snapshot.PATROL = PATROL
+        super().teardown()
 
 
 class Listed(Watched):
