@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from .running import PATIENCE_S, Place, finish
+from .running import PATIENCE_S, Place, finish, until
 
 SCRIPT = """
 import pathlib, time
@@ -43,6 +43,7 @@ def test_a_live_run_goes_back_with_what_its_unfinished_call_did(place: Place) ->
     (place.workspace / "kept").write_text("precious")
     run = place.start(sys.executable, "-c", SCRIPT)
     place.wait_for("ready")
+    until("the checkpoint is recorded", lambda: place.records("checkpoint"))
     answer = place.order("rollback", {"to": place.records("checkpoint")[0]["id"]})
     assert answer.outcome == "success", answer
     assert "left alone" not in answer.message

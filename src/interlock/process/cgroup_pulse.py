@@ -11,7 +11,7 @@ MOST = 4_096
 """Bytes of a list of processes that one read gives; a longer one is read anew each time."""
 
 LINE = 64
-"""Bytes that the first line of `cpu.stat` has at most."""
+"""Bytes of `cpu.stat`: its first line, which says how long its processes ran."""
 
 FEW_LINKS = 2
 """Of a folder without folders in it."""
@@ -32,7 +32,7 @@ class CgroupPulse:
         self._before = now
         if now is None or now != before or now[2] != FEW_LINKS or len(now[1]) >= MOST:
             self._inside = self._group.pids()
-        return now is None or before is None or now[0] != before[0]
+        return now is None or before is None or not now[0] or now[0] != before[0]
 
     @property
     def inside(self) -> frozenset[int]:
@@ -50,8 +50,7 @@ class CgroupPulse:
                 for name in ("cpu.stat", "cgroup.procs", ""):
                     self._open += (os.open(f"{self._group.path}/{name}", os.O_RDONLY | os.O_CLOEXEC),)
             used, processes, folder = self._open
-            ran = os.pread(used, LINE, 0).partition(b"\n")[0]
-            return (ran, os.pread(processes, MOST, 0), os.fstat(folder).st_nlink) if ran else None
+            return os.pread(used, LINE, 0), os.pread(processes, MOST, 0), os.fstat(folder).st_nlink
         except OSError:
             self.close()
             return None

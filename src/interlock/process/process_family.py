@@ -73,9 +73,9 @@ class ProcessFamily:
             self._table.settle(p for pid, p in others.items() if pid in self._strangers)
             return ordered, others
 
-    def has_left(self, inside: Collection[int]) -> bool:
+    def has_left(self, inside: frozenset[int]) -> bool:
         """Whether a member was outside of these at the last look."""
-        return any(pid not in inside for pid in self._known)
+        return not self._known.keys() <= inside
 
     def sample(self, inside: Collection[int] | None, *, strays: bool = False) -> dict[int, Process]:
         """The members, at a cost that does not grow with the machine: from their cgroup, else from lists of children.

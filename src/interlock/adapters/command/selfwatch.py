@@ -50,7 +50,14 @@ class SelfWatch:
 
     def is_touched(self) -> bool:
         """Whether a socket, the gate or the journal is not what it was at the last look: cheap enough for any time."""
-        return self._stamps() != self._stamped
+        try:
+            # As `_stamps`, where nothing is missing: in fewer steps.
+            found: list[object] = [(info.st_dev, info.st_ino) for info in map(os.stat, self._places)]
+            gate = os.stat(self._gate)  # noqa: PTH116  asked twice a second
+        except OSError:
+            return self._stamps() != self._stamped
+        found.append((gate.st_ino, gate.st_mtime_ns))
+        return found != self._stamped
 
     def _stamps(self) -> list[object]:
         return [*map(_identity, self._places), _written(self._gate)]

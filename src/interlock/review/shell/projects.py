@@ -62,6 +62,8 @@ def run_tests(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
     count = 0
     for place, file in scope.below("."):
         name = place.rpartition("/")[2]
+        if "test" not in name:
+            continue
         wanted = name == "conftest.py" or (TEST_FILE.match(name) and any(place.startswith(root) for root in roots))
         if wanted and file.text is not None and count < MAX_FILES:
             count += 1
