@@ -64,3 +64,16 @@ def test_what_is_not_kept_is_read_from_disk(package: Path) -> None:
     assert kept.read(package / "data.json") == b'"old"'
     assert kept.names_in(importlib.import_module("keptexample")) == ["inner", "numbers"]
     assert kept.find_spec("keptexample.numbers") is None
+
+
+def test_a_library_that_was_removed_is_loaded_as_it_was(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tree_sitter_bash
+
+    (source,) = Path(tree_sitter_bash.__file__).parent.glob("_binding.*so")
+    shutil.copy(source, package / source.name)
+    compileall.compile_dir(str(package), quiet=1)
+    kept = KeptCode()
+    kept.keep("keptexample", package)
+    shutil.rmtree(package)
+    monkeypatch.setattr(sys, "meta_path", [kept, *sys.meta_path])
+    assert importlib.import_module("keptexample._binding").language()

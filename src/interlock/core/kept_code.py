@@ -1,7 +1,7 @@
 """Modules that are imported late, as they were when they were kept: an upgrade meanwhile does not mix two versions.
 
 Their files are mapped, not read: the pages belong to the files, and are shared by all who keep them. A file that is
-replaced or removed stays as it was for those who have it mapped.
+replaced or removed stays as it was for those who have it mapped. Libraries of machine code are held open.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 
 from .._lazy import stubs
+from .platform import LINUX
 
 HEADER = 16
 """Bytes before the code in a compiled file: how it was made, and from which source."""
@@ -39,6 +40,7 @@ class KeptCode:
 
     def __init__(self) -> None:
         self._modules: dict[str, tuple[str, tuple[int, int]]] = {}
+        self._libraries: dict[str, int] = {}
         self._data: dict[str, tuple[int, int]] = {}
 
     def keep(self, package: str, folder: Path) -> None:
@@ -52,12 +54,18 @@ class KeptCode:
                 stubs[entry.path.removesuffix("i")] = Path(entry.path).read_text(encoding="utf-8")
             elif kind == "py" and name not in sys.modules:
                 self._modules[name] = (entry.path, _map(_open_compiled(entry.path)))
+            elif kind.endswith("so") and name not in sys.modules:
+                self._libraries[name] = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC)
             elif not dot and stem != "__pycache__" and entry.is_dir():
                 self.keep(name, Path(entry.path))
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if name in self._libraries:
+            held = f"/proc/self/fd/{self._libraries[name]}"
+            loader = importlib.machinery.ExtensionFileLoader(name, held)
+            return importlib.util.spec_from_file_location(name, held, loader=loader)
         if name not in self._modules:
             return None
         source, place = self._modules[name]
@@ -88,12 +96,17 @@ KEPT = KeptCode()
 """What this process keeps."""
 
 
-def keep_packages(packages: Sequence[str]) -> bool:
-    """Keep these packages of ours from now on; False where they have to be imported now instead."""
+def keep_packages(packages: Sequence[str], libraries: Sequence[str] = ()) -> bool:
+    """Keep these packages of ours, and those of others, from now on; False where they have to be imported now."""
     root = Path(__file__).parent.parent
     try:
         for package in packages:
             KEPT.keep(f"{root.name}.{package}", root / package)
+        for library in libraries:
+            found = importlib.util.find_spec(library)
+            if found is None or not found.origin or not LINUX:
+                return False
+            KEPT.keep(library, Path(found.origin).parent)
     except OSError:
         return False
     sys.meta_path.insert(0, KEPT)

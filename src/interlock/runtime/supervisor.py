@@ -436,8 +436,11 @@ class Supervisor(StepClient):
             return PROCEED
         if self.config.runtime.fail != "closed":
             # Not judged in time: what may write or send waits for a better moment anyway.
-            from ..review import rough_review
-
+            try:
+                from ..review import rough_review
+            except ImportError as error:
+                why = f"What judges calls cannot be loaded ({error}), so none is let through. Install Interlock again."
+                return Decision("deny", reason=why) if record.step.kind == "tool_call" else PROCEED
             unseen = record.step.kind == "tool_call" and record.review is None
             rough = rough_review(record.step) if unseen else None
             return Decision("deny", reason=refusal(rough)) if rough and rough.verdict == "block" else PROCEED

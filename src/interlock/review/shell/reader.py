@@ -108,6 +108,7 @@ class ScriptReader(SyntaxWalk):
     def __init__(self, level: int = 0) -> None:
         super().__init__(level)
         self._characters = 2 * MAX_CHARACTERS
+        self._searched = 8 * MAX_CHARACTERS
         self._broken_left = MAX_BROKEN
         self._calls: list[str] = []
 
@@ -121,6 +122,12 @@ class ScriptReader(SyntaxWalk):
         before, self.evidence = self.evidence, self.evidence or evidence
         yield
         self.evidence = before
+
+    def may_search(self, text: str) -> bool:
+        """Whether one more text of another kind may be searched for commands: a script may name the same ones often."""
+        self._searched -= len(text)
+        self.complete = self.complete and self._searched >= 0
+        return self._searched >= 0
 
     def read(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Read a script, or a script inside one; returns what it would print where that is known."""
