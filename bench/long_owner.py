@@ -59,7 +59,7 @@ GAP_S = 15
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
-    told, steps = (2_000, 20_000) if quick else (50_000, 1_000_000)
+    told, steps = (2_000, 20_000) if quick else (100_000, 1_000_000)
     with tempfile.TemporaryDirectory(prefix="interlock-bench-") as root:
         place = Path(root)
         (place / "workspace").mkdir()

@@ -79,3 +79,16 @@ def test_what_was_written_to_in_place_is_read_from_disk(package: Path, monkeypat
     assert importlib.import_module("keptexample").ONE == 1
     assert importlib.import_module("keptexample.inner.words").WORD == "old"
     assert kept.read(package / "data.json") == b""
+
+
+def test_a_library_that_was_removed_is_loaded_as_it_was(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import tree_sitter_bash
+
+    (source,) = Path(tree_sitter_bash.__file__).parent.glob("_binding.*so")
+    shutil.copy(source, package / source.name)
+    compileall.compile_dir(str(package), quiet=1)
+    kept = KeptCode()
+    kept.keep("keptexample", package)
+    shutil.rmtree(package)
+    monkeypatch.setattr(sys, "meta_path", [kept, *sys.meta_path])
+    assert importlib.import_module("keptexample._binding").language()

@@ -1,5 +1,6 @@
 """A broken part of supervision never stops the agent, unless it is told to fail closed."""
 
+import sys
 import threading
 
 import msgspec
@@ -8,7 +9,18 @@ from msgspec.structs import replace
 
 from interlock.config import Config
 from interlock.config.schema import Runtime
-from interlock.core import EVERY_CAPABILITY, Applied, Hold, InterlockError, Limits, ManualClock, Notify, Stop
+from interlock.core import (
+    EVERY_CAPABILITY,
+    Applied,
+    Hold,
+    InterlockError,
+    Limits,
+    ManualClock,
+    Notify,
+    Step,
+    Stop,
+    Tool,
+)
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Plugins, Supervisor
 from interlock.runtime.notifier import Notifier
@@ -202,4 +214,20 @@ def test_a_limit_stops_the_agent_also_when_the_journal_cannot_be_written(tmp_pat
         supervisor.look(200.0, 1.0)
         assert told == [Stop]
         assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "stop"
+        monkeypatch.undo()
+
+
+def test_nothing_is_let_through_where_what_judges_calls_cannot_be_loaded(tmp_path, monkeypatch):
+    with supervise(tmp_path) as supervisor:
+        monkeypatch.setitem(sys.modules, "interlock.review", None)
+        monkeypatch.setattr(supervisor.pipeline, "_parts", None)
+
+        def fail():
+            raise ImportError("No module named 're2'")
+
+        monkeypatch.setattr(supervisor.pipeline, "_make", fail)
+        call = Tool("bash", {"command": "ls"}, "c1")
+        decision = supervisor.before(Step(run_id="r", index=0, role="assistant", kind="tool_call", tool=call))
+        assert decision.action == "deny"
+        assert "cannot be loaded" in decision.reason
         monkeypatch.undo()

@@ -59,14 +59,21 @@ def test_a_reviewer_that_raises_lets_nothing_through_that_acts(tmp_path, clock):
         assert supervisor.before(supervisor.call("bash", {"command": "ls -l"})).action == "proceed"
 
 
-def test_where_nothing_that_reviews_can_be_loaded_no_call_is_let_through(tmp_path, clock, monkeypatch):
+class HalfWritten:
+    def find_spec(self, name, path=None, target=None):
+        if name == "interlock.review":
+            raise SyntaxError("the file ends here")
+
+
+def test_where_what_reviews_is_half_written_no_call_is_let_through(tmp_path, clock, monkeypatch):
     with supervise(tmp_path, clock) as supervisor:
         supervisor.pipeline._parts = None
-        for name in ("interlock.review", "interlock.runtime.judging_parts"):
-            monkeypatch.setitem(sys.modules, name, None)
+        monkeypatch.setitem(sys.modules, "interlock.runtime.judging_parts", None)
+        monkeypatch.delitem(sys.modules, "interlock.review")
+        monkeypatch.setattr(sys, "meta_path", [HalfWritten(), *sys.meta_path])
         for _ in range(2):
             decision = supervisor.before(supervisor.call("bash", {"command": "rm -rf build"}))
-            assert decision.action == "deny" and "could not be reviewed" in decision.reason
+            assert decision.action == "deny" and "the file ends here" in decision.reason
 
 
 def test_an_attempt_keeps_its_severity_though_it_was_blocked(tmp_path, clock):

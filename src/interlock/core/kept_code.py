@@ -1,8 +1,8 @@
 """Modules that are imported late, as they were when they were kept: an upgrade meanwhile does not mix two versions.
 
 Their files are mapped, not read: the pages belong to the files, and are shared by all who keep them. A file that is
-replaced or removed stays as it was for those who have it mapped. One that was written to in place does not, and to read
-it may kill us (SIGBUS): it is as if it had not been kept.
+replaced or removed stays as it was for those who have it mapped. Libraries of machine code are held open. One that was
+written to in place is not what was kept, and to read it where it is mapped may kill us (SIGBUS): the disk's is taken.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from types import CodeType, ModuleType
 from typing import NamedTuple
 
 from .._lazy import stubs
+from .platform import LINUX
 
 HEADER = 16
 """Bytes before the code in a compiled file: how it was made, and from which source."""
@@ -64,6 +65,7 @@ class KeptCode:
 
     def __init__(self) -> None:
         self._modules: dict[str, tuple[str, _Mapped]] = {}
+        self._libraries: dict[str, int] = {}
         self._data: dict[str, _Mapped] = {}
 
     def keep(self, package: str, folder: Path) -> None:
@@ -77,12 +79,18 @@ class KeptCode:
                 stubs[entry.path.removesuffix("i")] = Path(entry.path).read_text(encoding="utf-8")
             elif kind == "py" and name not in sys.modules:
                 self._modules[name] = (entry.path, _map(*_open_compiled(entry.path)))
+            elif kind.endswith("so") and name not in sys.modules:
+                self._libraries[name] = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC)
             elif not dot and stem != "__pycache__" and entry.is_dir():
                 self.keep(name, Path(entry.path))
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        if name in self._libraries:
+            held = f"/proc/self/fd/{self._libraries[name]}"
+            loader = importlib.machinery.ExtensionFileLoader(name, held)
+            return importlib.util.spec_from_file_location(name, held, loader=loader)
         source, place = self._modules.get(name, ("", None))
         if place is None or not place.is_intact():
             return None
@@ -113,12 +121,17 @@ KEPT = KeptCode()
 """What this process keeps."""
 
 
-def keep_packages(packages: Sequence[str]) -> bool:
-    """Keep these packages of ours from now on; False where they have to be imported now instead."""
+def keep_packages(packages: Sequence[str], libraries: Sequence[str] = ()) -> bool:
+    """Keep these packages of ours, and those of others, from now on; False where they have to be imported now."""
     root = Path(__file__).parent.parent
     try:
         for package in packages:
             KEPT.keep(f"{root.name}.{package}", root / package)
+        for library in libraries:
+            found = importlib.util.find_spec(library)
+            if found is None or not found.origin or not LINUX:
+                return False
+            KEPT.keep(library, Path(found.origin).parent)
     except OSError:
         return False
     sys.meta_path.insert(0, KEPT)

@@ -93,7 +93,7 @@ class DecisionPipeline:
         context = agree(context, config.contract)
         self._contract_config = config.contract
         window = config.interventions.resource_throttling.metrics_window_seconds
-        self.guard = guard or Guard(None, _nothing)
+        self.guard = made_guard = guard or Guard(None, _nothing)
         self.ledger = UsageTracker(window)
         self.meter = LimitMeter(config.limits.plain, window, config.limits.ceiling)
         self.prices = Prices(config.models)
@@ -109,6 +109,7 @@ class DecisionPipeline:
         self._parts: JudgingParts | None = None
         self._making = threading.Lock()
 
+        # Without us in it: pipelines come and go by the thousand in a scan, and a cycle is garbage that takes time.
         def make() -> JudgingParts:
             from .judging_parts import JudgingParts
 
@@ -117,7 +118,7 @@ class DecisionPipeline:
                 context,
                 capabilities=capabilities,
                 plugins=plugins or Plugins(),
-                guard=self.guard,
+                guard=made_guard,
                 restorable=restorable,
                 contained=contained,
                 assume_checkpoint=assume_checkpoint,

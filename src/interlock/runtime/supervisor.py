@@ -22,7 +22,6 @@ from ..core import (
     Limits,
     Notify,
     Restore,
-    Review,
     SetLimits,
     Status,
     Step,
@@ -72,9 +71,6 @@ PERSON_EVERY_S = 2.0
 
 LET = ("proceed", "rewrite")
 """The actions after which a call runs."""
-
-UNREVIEWED = Review("block", rules=("review.unjudged",), reason="The call could not be reviewed.", action="unknown")
-"""What is said of a call where nothing that reviews can be loaded."""
 
 
 class Supervisor(StepClient):
@@ -440,8 +436,13 @@ class Supervisor(StepClient):
             return PROCEED
         if self.config.runtime.fail != "closed":
             # Not judged in time: what may write or send waits for a better moment anyway.
+            try:
+                from ..review import rough_review
+            except Exception as error:  # noqa: BLE001  half of an installation may raise anything
+                why = f"What judges calls cannot be loaded ({error}), so none is let through. Install Interlock again."
+                return Decision("deny", reason=why) if record.step.kind == "tool_call" else PROCEED
             unseen = record.step.kind == "tool_call" and record.review is None
-            rough = self._guard.part("supervisor", _review_roughly, UNREVIEWED, record.step) if unseen else None
+            rough = rough_review(record.step) if unseen else None
             return Decision("deny", reason=refusal(rough)) if rough and rough.verdict == "block" else PROCEED
         return Decision("deny", reason=f"Supervision failed ({broken}) and is configured to fail closed.")
 
@@ -499,12 +500,6 @@ class Supervisor(StepClient):
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
         return self.run.hold(hold, self.next_index - 1)
-
-
-def _review_roughly(step: Step) -> Review:
-    from ..review import rough_review
-
-    return rough_review(step)
 
 
 def _judge(config: Config, prices: Prices) -> Judge | None:

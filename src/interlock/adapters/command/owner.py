@@ -85,7 +85,8 @@ log = logging.getLogger("interlock")
 LAST_WORDS_S = 600.0
 """How far back the last words of a client reach."""
 
-LATE = ("contract", "decide", "detect", "intervene", "proof", "review", "runtime")
+LATE = ("contract", "decide", "detect", "intervene", "proof", "redact", "review", "runtime")
+LATE_LIBRARIES = ("re2", "tree_sitter", "tree_sitter_bash")
 """Packages that a run without steps does without. They are kept as they are now for the first step."""
 
 JUDGING = "interlock.runtime.judging_parts"
@@ -348,7 +349,7 @@ class Owner:
         """See, once, that the first step is judged by the code of now, whatever is installed until then."""
         if not self._kept_late:
             self._kept_late = True
-            if JUDGING not in sys.modules and not keep_packages(LATE):
+            if JUDGING not in sys.modules and not keep_packages(LATE, LATE_LIBRARIES):
                 _ = self._supervisor.pipeline.parts
 
     def _watch_over(self) -> None:

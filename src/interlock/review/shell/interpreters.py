@@ -95,6 +95,8 @@ READ_BY_CALLS = frozenset(("python", "node", "ruby", "perl", "go", "rust", "deno
 
 def run_payloads(reader: ScriptReader, text: str, scope: ShellScope) -> None:
     """The commands inside a text of another kind: in its literals, in lists of them, or behind a word."""
+    if not reader.may_search(text):
+        return
     text = REMARK.sub("", text)
     for found in islice(PAYLOAD.finditer(text), MAX_PAYLOADS):
         quote, inner = found[1], found[2]

@@ -95,6 +95,11 @@ ACTING.Compile()
 """Words of commands that act, for the part of a script that is too long to be read."""
 
 
+MAX_STATEMENTS = 700
+"""Statements of a long script that are read one by one, which are twenty characters long and more; and a third as many
+calls of its own functions."""
+
+
 def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
     """Every command that a piece of program text amounts to, after the interpreter itself."""
     reader, files = ScriptReader(level=1), Files(known)
@@ -108,8 +113,10 @@ class ScriptReader(SyntaxWalk):
     def __init__(self, level: int = 0) -> None:
         super().__init__(level)
         self._characters = 2 * MAX_CHARACTERS
+        self._searched = 6 * MAX_CHARACTERS
         self._broken_left = MAX_BROKEN
         self._calls: list[str] = []
+        self._calls_left = MAX_STATEMENTS // 3
 
     def script(self, files: Files) -> Script:
         """What was read, with the files that it asked for and made."""
@@ -121,6 +128,12 @@ class ScriptReader(SyntaxWalk):
         before, self.evidence = self.evidence, self.evidence or evidence
         yield
         self.evidence = before
+
+    def may_search(self, text: str) -> bool:
+        """Whether one more text of another kind may be searched for commands: a script may name the same ones often."""
+        self._searched -= len(text)
+        self.complete = self.complete and self._searched >= 0
+        return self._searched >= 0
 
     def read(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Read a script, or a script inside one; returns what it would print where that is known."""
@@ -146,9 +159,10 @@ class ScriptReader(SyntaxWalk):
         if is_short(text):
             return self._parse(text, scope, flow)
         self._level += 1
-        outs = [self._statement(each, scope, flow) for each in statements(cut(text)) if each.strip()]
+        found = [each for each in statements(cut(text)) if each.strip()]
+        outs = [self._statement(each, scope, flow) for each in found[:MAX_STATEMENTS]]
         self._level -= 1
-        self.complete = self.complete and len(text) <= MAX_CHARACTERS
+        self.complete = self.complete and len(text) <= MAX_CHARACTERS and len(found) <= MAX_STATEMENTS
         return self.together(outs)
 
     def read_roughly(self, text: str, scope: ShellScope) -> None:
@@ -320,6 +334,10 @@ class ScriptReader(SyntaxWalk):
     def _call(self, name: str, words: list[str], scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A call of one of the script's own functions; one that calls itself is followed a few times."""
         if self._calls.count(name) >= MAX_CALLS:
+            return NOTHING
+        self._calls_left -= 1
+        if self._calls_left < 0:
+            self.complete = False
             return NOTHING
         inner = scope.copy()
         inner.params = tuple(words)
