@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING
 from ...checkpoint import Change
 from ...config import Models, parse_hosts
 from ...contain import Insiders, late_places, missing_settings
-from ...core import Adapter, Hold, InterlockError, NotFound, from_json, keep_packages
-from ...journal import HELD, JournalReading, RunFolder, Store
+from ...core import Adapter, Hold, InterlockError, NotFound, boot_id, from_json, keep_packages
+from ...journal import HELD, JournalReading, RunFolder, Store, read_tree
 from ...journal_records import StartedRecord
 from ...link import socket_path
 from ...output import OutputReader
@@ -221,6 +221,10 @@ class Owner:
         if self._supervisor.run.reason is not None:
             # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
             self.held.end(0)
+
+    def note_not_begun(self) -> None:
+        """There is no one left who could start the command: it did not do what it was for."""
+        self._supervisor.finish("aborted", "ERROR", "the command never began: interlock run was killed")
 
     @property
     def parked_words(self) -> str:
@@ -584,6 +588,13 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
             return
     # The front is gone, and with it the only process that could learn the exit status.
     left = ""
+    known = read_tree(folder) if tree is None else None
+    if known is not None and known.boot == boot_id() and attach(known).alive():
+        # It was killed before it could say that the command has begun.
+        tree = attach(known)
+        owner.attach_tree(tree)
+    elif tree is None and known is None and not begin.reopen:
+        owner.note_not_begun()
     if tree is not None:
         tree.wait()
         left = end_left_running(tree, folder, leave=begin.config.runtime.left_running == "leave")
