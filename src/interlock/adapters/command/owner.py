@@ -588,12 +588,12 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
             return
     # The front is gone, and with it the only process that could learn the exit status.
     left = ""
-    known = read_tree(folder) if tree is None else None
-    if known is not None and known.boot == boot_id() and attach(known).alive():
+    begun = read_tree(folder) if tree is None else None
+    if begun is not None and begun.boot == boot_id() and attach(begun).alive():
         # It was killed before it could say that the command has begun.
-        tree = attach(known)
+        tree = attach(begun)
         owner.attach_tree(tree)
-    elif tree is None and known is None and not begin.reopen:
+    elif tree is None and begun is None and not begin.reopen:
         owner.note_not_begun()
     if tree is not None:
         tree.wait()
