@@ -94,4 +94,6 @@ def test_where_nothing_can_be_kept_whoever_prints_does_not_wait(tmp_path: Path) 
 
 
 def children() -> set[int]:
-    return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
+    """Ours that keep; other tests may have left some that do something else."""
+    pids = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    return {int(pid) for pid in pids if b"output.keeping" in Path(f"/proc/{pid}/cmdline").read_bytes()}
