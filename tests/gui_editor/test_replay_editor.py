@@ -78,7 +78,7 @@ class Replay:
         """What was seen instead of a fault."""
         seen = [
             f"{look.time - moment:.1f} {look.result.status.value} {look.result.evidence}"
-            for look in self.looks.since(moment)
+            for look in self.looks.ended_since(moment)
         ]
         return "\n".join([f"{kind} went unnoticed", *seen[:40]])
 
@@ -89,9 +89,10 @@ class Replay:
         return [trouble for trouble in fresh if "came out differently" in trouble]
 
     def alarms_since(self, moment: float) -> list[str]:
+        """Also of a look that began before it: a slow one may see what comes while it looks."""
         return [
             f"{look.result.status.value}: {look.result.description}"
-            for look in self.looks.since(moment)
+            for look in self.looks.ended_since(moment)
             if look.result.is_problem
         ]
 
