@@ -201,7 +201,7 @@ def _sentences(text: str, *, whole: bool = True) -> Iterator[str]:
     """The sentences of a text; unless `whole`, those of lines that may have a claim in them."""
     text = _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
     if not whole and text.isascii():
-        # Beyond ASCII there are marks that join lines; what is in place of a line is no sentence.
+        # Some characters beyond ASCII join lines, and a placeholder for a line is not a sentence.
         text = "\n".join([line if _may_claim(line) else "x" for line in text.split("\n")])
     text = _QUOTED_LINE.sub("", text) if ">" in text else text
     text = _QUOTE.sub('""', text) if '"' in text or "'" in text or not text.isascii() else text

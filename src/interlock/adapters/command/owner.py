@@ -223,7 +223,7 @@ class Owner:
             self.held.end(0)
 
     def note_not_begun(self) -> None:
-        """There is no one left who could start the command: it did not do what it was for."""
+        """Nothing is left that could start the command, so the run failed."""
         self._supervisor.finish("aborted", "ERROR", "the command never began: interlock run was killed")
 
     @property

@@ -43,7 +43,7 @@ def note_clone(args: tuple[str, ...], scope: ShellScope) -> None:
 
 
 def find_clone_run(reader: ScriptReader, words: list[str], program: str, scope: ShellScope) -> None:
-    """Write down that a script runs what it, or an earlier step, has cloned from a place that nobody vouches for."""
+    """Note that a script runs what it, or an earlier step, has cloned from an unknown source."""
     if program not in BUILDS and "/" not in words[0]:
         return
     here = scope.place(".")
