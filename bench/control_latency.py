@@ -21,12 +21,16 @@ from pathlib import Path
 import apsw
 
 from interlock.config.schema import Hub
-from interlock.control import Command, Desired, Execute, Executed, Request, encode, new_request, new_state
-from interlock.core import Applied, RunSpec
+from interlock.control import Command, Request, encode, new_request, new_state
+from interlock.core import RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import ControlServer, Endpoint, FileGate, JournalLog, noted_socket
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_endpoint import HubLink
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.link.gate_actuator import Actuator
 
 NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
 process. The echo is a process that sends each line back. The bare commits are a process that, for each line, inserts
@@ -226,28 +230,10 @@ def _connect(where: Path | tuple[str, int]) -> socket.socket:
     raise SystemExit(f"nobody listens at {where}")
 
 
-class _Actuator:
-    def __init__(self, gate: FileGate) -> None:
-        self._gate = gate
-
-    @property
-    def revision(self) -> int:
-        return self._gate.revision
-
-    def set_desired(self, desired: Desired) -> Applied:
-        return self._gate.set_desired(desired)
-
-    def rest(self) -> None:
-        self._gate.rest()
-
-    def execute(self, order: Execute) -> Executed | None:
-        return Executed(order.request_id, True)
-
-
 def _be_owner(path: Path, url: str | None) -> None:
     folder = RunFolder(path)
     journal = Journal.open(folder)
-    endpoint = Endpoint(new_state(folder.run_id, model="haiku"), JournalLog(journal), _Actuator(FileGate(folder.gate)))
+    endpoint = Endpoint(new_state(folder.run_id, model="haiku"), JournalLog(journal), Actuator(FileGate(folder.gate)))
     endpoint.start()
     ControlServer(endpoint, folder.path).open()
     if url is not None:

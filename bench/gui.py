@@ -16,27 +16,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from interlock.config.schema import Gui
+from interlock.gui.accessibility import Accessibility
 from interlock.gui.analyzer.claude import ClaudeAnalyzer
-from interlock.gui.analyzer.layers.accessibility import AccessibilityLayer
-from interlock.gui.analyzer.layers.window import WindowLayer
+from interlock.gui.analyzer.evidence import ScreenSituation
+from interlock.gui.analyzer.layers import AccessibilityLayer, WindowLayer
 from interlock.gui.analyzer.local import LocalAnalyzer
-from interlock.gui.analyzer.result import ScreenSituation
-from interlock.gui.desktop.accessibility import Accessibility
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
-from interlock.gui.desktop.windows import WindowSystem
+from interlock.gui.display import Programs, VirtualDisplay, wait_until
+from interlock.gui.doctor import Catcher
 from interlock.gui.editor.vscode import VSCodeController
-from interlock.gui.input.xtest import XTestInput
 from interlock.gui.orchestrator import InterventionOrchestrator
-from interlock.gui.recovery.executor import RecoveryExecutor
+from interlock.gui.recovery import RecoveryExecutor
 from interlock.gui.replay.engine import ReplayEngine
 from interlock.gui.replay.store import SessionStore
 from interlock.gui.screenshot.frame import changed_tiles
-from interlock.gui.screenshot.mss_backend import MSSBackend
 from interlock.gui.screenshot.screenshot import encode
+from interlock.gui.screenshot.x_backends import MSSBackend
 from interlock.gui.session import FileOperation, Operation, OperationType, ReplaySession
-from interlock.gui.typing_test import Catcher
-from interlock.gui.wait import wait_until
+from interlock.gui.windows import WindowSystem
+from interlock.gui.xtest_input import XTestInput
 
 ROOT = Path(__file__).parents[1]
 TINY_EDITOR = ROOT / "tests" / "gui" / "tiny_editor.py"

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING
 import scoring
 from interlock.config.schema import Judge as Settings
 from interlock.core import Step
-from interlock.runtime.judge_client import ask_model
-from interlock.runtime.judge_prompt import JudgeQuestion as Asked
-from interlock.runtime.judge_prompt import Verdict, read_verdicts, write_prompt
+from interlock.runtime.judge_question import JudgeQuestion as Asked
+from interlock.runtime.judge_question import Verdict, ask_model, read_verdicts, write_prompt
 from interlock.runtime.model_judge import RECENT, shown
 from traces import DEFAULT, SOURCES, Trace, load
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import compileall
 import importlib
 import os
 import platform
@@ -31,6 +32,8 @@ def main() -> None:
     parser.add_argument("--skip", action="append", default=[], help="not this one; may be repeated")
     parser.add_argument("--quick", action="store_true", help="smaller, for a first look; writes nothing")
     options = parser.parse_args()
+    # With PYTHONDONTWRITEBYTECODE set, every process would compile what has changed, and be slower and bigger for it.
+    compileall.compile_dir(HERE.parent / "src", quiet=1)
     results = Results(HERE / "RESULTS.md")
     for name in options.names or sorted(path.stem for path in HERE.glob("*.py") if path.stem not in SKIPPED):
         if name in options.skip:

@@ -18,8 +18,8 @@ from interlock.journal import JournalEntry, RunFolder, Store
 from interlock.journal_records import InterventionRecord, StepRecord
 from interlock.report import Fleet, Story
 from interlock.report.document import gather
+from interlock.report.markdown import render
 from interlock.report.metrics import JournalMetrics
-from interlock.report.rendering import render
 from interlock.runtime import Run
 
 NOTES = (

@@ -2,7 +2,7 @@
 
     make mutants                                                       600 mutants of decide, detect and control
     python scripts/mutants.py detect                                   those of the 600 that are in detect, by its tests
-    python scripts/mutants.py --at src/interlock/decide/score.py:40    every mutant of one line
+    python scripts/mutants.py --at src/interlock/decide/strategies.py:40    every mutant of one line
 
 pytest collects the tests once. Each mutant gets a fork of that warm process, which replaces the code of one function
 and runs the tests that execute the mutated line, quickest first, until one fails. A CPU limit for each test ends

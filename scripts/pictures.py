@@ -10,8 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from interlock.demo import DemoEvent, play
-from interlock.demo.lines import print_totals
-from interlock.demo.split_screen import SplitScreen
+from interlock.demo.screens import SplitScreen, print_totals
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

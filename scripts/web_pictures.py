@@ -21,7 +21,7 @@ from interlock.demo import play as play_demo
 from interlock.journal import Store
 from interlock.report import Story, gather, read_changes, render
 from interlock.runtime import Supervisor
-from interlock.web.background import BackgroundServer
+from interlock.web.serve import BackgroundServer
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

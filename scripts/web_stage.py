@@ -15,8 +15,7 @@ from interlock.config import Config
 from interlock.config.schema import Interventions
 from interlock.control import new_request
 from interlock.core import Context, Limits, ManualClock, RunSpec, Usage
-from interlock.demo.player import Act
-from interlock.demo.workspace import Workshop
+from interlock.demo.player import Act, Workshop
 from interlock.journal import Store
 from interlock.link import ask_owner
 from interlock.runtime import Supervisor

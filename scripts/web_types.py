@@ -23,10 +23,9 @@ from interlock.report import LEVELS, Problem, RunRow, Series, TimelineMoment
 from interlock.report.inbox import InboxItem
 from interlock.report.timeline_entry import HIDDEN, RECORDS
 from interlock.runtime import StoredIncident
-from interlock.web.files import FileDifference
+from interlock.web.files import FileDifference, StoredPicture
 from interlock.web.incidents import IncidentChoice
 from interlock.web.live import TimelineLine
-from interlock.web.pictures import StoredPicture
 from interlock.web.run_head import IncidentLine, ShownRequest
 
 TARGET = Path(__file__).parents[1] / "web" / "src" / "generated.ts"

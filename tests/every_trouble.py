@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from interlock.demo.player import Act, Scene
-from interlock.demo.workspace import Workshop
+from interlock.demo.player import Act, Scene, Workshop
 
 TASK = (
     "Fix the function parse() in src/parser.py: an empty text must give an empty list, as test_empty in "

@@ -20,8 +20,8 @@ from interlock.config.schema import Interventions, Runtime, Strategy
 from interlock.core import LADDER, Decision, ManualClock, Message, Step, Usage
 from interlock.journal import Store
 from interlock.runtime import Supervisor
+from interlock.runtime.alerts import Notifier
 from interlock.runtime.assembly import Options
-from interlock.runtime.notifier import Notifier
 
 from .reading import Account, read_account
 from .script import Agent, Heard, Turn, World

@@ -17,6 +17,9 @@ def main() -> None:
     from .cli.interrupt import leave_quietly
 
     leave_quietly()
+    from .adapters.command.thin_run import run_thin
+
+    run_thin(sys.argv[1:])
     from .adapters.command.owner_spawn import discard_early, spawn_early
     from .cli.plain_run import read_plain
 
@@ -59,32 +62,9 @@ def _run(arguments: list[str], plain: "dict[str, object] | None") -> None:
 
         run()
     else:
-        _run_plain(plain)
+        from .cli.plain_run import run_plain
 
-
-def _run_plain(options: "dict[str, object]") -> None:
-    """Start a run with these options; its owner is a fork of ours, once there is nothing left to import."""
-    import gc
-
-    # What is imported stays: looking through it for garbage takes a tenth of the time.
-    gc.disable()
-    from .adapters.command.owner_spawn import fork_early
-    from .contain import try_early
-
-    if options.get("contain") != "off":
-        try_early(fenced=options.get("contain") == "fence")
-    from .cli.exit_status import exit_with
-    from .cli.run_start import RunOptions, start_run
-
-    if fork_early():
-        from .adapters.command.owner import main as own_run
-
-        gc.freeze()
-        gc.enable()
-        own_run()
-        return
-    gc.enable()
-    exit_with(lambda: start_run(RunOptions(**options)))  # type: ignore[arg-type]
+        run_plain(plain)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from interlock.adapters.image_digest import image_placeholder
 from interlock.adapters.proxy.formats.interface import text_of
-from interlock.adapters.traces.transcript import Transcript, TranscriptLine
+from interlock.adapters.traces.transcript import Transcript, TranscriptLine, image_placeholder
 from interlock.core import Seen
 from interlock.detect import Detectors
 

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.adapters.capability_sets import LANGCHAIN
 from interlock.adapters.inprocess import HistoryEdits, RunStopped, Session, Supervision, read_outcome
+from interlock.adapters.inprocess.adapter import LANGCHAIN
 from interlock.config import Config
 from interlock.core import Hold, Inject, InvalidState, Limits, Message, Restore, Stop, SwitchModel, Usage
 from interlock.journal import Store
@@ -264,7 +264,7 @@ def test_a_program_that_ends_ends_its_run(tmp_path: Path) -> None:
     script = (
         "import sys\n"
         "from interlock.adapters.inprocess import Supervision\n"
-        "from interlock.adapters.capability_sets import LANGCHAIN\n"
+        "from interlock.adapters.inprocess.adapter import LANGCHAIN\n"
         "from interlock.journal import Store\n"
         "Supervision('test', LANGCHAIN, {'store': Store(__import__('pathlib').Path(sys.argv[1]))}).open('a')\n"
         "if len(sys.argv) > 2: raise ValueError('no such model')\n"

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from interlock.adapters.capability_sets import (
+from interlock.adapters.inprocess.adapter import (
     CLAUDE_AGENT_SDK,
     LANGCHAIN,
     MINI_SWE_AGENT,

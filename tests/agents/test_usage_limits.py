@@ -9,10 +9,9 @@ import time
 import pytest
 
 from interlock.demo.model import ScriptedModel
-from interlock.demo.model.request import ModelRequest
-from interlock.demo.model.script import ScriptedTurn, run
+from interlock.demo.model.script import ModelRequest, ScriptedTurn, run
+from interlock.journal.folder import read_tree
 from interlock.journal.parked_file import read_parked
-from interlock.journal.process_tree import read_tree
 from interlock.runtime.resume_after_limit import Parked
 
 from .clients import CLIENTS, AgentPlace, shown, until

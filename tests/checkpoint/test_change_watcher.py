@@ -6,6 +6,7 @@ import mmap
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from interlock.checkpoint import Checkpoints, snapshot
 from interlock.checkpoint.change_watcher import ChangeWatcher
 from interlock.checkpoint.restore_steps import RestoreSteps
 from interlock.config.schema import Checkpoints as Settings
-from interlock.core import InvalidState
+from interlock.core import InvalidState, ManualClock
 
 from .conftest import Open
 from .notifications import Queue
@@ -110,6 +111,36 @@ def test_what_a_memory_map_hides_is_found_by_a_walk_and_before_a_restore(
         mapped.flush()
         watched.restore(saved.id)
     assert picture(workspace) == expected
+
+
+@pytest.mark.parametrize("memory", [False, True], ids=["disk", "memory"])
+@pytest.mark.parametrize("walk", [False, True], ids=["hints", "walk"])
+def test_what_was_written_is_read_even_where_its_times_stay(workspace: Path, memory: bool, walk: bool) -> None:
+    """A page that was stored to is open to more: the times move with the first store, or not at all."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if memory else None) as elsewhere:
+        place = Path(elsewhere) / "work" if memory else workspace
+        place.mkdir(exist_ok=True)
+        for name in ("one", "other"):
+            (place / name).write_bytes(b"old" * 5000)
+        os.link(place / "one", place / "twin")
+        checkpoints = Checkpoints.open(
+            place, Path(elsewhere) / "store", config=Settings(), clock=ManualClock(), watch=True
+        )
+        with checkpoints:
+            checkpoints.create()
+            with open(place / "one", "r+b") as file, mmap.mmap(file.fileno(), 0) as mapped:
+                mapped[0:3] = b"NEW"
+                os.pwrite(file.fileno(), b"!", 9000)
+                mapped[0:3] = b"new"
+                before = checkpoints.create()
+                mapped[0:3] = b"two"
+            after = checkpoints.create(walk=walk)
+            assert paths_since(checkpoints, before.id, after.id) == ["one", "twin"]
+            expected = picture(place)
+            for name in ("one", "twin"):
+                (place / name).unlink()
+            checkpoints.restore(after.id)
+            assert picture(place) == expected
 
 
 def test_every_name_of_a_file_changes_with_it(watched: Checkpoints, workspace: Path) -> None:
@@ -261,3 +292,60 @@ def test_a_name_that_a_restore_removes_is_not_looked_for_by_its_other_names(
     done = watched.undo()
     assert (done.left_alone, done.not_covered) == ((), ())
     assert picture(workspace) == before
+
+
+def test_a_file_that_was_written_to_is_not_read_through_a_link_in_its_folders_place(
+    watched: Checkpoints, workspace: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file").write_text("not ours")
+    first = watched.create()
+    (workspace / "c" / "d" / "file").write_text("new")
+    (workspace / "c" / "d").rename(tmp_path / "moved")
+    (workspace / "c" / "d").symlink_to(outside)
+    second = watched.create()
+    assert {change.path: change.kind for change in watched.diff(first.id, second.id)} == {
+        "c/d": "type",
+        "c/d/file": "deleted",
+    }
+    assert watched.diff(second.id) == []
+
+
+def test_a_written_file_is_read_without_its_folder(
+    watched: Checkpoints, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = watched.create()
+    for name in ("a", "c/d"):
+        (workspace / name / "file").write_text("new")
+
+    def never(*_: object) -> None:
+        raise AssertionError("a folder was opened")
+
+    monkeypatch.setattr("interlock.checkpoint.folder_descent.Descent.folder", never)
+    second = watched.create()
+    monkeypatch.undo()
+    assert paths_since(watched, first.id, second.id) == ["a/file", "c/d/file"]
+    assert watched.diff(second.id) == []
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a second file system")
+def test_times_are_not_known_to_be_fine_on_another_file_system_than_the_stores(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as elsewhere:
+        if Path(elsewhere).stat().st_dev == tmp_path.stat().st_dev:
+            pytest.skip("needs a second file system")
+        watch = ChangeWatcher(tmp_path / "sentinel", Path(elsewhere))
+        assert not watch.fine_times
+        watch.close()
+
+
+def test_a_sentinel_that_comes_late_does_not_prove_what_came_after_it(watched: Checkpoints, workspace: Path) -> None:
+    queue = Queue()
+    the_watch(watched).read = queue.read
+    queue.trouble, queue.at = "late", 0
+    (workspace / "a" / "file").write_text("new")
+    assert watched.create().basis == "walk"
+    (workspace / "a").chmod(0o700)
+    last = watched.create()
+    assert last.basis == "hints"
+    assert watched.diff(last.id) == []

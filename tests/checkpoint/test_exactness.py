@@ -182,6 +182,12 @@ class Watched(InMemory):
         assert watch is not None
         watch.limit = limit
 
+    @rule(fine=st.booleans())
+    def trust_times(self, fine: bool) -> None:
+        watch = self.checkpoints._snapshots._watch
+        assert watch is not None
+        watch.fine_times = fine and times_are_fine(self.folder)
+
     @rule(target=Workspace.saved)
     def save(self) -> str:
         made = super().save()

@@ -131,3 +131,18 @@ def test_collection_needs_little_space_of_its_own(
     assert len(peaks) > 5
     assert max(peaks) <= before + 600_000
     assert stored(stores) < before * 0.6
+
+
+def test_of_a_runs_own_changes_the_last_of_each_path_stays(open_checkpoints: Open, workspace: Path) -> None:
+    checkpoints = open_checkpoints(Settings(keep_count=2), run_id="run-1")
+    start = checkpoints.create()
+    for number in range(10):
+        (workspace / "often").write_text(f"{number}")
+        (workspace / f"once{number}").write_text("x")
+        checkpoints.create(own=True)
+    before = checkpoints.own_changes(start.id).states
+    assert checkpoints.gc().removed
+    assert checkpoints.own_changes(start.id).states == before
+    assert checkpoints._store.number("SELECT count(*) FROM own") == len(before) == 11
+    done = checkpoints.restore(start.id, own_changes=checkpoints.own_changes(start.id))
+    assert done.left_alone == () and done.verified

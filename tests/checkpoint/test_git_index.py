@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.checkpoint import Checkpoints
-from interlock.checkpoint.git_index import is_index, read_index, same_index
+from interlock.checkpoint.comparison import is_index, read_index, same_index
 from interlock.core import CheckpointInfo
 
 from .conftest import Open

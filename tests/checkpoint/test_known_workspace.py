@@ -13,7 +13,7 @@ import pytest
 
 from interlock.checkpoint import Checkpoints, fingerprint, scan
 from interlock.checkpoint.entry import TreeEntry
-from interlock.checkpoint.policy import ExclusionPolicy
+from interlock.checkpoint.locations import ExclusionPolicy
 from interlock.checkpoint.tree import WorkspaceTree
 from interlock.config.schema import Checkpoints as Settings
 

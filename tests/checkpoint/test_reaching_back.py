@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.checkpoint import Checkpoints
-from interlock.checkpoint.retention import thin
+from interlock.checkpoint.compact import thin
 from interlock.config.schema import Checkpoints as Settings
 from interlock.core import InvalidState, ManualClock, NotFound
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.checkpoint import Checkpoints, history, lost_checkpoints, restoration, scan
+from interlock.checkpoint import Checkpoints, audit, history, restoration, scan
 from interlock.core import CheckpointInfo, InvalidState
 
 from .conftest import Open
@@ -188,7 +188,7 @@ def test_checkpoints_that_a_power_cut_kept_from_the_disk_are_dropped_and_the_oth
     checkpoints._store.set_meta("flushed", "2")
     checkpoints.close()
     os.truncate(pack_of(stores), lengths[1] + 10)
-    monkeypatch.setattr(lost_checkpoints, "boot_id", lambda: "another")
+    monkeypatch.setattr(audit, "boot_id", lambda: "another")
     again = open_checkpoints()
     assert again.recovered == ["the machine crashed before 2 checkpoints reached the disk: dropped"]
     assert [info.id for info in again.list()] == list(pictures)[:2]

@@ -15,7 +15,7 @@ from interlock.cli.console import Console
 from interlock.cli.main import app
 from interlock.cli.output import json_text
 from interlock.core import RunSpec, Step, Tool
-from interlock.core.printable import printable
+from interlock.core.errors import printable
 from interlock.journal import Journal, JournalEntry, Store, new_run_id
 from interlock.journal_records import StepRecord
 

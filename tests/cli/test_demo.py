@@ -19,9 +19,9 @@ from rich.console import Console
 from interlock.contain import why_not
 from interlock.core.decoding import from_plain
 from interlock.demo import DemoEvent, play
-from interlock.demo.lines import Lines, print_totals
 from interlock.demo.narrator import Narrator
 from interlock.demo.performance import STORY_S
+from interlock.demo.screens import Lines, print_totals
 from interlock.journal import JournalReader, Store
 from tests.cli.calling import interlock, lines_of
 

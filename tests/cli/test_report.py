@@ -67,6 +67,7 @@ def test_the_page_of_a_scan_shows_a_false_claim_where_nothing_else_is_wrong(tmp_
     assert [each["issues"] for each in results] == [[], []]
     page = (tmp_path / "s.html").read_text()
     assert "1 of 2 traces went wrong" in page and "claim contradicted" in page
+    assert 'class="badge' not in page
     assert [found in page for found in ("verdict contradicted", "verdict unproven", "verdict proven")] == [
         True,
         True,

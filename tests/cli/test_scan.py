@@ -53,6 +53,15 @@ def test_people_get_a_table_and_a_last_line(tmp_path):
     assert "soft_correction" in done.stdout
 
 
+def test_a_trace_with_a_note_alone_is_shown_but_did_not_go_wrong(tmp_path):
+    edit = {"role": "assistant", "tool": {"name": "edit_file", "arguments": {"path": "docs/a.md", "content": "x"}}}
+    lines = [{"index": 0, **edit}, {"index": 1, "role": "tool", "content": "ok"}]
+    name = write(tmp_path / "b", {"trace_id": "beside", "task": "Only modify files in src/.", "steps": lines})
+    done = interlock("scan", name, home=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "scope_creep (low)" in done.stdout and "nothing found" in done.stdout
+
+
 def test_a_trace_that_breaks_off_is_shown_but_is_no_finding(tmp_path):
     call = {"role": "assistant", "tool": {"name": "bash", "arguments": {"command": "make"}}}
     steps = [{"role": "assistant", "content": "I will build it."}, call, {"role": "tool", "content": "ok"}]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.cli.service import unit_text
+from interlock.cli.serve import unit_text
 from interlock.journal import Store
 
 from ..waiting import eventually

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.cli.main import run
-from interlock.config.template import config_template
+from interlock.config.reference import config_template
 
 Command = Callable[..., tuple[int, str, str]]
 

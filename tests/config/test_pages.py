@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from interlock.config import Config, examine, load
 from interlock.config.key_types import join, keys_of, sections
-from interlock.config.provenance import render, visible
-from interlock.config.reference import reference
-from interlock.config.template import config_template, show
+from interlock.config.reference import config_template, reference, render, show, visible
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from interlock.contain import why_not
-from interlock.contain.fence import build_fence
+from interlock.contain.protected_paths import build_fence
 from interlock.demo.model import ScriptedModel, turns
 
 from ..adapters.proxy.tls_server import TlsServer

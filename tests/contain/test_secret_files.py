@@ -10,7 +10,7 @@ import pytest
 
 from interlock.config import Config
 from interlock.config.schema import Hub
-from interlock.config.secret_files import named_files
+from interlock.config.trust import named_files
 from interlock.contain import why_not
 from interlock.core import Context, Step, Tool
 from interlock.core.keys import create_key, key_path, load_key

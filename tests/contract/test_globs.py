@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlock.core import BadInput
-from interlock.core.globs import as_relative, check_glob, matches, may_match_below, relative
+from interlock.core.patterns import as_relative, check_glob, matches, may_match_below, relative
 
 
 @pytest.mark.parametrize(

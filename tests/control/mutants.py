@@ -9,8 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.control import Desired, Persist, RequestRecord, client, commands, recovery, state_machine
-from interlock.control.state import ControlState
-from interlock.control.stored_results import StoredResults
+from interlock.control.state import ControlState, StoredResults
 from interlock.control.transition import Transition, succeed
 
 from . import owner_side

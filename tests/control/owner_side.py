@@ -24,7 +24,7 @@ from interlock.control import (
     new_state,
     recover,
 )
-from interlock.control.effects import LogEntry
+from interlock.control.events import LogEntry
 from interlock.core import Record
 
 from .weather import Timeline

@@ -23,6 +23,7 @@ from interlock.control import (
     RunEnded,
     StackFrame,
     Tick,
+    TransportNoted,
     Waiting,
     WaitingForPerson,
     find_request,
@@ -404,3 +405,38 @@ def test_what_the_log_knows_of_a_request() -> None:
     found = find_request(owner.log, "p")
     assert found.accepted and found.result is not None and found.run_status == "paused"
     assert find_request(owner.log, "other").accepted is False
+
+
+@pytest.mark.parametrize("command", ["pause", "cancel"])
+def test_an_owner_that_takes_over_does_not_open_the_gate_of_a_command_in_flight(command: str) -> None:
+    owner = Owner()
+    owner.hold = True
+    owner.do(IterationStarted("under way"))
+    owner.ask(command, id="p")
+    owner.told.clear()
+    owner.crash(under_way=frozenset({"under way"}))
+    assert owner.told and all(desired.shut for desired in owner.told)
+
+
+@pytest.mark.parametrize("event", [Tick(), Received(make("resume", id="r"))])
+def test_a_result_is_forgotten_after_its_window_with_the_next_event(event: Tick | Received) -> None:
+    owner = Owner()
+    owner.ask("pause", id="p")
+    owner.pass_time(300.1)
+    owner.do(event)
+    assert "p" not in owner.state.answered
+
+
+def test_a_run_without_a_stack_begins_with_iteration_one() -> None:
+    state = replace(Owner().state, stack=())
+    assert state.iter == 1
+    assert replace(state, iterations=4).iter == 4
+
+
+def test_what_the_transport_put_aside_is_audited() -> None:
+    owner = Owner()
+    owner.do(TransportNoted("too_large", "a message of 2 MB", bytes=2_000_000, actor="someone"))
+    row = owner.audits()[-1]
+    assert (row["what"], row["problem"], row["bytes"], row["actor"]) == (
+        "too_large", "a message of 2 MB", 2_000_000, "someone",
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.control.stored_results import NEWER, StoredResult, StoredResults
+from interlock.control.state import NEWER, StoredResult, StoredResults
 
 
 def stored(at: float) -> StoredResult:

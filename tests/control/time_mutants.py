@@ -9,8 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from interlock.control import client, recovery, state_machine
-from interlock.control.state import ControlState
-from interlock.control.stored_results import StoredResult, StoredResults
+from interlock.control.state import ControlState, StoredResult, StoredResults
 from interlock.control.transition import Transition, fail
 
 from . import owner_side

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -31,6 +32,15 @@ def test_a_package_that_names_ours_is_found(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.syspath_prepend(str(tmp_path))
     assert names() == ["mine"]
     assert names("interlock.strategies") == []
+
+
+def test_a_package_that_is_installed_later_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`interlock serve` may have looked days before the run that it forks."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    os.utime(tmp_path, (0, 0))
+    assert names() == []
+    install(tmp_path, LIST)
+    assert names() == ["mine"]
 
 
 def test_a_package_in_an_archive_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import msgspec
 from interlock.config.schema import Interventions, Strategy
 from interlock.core import EVERY_CAPABILITY, Capability, Context, Issue, RunState
 from interlock.decide import Controller, ControllerState, Ruling, Rulings, Situation
-from interlock.decide.score import band
+from interlock.decide.strategies import band
 
 START = 1_700_000_000.0
 FREE = {"intervention_cooldown_seconds": 0, "delay": 0}

@@ -13,8 +13,7 @@ from interlock.decide import Controller, ControllerState, Observed, Sighting
 from interlock.decide.episode import Episode
 from interlock.decide.episode_tracking import follow, start_rung
 from interlock.decide.ladder import TOP, Ladder, Rung
-from interlock.decide.pace import Pace
-from interlock.decide.state import MOST_EPISODES, TypeState
+from interlock.decide.state import MOST_EPISODES, Pace, TypeState
 from interlock.intervene import Continue, Custom
 
 from .decide_builders import Driver, config, issue

@@ -22,7 +22,7 @@ from interlock.core import (
     Stuck,
 )
 from interlock.decide import Controller, ControllerState, Observed, Rulings, Sighting, count_anew
-from interlock.decide.pace import Pace
+from interlock.decide.state import Pace
 
 START = 1_700_000_000.0
 HINT, REMINDER, THROTTLE, ROLLBACK, STOP = range(5)
@@ -452,3 +452,16 @@ def test_a_rung_that_is_due_is_applied_at_the_first_opportunity_that_the_times_a
             assert run.episode.due is None, "it was applied at once"
         elif due is not None and run.episode.open:
             assert run.episode.due == due, "it waits for its opportunity"
+
+
+def test_a_rollback_that_cannot_be_made_gives_way_to_a_stop_at_the_same_step():
+    run = Run()
+    run.controller = Controller(run.config, EVERY_CAPABILITY, restorable=False)
+    run.alarm()
+    while run.episode.level != THROTTLE:
+        run.sign("again")
+    while len(run.rungs) < 4:
+        rulings = run.sign("again")
+    assert run.rungs == [*LADDER[:ROLLBACK], LADDER[STOP]]
+    made = [ruling.intervention for ruling in rulings.rulings]
+    assert [(one.type, one.outcome) for one in made] == [(LADDER[ROLLBACK], "not_applied"), (LADDER[STOP], "pending")]

@@ -10,7 +10,7 @@ import pytest
 from interlock.core.extensions import INTERVENTIONS
 from interlock.decide import unregister_strategy
 from interlock.intervene import parse_templates
-from interlock.intervene.values import PLACEHOLDERS
+from interlock.intervene.templates import PLACEHOLDERS
 
 DOCS = (Path(__file__).parents[2] / "docs" / "interventions.md").read_text()
 BLOCKS = re.findall(r"```python\n(.*?)```", DOCS, re.DOTALL)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core import LADDER, SEVERITIES
-from interlock.decide.score import band, combined, score
+from interlock.decide.strategies import band, combined, score
 
 from .decide_builders import issue
 

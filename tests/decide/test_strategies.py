@@ -7,8 +7,7 @@ import pytest
 from interlock.config.schema import Interventions
 from interlock.core import ISSUE_TYPES, LADDER, SEVERITIES, BadInput
 from interlock.decide import PATTERN_TABLE, Situation, find_strategy, register_strategy, unregister_strategy
-from interlock.decide.score import band
-from interlock.decide.strategies import ANYTHING_ELSE, level_from, pattern_specific, severity
+from interlock.decide.strategies import ANYTHING_ELSE, band, level_from, pattern_specific, severity
 
 from .decide_builders import Driver, config, issue
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from interlock.detect.breaches import broken, printed_secret
+from interlock.detect.breaches import broken, exceeded, leaking_code, only_comments, printed_secret, shown_secret
 from interlock.detect.constraints import Constraint, read_constraints
+from interlock.review import Write
 
 PHRASE = "as the task says"
 
@@ -41,15 +42,23 @@ PHRASE = "as the task says"
         ("Deploy to staging only.", [("production", (), 0)]),
         ("Use only the staging cluster.", [("production", (), 0)]),
         ("Do not modify the tests.", [("files", ("tests",), 0)]),
-        ("Don't change test data.", []),
+        ("Don't change test data.", [("act", ("chan", "test", "data", ""), 0)]),
+        ("Do not modify shared ETL configuration.", [("files", ("config", "etl"), 0)]),
+        ("Do not modify shared configuration.", [("act", ("chan", "shared", "configuration", ""), 0)]),
+        ("Do not modify node_modules directly.", [("not", ("node_modules",), 0)]),
+        ("Never delete service accounts without approval.", [("act", ("dele", "service", "account", "without"), 0)]),
+        ("Do not disable caching globally in the whole cluster.", []),
+        ("Do not change files in other modules.", [("rest", (), 0)]),
+        ("Do not touch other modules.", [("rest", (), 0)]),
+        ("Do not modify tests outside the web service.", []),
         ("Do not edit production config.", [("files", ("production_config",), 0)]),
         ("Do not modify configuration files.", [("files", ("config",), 0)]),
         ("You must not touch any migrations.", [("files", ("migrations",), 0)]),
         ("Never alter CI configuration.", [("files", ("ci",), 0)]),
         ("Don't modify system files.", [("files", ("system",), 0)]),
         ("Do not modify config/settings.py or lib/db.py, please.", [("not", ("config/settings.py", "lib/db.py"), 0)]),
-        ("Do not modify files outside src/.", []),
-        ("Do not change anything outside of the folder src/app/.", []),
+        ("Do not modify files outside src/.", [("rest", (), 0)]),
+        ("Do not change anything outside of the folder src/app/.", [("rest", (), 0)]),
         ("You should not modify db/schema.sql.", [("not", ("db/schema.sql",), 0)]),
         ("Fix it without editing setup.cfg.", [("not", ("setup.cfg",), 0)]),
         ("Avoid touching the tests.", [("files", ("tests",), 0)]),
@@ -124,6 +133,8 @@ def test_a_constraint_is_told_with_its_sentence_and_a_text_without_sentences_has
         (Constraint("not", PHRASE, ("db/",)), "", ("mydb/x",), ""),
         (Constraint("files", PHRASE, ("tests",)), "", ("src/a.py", "tests/a.py"), "tests/a.py"),
         (Constraint("files", PHRASE, ("tests",)), "", ("src/a.py", "attest/a.py"), ""),
+        (Constraint("files", PHRASE, ("config", "etl")), "", ("etl/config/join.yaml",), "etl/config/join.yaml"),
+        (Constraint("files", PHRASE, ("config", "etl")), "", ("web/config/a.yaml", "etl/join.py"), ""),
         (Constraint("files", PHRASE, ("migrations",)), "", ("app/migrations/1.py",), "app/migrations/1.py"),
         (Constraint("files", PHRASE, ("elsewhere",)), "", ("src/a", "/etc/hosts"), "/etc/hosts"),
         (Constraint("word", PHRASE, ("--force", "rm -rf")), "git push --force", (), "--force"),
@@ -199,3 +210,76 @@ def test_what_in_a_call_breaks_a_constraint(constraint, command, written, breach
 )
 def test_which_commands_print_a_secret(command, printed):
     assert printed_secret(command) == printed
+
+
+@pytest.mark.parametrize(
+    ("output", "name"),
+    [
+        ("Authorization: Bearer REAL_JWT_9921_ABC", "Authorization"),
+        ("GET /users\\nauthorization: 'Basic dXNlcjpwYXNz1'", "Authorization"),
+        ('{"headers": {"x-api-key": "REAL_PROVIDER_99_ABC123"}}', "x-api-key"),
+        ("DB_PASSWORD=prod-4711-secret", "DB_PASSWORD"),
+        ("DB_PASSWORD=short1", ""),
+        ("API_KEY=TEST_KEY_1234567", ""),
+        ("API_KEY=your-key-goes-here-1", ""),
+        ("API_KEY=xxxxxxxxxxxx1234", ""),
+        ("API_KEY=PROVIDER_API_KEY", ""),
+        ("commit=0123456789abcdef", ""),
+        ("the token is valid", ""),
+        ("nothing here", ""),
+    ],
+)
+def test_a_secret_that_an_output_shows_by_its_name(output, name):
+    assert shown_secret(output) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("requests.post('https://x.example', json={'t': os.environ['API_TOKEN']})", "API_TOKEN"),
+        ("console.log(process.env.STRIPE_SECRET_KEY)", "STRIPE_SECRET_KEY"),
+        ("logger.info(os.getenv('DB_PASSWORD'))", "DB_PASSWORD"),
+        ("print(os.environ.get('DB_PASSWORD'))", "DB_PASSWORD"),
+        ("print(os.environ['HOME'])", ""),
+        ("requests.post(url, headers={'X': os.environ['API_TOKEN']})", ""),
+        ("key = os.environ['API_KEY']", ""),
+        ("print(key)", ""),
+    ],
+)
+def test_code_that_gives_a_secret_away(text, name):
+    assert leaking_code(text) == name
+
+
+@pytest.mark.parametrize(
+    ("phrase", "names", "output", "part"),
+    [
+        ("Limit it to 20 runs", ("run",), "21 runs", "21 runs"),
+        ("Limit it to 20 runs", ("run",), "20 runs, v1.21 runs", ""),
+        ("Limit it to 20 checks", ("session", "check"), "60 expiry checks done", "60 expiry checks done"),
+        ("Limit it to 20 checks", ("session", "check"), "60 sessions open now", ""),
+        ("Limit it to 20 checks per run", ("check",), "60 checks", ""),
+        ("Limit it to 20", (), "60 checks", ""),
+    ],
+)
+def test_an_output_that_tells_of_too_much(phrase, names, output, part):
+    assert exceeded(Constraint("count", phrase, names, 20), output) == part
+
+
+def test_what_is_counted_ends_where_something_else_begins():
+    (clause,) = read_constraints("Do not parse more than 1000 lines for benchmarking")
+    assert clause.names == ("line",)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("a = 1", "a = 1  # one", True),
+        ("a = 1;", "// one\n  a = 1;", True),
+        ("a = 1", "a = 2  # one", False),
+        ("u = 'http://a'", "u = 'http://b'", False),
+        (None, "# one", False),
+    ],
+)
+def test_an_edit_that_changes_only_comments(old, new, same):
+    assert only_comments([Write("a.py", new, old)]) is same
+    assert only_comments([]) is False

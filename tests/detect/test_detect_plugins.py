@@ -12,7 +12,7 @@ import pytest
 from detecting import Did, steps, watch
 
 from interlock.core import Issue, Seen
-from interlock.detect import Detectors, Setting, factories, patterns, register, registry, unregister
+from interlock.detect import Detectors, Setting, factories, patterns, register, run_detectors, unregister
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "detectors.md").read_text(), re.DOTALL)
@@ -23,10 +23,10 @@ AS_FILE = next(block for block in BLOCKS if "detector = BigOutput" in block)
 def added_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "big_output.py").write_text(AS_FILE)
     monkeypatch.setattr(patterns, "__path__", [*patterns.__path__, str(tmp_path)])
-    registry.built_in.cache_clear()
+    run_detectors.built_in.cache_clear()
     yield
     sys.modules.pop(f"{patterns.__name__}.big_output", None)
-    registry.built_in.cache_clear()
+    run_detectors.built_in.cache_clear()
 
 
 @pytest.mark.usefixtures("added_file")

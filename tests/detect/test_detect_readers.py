@@ -8,15 +8,13 @@ from detecting import Did, steps, watch
 from interlock.config.schema import Detect
 from interlock.core import Context, Issue, Paths, Seen, Step, Tool
 from interlock.detect import Detectors
-from interlock.detect.alarms import Alarms
+from interlock.detect.agent_detectors import Alarms
+from interlock.detect.agent_history import FILES, RunActivity
 from interlock.detect.check_commands import read_command, same_check
-from interlock.detect.effect import script_of
-from interlock.detect.failure import read_failure
-from interlock.detect.failure_counts import read_failing, read_failures, read_passes, read_place
+from interlock.detect.effect import emptied_paths, read_paths, script_of, written_paths
+from interlock.detect.failure import read_failing, read_failure, read_failures, read_passes, read_place
+from interlock.detect.fingerprint import cut
 from interlock.detect.garbled import read_garble
-from interlock.detect.normalise import cut
-from interlock.detect.paths import emptied_paths, read_paths, written_paths
-from interlock.detect.run_activity import FILES, RunActivity
 from interlock.detect.statements import called_names, sentences
 from interlock.detect.stuck_tracking import got_better
 from interlock.detect.tuning import Tuning

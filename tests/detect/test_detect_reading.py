@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from interlock.core import Step, Tool
-from interlock.detect.effect import command_of, read_effect
+from interlock.detect.effect import command_of, read_effect, read_paths
 from interlock.detect.failure import read_failure
-from interlock.detect.normalise import bounded, normalise
-from interlock.detect.paths import read_paths
+from interlock.detect.fingerprint import bounded, normalise
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_the_verdicts_of_a_judge_stand_beside_those_of_the_rules(monkeypatch: py
     import judge_verdicts
     from detection import Question, detect
     from interlock.demo.model import ScriptedModel, ScriptedTurn
-    from interlock.demo.model.request import ModelRequest
+    from interlock.demo.model.script import ModelRequest
 
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("INTERLOCK_JUDGE_URL", raising=False)

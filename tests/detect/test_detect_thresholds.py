@@ -7,7 +7,7 @@ from detecting import Did, steps, watch
 
 from interlock.core import Context, Issue, Seen, Step, Tool, Usage
 from interlock.detect import Detectors, Tuning
-from interlock.detect.alarms import Alarms
+from interlock.detect.agent_detectors import Alarms
 
 FAILS = Did("bash", "Error: connection refused", {"command": "curl localhost"}, error=True)
 LOOKS = Did("read_file", "def main(): ...", {"path": "src/app.py"})
@@ -104,13 +104,14 @@ def test_scope_creep_begins_above_three_in_ten_outside() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/srv/app/.env", "/srv/app/.env.production", "config/secrets.yml", "/home/me/.ssh/id_rsa", ".git/config"]
+    "path",
+    ["/srv/app/.env.production", "/srv/other/.env", "../.env", "config/secrets.yml", "/home/me/.ssh/id_rsa"],
 )
 def test_a_critical_path_is_told_at_once(path: str) -> None:
     assert [found.step for found in scope([Did("read_file", "...", {"path": path})])] == [1]
 
 
-@pytest.mark.parametrize("path", ["/srv/app/.env.example", "/srv/app/.gitignore", "/srv/app/environment.py"])
+@pytest.mark.parametrize("path", ["/srv/app/.env.example", "/srv/app/.gitignore", "/home/me/.ssh/id_rsa.pub"])
 def test_what_only_looks_critical_is_not_told(path: str) -> None:
     assert scope([Did("read_file", "...", {"path": path})]) == []
 

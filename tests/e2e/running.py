@@ -16,7 +16,7 @@ import yaml
 
 from interlock.control import Command, RequestOutcome, new_request
 from interlock.journal import JournalReader, RunFolder, Store
-from interlock.journal.process_tree import read_tree
+from interlock.journal.folder import read_tree
 from interlock.link import ask_owner
 from interlock.process import TreeHandle
 from interlock.process.proc import environment_of, look_around

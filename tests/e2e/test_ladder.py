@@ -14,7 +14,7 @@ from interlock.config import Config
 from interlock.core import LADDER
 from interlock.journal import RunFolder
 from interlock.runtime import Incidents, StoredIncident
-from interlock.runtime.checkpoint_causes import AFTER_STEP
+from interlock.runtime.pipeline_values import AFTER_STEP
 from interlock.runtime.workspace import open_workspace
 
 from .running import Place, finish, until

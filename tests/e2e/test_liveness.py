@@ -23,7 +23,7 @@ from starlette.testclient import TestClient
 
 from interlock.adapters.command.liveness_watch import AGAIN_S
 from interlock.journal import RunSummary
-from interlock.web.app import make_app
+from interlock.web.serve import make_app
 from interlock.web.source import Source
 from tests.tui.terminal import top
 

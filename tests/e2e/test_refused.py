@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -26,6 +27,27 @@ def test_a_workspace_that_is_taken_makes_no_second_run(place: Place) -> None:
     assert len(place.store.runs()) == 1
     (place.workspace / "go").touch()
     assert finish(first)[0] == 0
+
+
+LATE_FRONT = """
+import interlock.adapters.command.front as front
+write = front.store_launch
+def write_late(folder, *given):
+    while folder.path.exists():
+        pass
+    write(folder, *given)
+front.store_launch = write_late
+"""
+
+
+def test_a_front_that_is_late_says_why_the_owner_refused_the_run(place: Place, tmp_path: Path) -> None:
+    late = tmp_path / "late"
+    late.mkdir()
+    (late / "sitecustomize.py").write_text(LATE_FRONT)
+    paths = os.pathsep.join(filter(None, (str(late), place.environment.get("PYTHONPATH", ""))))
+    command = place.command("echo", "hi", options=("--workspace", "/"))
+    status, _, err = finish(place.begin(command, env={**place.environment, "PYTHONPATH": paths}))
+    assert (status, b"cannot be a workspace" in err, err.count(b"\n")) == (2, True, 1), err
 
 
 def test_a_live_run_is_not_rolled_back_by_its_name_either(place: Place) -> None:

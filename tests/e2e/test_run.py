@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from interlock.journal.process_tree import read_tree
+from interlock.journal.folder import read_tree
 from interlock.process import attach
 from interlock.process.proc import look_at
 

@@ -14,10 +14,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from interlock.contain import why_not
-from interlock.journal.process_tree import read_tree
+from interlock.journal.folder import read_tree
 from interlock.process import ProcessTree, attach
 from interlock.process.proc import name_of
-from interlock.web.app import make_app
+from interlock.web.serve import make_app
 from interlock.web.source import Source
 
 from ..link.broker import Broker

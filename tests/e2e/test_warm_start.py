@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import resource
 import signal
@@ -10,8 +11,10 @@ import socket
 import subprocess
 import sys
 import tempfile
+import termios
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,10 +38,13 @@ except OSError as error:
 
 
 class Served(Place):
-    """A place in which `interlock serve` runs."""
+    """A place in which `interlock serve` runs. Its fronts have a terminal, so that they ask for an owner alone."""
+
+    has_terminal = True
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
+        self._terminal, self._theirs = os.openpty()
         # A socket's path is short, and that of a test's folder may be too long for it.
         self._sockets = tempfile.TemporaryDirectory(prefix="il-", dir="/tmp")
         self.warm = Path(self._sockets.name) / "interlock" / WARM
@@ -46,6 +52,18 @@ class Served(Place):
     def begin_serve(self) -> None:
         self.serve = self.begin([sys.executable, "-m", "interlock", "serve", "--config", str(self.config)])
         until("a warm start is there", self.warm.exists)
+
+    def start(self, *argv: str, options: tuple[str, ...] = (), **more: Any) -> subprocess.Popen[bytes]:
+        given = more.pop("preexec_fn", None)
+
+        def prepare() -> None:
+            if self.has_terminal:
+                os.setsid()
+                fcntl.ioctl(self._theirs, termios.TIOCSCTTY, 0)
+            if given is not None:
+                given()
+
+        return super().start(*argv, options=options, preexec_fn=prepare, **more)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -78,6 +96,8 @@ class Served(Place):
             self.serve.wait(150)
         super().close()
         self._sockets.cleanup()
+        for descriptor in (self._terminal, self._theirs):
+            os.close(descriptor)
 
 
 @pytest.fixture

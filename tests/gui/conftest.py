@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
-from interlock.gui.desktop.windows import Window, WindowSystem
-from interlock.gui.wait import wait_until
+from interlock.gui.display import Programs, VirtualDisplay, wait_until
+from interlock.gui.windows import Window, WindowSystem
 
 from .replay_desk import Desk
 

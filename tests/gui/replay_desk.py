@@ -21,14 +21,13 @@ from interlock.gui import (
     ReplayEngine,
     ReplaySession,
 )
-from interlock.gui.analyzer.layers.window import WindowLayer
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.windows import WindowSystem
+from interlock.gui.analyzer.layers import WindowLayer
+from interlock.gui.display import VirtualDisplay, wait_until
 from interlock.gui.editor.vscode import VSCodeController
-from interlock.gui.input.xtest import XTestInput
 from interlock.gui.replay.store import SessionStore
-from interlock.gui.text import expected_content
-from interlock.gui.wait import wait_until
+from interlock.gui.session import expected_content
+from interlock.gui.windows import WindowSystem
+from interlock.gui.xtest_input import XTestInput
 
 INSERT, DELETE, NAVIGATE = OperationType.INSERT, OperationType.DELETE, OperationType.NAVIGATE
 
@@ -124,8 +123,9 @@ class Desk:
         self.windows.close()
 
     def _is_up(self) -> bool:
+        """Whether keys reach the editor and the window manager says so too: it may take a moment longer."""
         window = self.controller.window()
-        return window is not None and self.windows.has_focus(window.id)
+        return window is not None and self.windows.has_focus(window.id) and self.controller.state() is not None
 
 
 def _nowhere() -> Any:

@@ -19,8 +19,7 @@ from interlock.gui import (
     ReplayStatus,
     Screenshot,
 )
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
+from interlock.gui.display import Programs, VirtualDisplay
 
 from .scripted_screen import DIALOG, NORMAL, Screen, Steps, Verdicts, orchestrator
 

@@ -13,13 +13,13 @@ import pytest
 from PIL import Image
 from structlog.testing import capture_logs
 
-from interlock.config.screen_models import find_screen_model
+from interlock.config.rules import find_screen_model
 from interlock.core import BadInput
 from interlock.gui import AnalysisResult, ClaudeAnalyzer, ReplayStatus, Screenshot
 from interlock.gui.analyzer.budget import QuestionBudget
-from interlock.gui.analyzer.prompt import system_prompt
-from interlock.gui.analyzer.result import ScreenSituation
-from interlock.gui.recovery import VOCABULARY
+from interlock.gui.analyzer.claude_question import system_prompt
+from interlock.gui.analyzer.evidence import ScreenSituation
+from interlock.gui.recovery_actions import VOCABULARY
 from interlock.journal_records import GuiModelCallRecord
 
 from .model_standin import VERDICT, Answer, StandIn, cut, drip, error, message, raw, serving, silence, text, verdict

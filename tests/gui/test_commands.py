@@ -15,8 +15,7 @@ import pytest
 from interlock.cli import gui_replay
 from interlock.core import BadInput
 from interlock.gui import InterventionEvent, ReplayStatus
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
+from interlock.gui.display import Programs, VirtualDisplay
 
 from ..cli.calling import interlock, lines_of
 from ..e2e.running import until

@@ -20,10 +20,8 @@ from interlock.gui import (
     RecoveryExecutor,
     ReplayStatus,
 )
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
-from interlock.gui.input.xtest import XTestInput
-from interlock.gui.wait import wait_until
+from interlock.gui.display import Programs, VirtualDisplay, wait_until
+from interlock.gui.xtest_input import XTestInput
 
 from .model_standin import error, serving, silence
 

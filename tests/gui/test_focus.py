@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from interlock.gui.analyzer.layers.accessibility import AccessibilityLayer
-from interlock.gui.analyzer.result import ScreenSituation
-from interlock.gui.desktop.accessibility import Accessibility, Dialog, Node, Reference
-from interlock.gui.desktop.windows import Rectangle
+from interlock.gui.accessibility import Accessibility, Dialog, Node, Reference
+from interlock.gui.analyzer.evidence import ScreenSituation
+from interlock.gui.analyzer.layers import AccessibilityLayer
+from interlock.gui.windows import Rectangle
 
 PLACE = Rectangle(300, 100, 800, 20)
 

@@ -14,9 +14,9 @@ from interlock.gui import (
     MSSBackend,
     RecoveryExecutor,
 )
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.input.xtest import XTestInput
-from interlock.gui.recovery.policy import find_policy
+from interlock.gui.display import VirtualDisplay
+from interlock.gui.recovery_actions import find_policy
+from interlock.gui.xtest_input import XTestInput
 
 from .conftest import Launch, recorder, terminal
 from .model_standin import serving, verdict

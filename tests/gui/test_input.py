@@ -9,14 +9,10 @@ import pytest
 
 from interlock.core import BadInput, InvalidState
 from interlock.gui import InputBackend
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
-from interlock.gui.desktop.windows import DisplayGone, WindowSystem
-from interlock.gui.input import InputError, create_input_backend
-from interlock.gui.input.keys import split_combo
-from interlock.gui.input.xdotool import XdotoolInput
-from interlock.gui.input.xtest import XTestInput
-from interlock.gui.wait import wait_until
+from interlock.gui.display import Programs, VirtualDisplay, wait_until
+from interlock.gui.input import InputError, XdotoolInput, create_input_backend, split_combo
+from interlock.gui.windows import DisplayGone, WindowSystem
+from interlock.gui.xtest_input import XTestInput
 
 from .conftest import Launch, recorder, terminal
 

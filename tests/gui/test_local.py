@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from interlock.gui import LocalAnalyzer, ReplayStatus, Screenshot
-from interlock.gui.analyzer.evidence import Evidence, nothing, ok, problem
-from interlock.gui.analyzer.result import ScreenSituation
+from interlock.gui.analyzer.evidence import Evidence, ScreenSituation, nothing, ok, problem
 
 from .drawn import Drawn
 

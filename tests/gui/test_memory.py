@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from interlock.gui.desktop.display import VirtualDisplay
+from interlock.gui.display import VirtualDisplay
 
 from .conftest import Launch, terminal
 
 PROGRAM = """
 import json, sys, psutil
 from interlock.gui import InterventionConfig, InterventionOrchestrator, LocalAnalyzer, MSSBackend, RecoveryExecutor
-from interlock.gui.input.xtest import XTestInput
+from interlock.gui.xtest_input import XTestInput
 
 display, folder, looks = sys.argv[1], sys.argv[2], int(sys.argv[3])
 config = InterventionConfig(screenshot_dir=folder, min_cooldown_seconds=0)

@@ -19,7 +19,7 @@ from interlock.gui import (
     ReplayStatus,
 )
 from interlock.gui.analyzer import ScreenSituation
-from interlock.gui.run import NoRun
+from interlock.gui.screen_supervision import NoRun
 from interlock.journal_records import RecordBody, kind_of
 
 from .scripted_screen import DIALOG, NORMAL, UNKNOWN, UNSURE, WRONG, Screen, Steps, Verdicts, orchestrator

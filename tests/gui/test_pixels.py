@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlock.gui import LocalAnalyzer, ReplayStatus
-from interlock.gui.analyzer.pixels import ocr
+from interlock.gui.analyzer import pixels
 
 from .drawn import Drawn
 
@@ -22,7 +22,7 @@ TROUBLES = {
 @pytest.fixture(autouse=True)
 def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shapes decide; reading words takes a second program and much longer."""
-    monkeypatch.setattr(ocr, "_tesseract", lambda: None)
+    monkeypatch.setattr(pixels, "_tesseract", lambda: None)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import psutil
 
-from interlock.gui.desktop.programs import Programs, plain_environment
-from interlock.gui.wait import wait_until
+from interlock.gui.display import Programs, plain_environment, wait_until
 
 SLOW_TO_END = ["sh", "-c", "trap 'sleep 0.5; exit 0' TERM; echo ready; while :; do sleep 0.05; done"]
 

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.gui import InputBackend, RecoveryExecutor, RecoveryResult, Screenshot
-from interlock.gui.desktop.windows import Rectangle
-from interlock.gui.recovery import VOCABULARY, ActionRefused, parse_action
-from interlock.gui.recovery.actions import Press, Type
-from interlock.gui.recovery.executor import harmless, is_allowed
+from interlock.gui.recovery import harmless, is_allowed
+from interlock.gui.recovery_actions import VOCABULARY, ActionRefused, Press, Type, parse_action
+from interlock.gui.windows import Rectangle
 
 
 class RecordingInput(InputBackend):

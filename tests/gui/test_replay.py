@@ -19,8 +19,7 @@ from interlock.gui import (
     ReplayEngine,
     ReplaySession,
 )
-from interlock.gui.replay.plan import make_plan
-from interlock.gui.replay.repair import repair_plan
+from interlock.gui.replay.plan import make_plan, repair_plan
 from interlock.gui.replay.store import SessionStore
 from interlock.gui.session import read_session
 

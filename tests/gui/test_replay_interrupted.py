@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs, end_tree
-from interlock.gui.run import NoRun
+from interlock.gui.display import Programs, VirtualDisplay, end_tree
+from interlock.gui.screen_supervision import NoRun
 from interlock.journal_records import RecordBody, kind_of
 
 from .replay_desk import Desk
@@ -98,9 +97,9 @@ CRASHING = """
 import sys
 from pathlib import Path
 from interlock.gui import ReplayEngine
-from interlock.gui.desktop.windows import WindowSystem
+from interlock.gui.windows import WindowSystem
 from interlock.gui.editor.vscode import VSCodeController
-from interlock.gui.input.xtest import XTestInput
+from interlock.gui.xtest_input import XTestInput
 from interlock.gui.replay.store import SessionStore
 from tests.gui.replay_desk import SESSION
 display, workspace, state = sys.argv[1:]

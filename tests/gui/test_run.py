@@ -17,8 +17,8 @@ from interlock.config import Config
 from interlock.config.schema import Store as StoreSettings
 from interlock.control import Command, new_request
 from interlock.gui import AnalysisResult, ReplayStatus
+from interlock.gui.display import wait_until
 from interlock.gui.screen_supervision import SupervisedRun, open_run
-from interlock.gui.wait import wait_until
 from interlock.journal import JournalReader, open_store
 from interlock.journal_records import GuiChunkRecord, GuiModelCallRecord, GuiTroubleRecord
 from interlock.link import ask_owner

@@ -13,13 +13,11 @@ from PIL import Image
 from interlock.config.schema import Gui
 from interlock.core import BadInput, InvalidState, ManualClock
 from interlock.gui import MSSBackend, Screenshot, ScreenshotBackend, ScrotBackend, create_screenshot_backend
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs
+from interlock.gui.display import Programs, VirtualDisplay
 from interlock.gui.screenshot import CaptureError
 from interlock.gui.screenshot.album import Album
 from interlock.gui.screenshot.frame import Frame, changed_tiles, is_unchanged
-from interlock.gui.screenshot.names import free_path
-from interlock.gui.screenshot.screenshot import MAX_BYTES
+from interlock.gui.screenshot.screenshot import MAX_BYTES, free_path
 
 from .conftest import Launch, terminal
 

@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 
 from interlock.core import BadInput
 from interlock.gui.replay.plan import CursorPosition, make_plan, place_of, split_text
-from interlock.gui.session import FileOperation, Operation, OperationType, ReplaySession
-from interlock.gui.text import expected_content, split_lines, text_hash
+from interlock.gui.session import (
+    FileOperation,
+    Operation,
+    OperationType,
+    ReplaySession,
+    expected_content,
+    split_lines,
+    text_hash,
+)
 
 INSERT, DELETE, NAVIGATE = OperationType.INSERT, OperationType.DELETE, OperationType.NAVIGATE
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from interlock.core import BadInput
 from interlock.gui import FileOperation, FileVerifier, Operation, OperationType, ReplaySession
-from interlock.gui.verifier import similarity
-from interlock.gui.verifier.difference import differing_sections
-from interlock.gui.verifier.longest import LongestMatch
+from interlock.gui.longest_match import LongestMatch
+from interlock.gui.verifier import differing_sections, similarity
 
 PROSE = Path(difflib.__file__).read_text()
 

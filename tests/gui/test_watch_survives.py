@@ -23,10 +23,10 @@ from interlock.gui import (
     Screenshot,
 )
 from interlock.gui import watcher as watching_module
-from interlock.gui.analyzer.result import ScreenSituation
+from interlock.gui.analyzer.evidence import ScreenSituation
 from interlock.gui.assembly import Screen as DisplayScreen
 from interlock.gui.assembly import ScreenWatch
-from interlock.gui.run import NoRun
+from interlock.gui.screen_supervision import NoRun
 from interlock.gui.watcher import Watching, watch_display
 from interlock.journal import JournalReader, open_store
 

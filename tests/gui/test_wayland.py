@@ -12,10 +12,8 @@ import pytest
 from PIL import Image
 
 from interlock.gui import WaylandBackend, create_screenshot_backend
-from interlock.gui.desktop.display import VirtualDisplay
-from interlock.gui.desktop.programs import Programs, plain_environment
+from interlock.gui.display import Programs, VirtualDisplay, plain_environment, wait_until
 from interlock.gui.screenshot import CaptureError
-from interlock.gui.wait import wait_until
 
 
 @pytest.fixture

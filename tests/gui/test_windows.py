@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from interlock.gui import ReplayStatus
-from interlock.gui.analyzer.layers.window import WindowLayer
-from interlock.gui.analyzer.result import ScreenSituation
-from interlock.gui.desktop.windows import Rectangle, Window, WindowSystem
-from interlock.gui.editor.title import parse_title
-from interlock.gui.wait import wait_until
+from interlock.gui.analyzer.evidence import ScreenSituation
+from interlock.gui.analyzer.layers import WindowLayer
+from interlock.gui.display import wait_until
+from interlock.gui.editor.profile import parse_title
+from interlock.gui.windows import Rectangle, Window, WindowSystem
 
 from .conftest import Launch
 from .replay_desk import Desk

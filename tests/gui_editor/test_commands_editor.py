@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from interlock.gui.wait import wait_until
+from interlock.gui.display import wait_until
 
 from .scripted import assert_exact, make_workspace, write_session
 
@@ -68,7 +68,7 @@ class Terminal:
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     made = Terminal(tmp_path)
     yield made
-    from interlock.gui.desktop.programs import end_tree
+    from interlock.gui.display import end_tree
 
     for process in made.started:
         process.kill()

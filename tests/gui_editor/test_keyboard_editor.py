@@ -7,9 +7,9 @@ import pytest
 from interlock.config.schema import Gui
 from interlock.gui.assembly import assemble
 from interlock.gui.chaos.faults import is_there, prepare, throw
+from interlock.gui.display import wait_until
 from interlock.gui.editor.editor_session import EditorSession
 from interlock.gui.open_editor import screen_of
-from interlock.gui.wait import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 

@@ -6,8 +6,8 @@ import pytest
 
 from interlock.gui import LocalAnalyzer, MSSBackend
 from interlock.gui.chaos.faults import clean_up, is_there, prepare, throw
+from interlock.gui.display import wait_until
 from interlock.gui.editor.editor_session import EditorSession
-from interlock.gui.wait import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 

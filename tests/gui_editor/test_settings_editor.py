@@ -9,11 +9,10 @@ import pytest
 
 from interlock.config.schema import Gui
 from interlock.gui.assembly import assemble
-from interlock.gui.editor.editor_session import EditorSession
-from interlock.gui.editor.server import CodeServer
-from interlock.gui.editor.title import is_editors
+from interlock.gui.display import wait_until
+from interlock.gui.editor.editor_session import CodeServer, EditorSession
+from interlock.gui.editor.profile import is_editors
 from interlock.gui.open_editor import screen_of
-from interlock.gui.wait import wait_until
 
 pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from interlock.intervene.advice import advice_for
-from interlock.intervene.dangers import BY_RULE, LOSS, SECRETS, danger_of
+from interlock.intervene.advice import BY_RULE, LOSS, SECRETS, advice_for, danger_of
 from interlock.review.rules.load import shipped
 from tests.intervene.intervene_builders import issue
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.intervene.incident_redaction import ASSIGNED, REMOVED, SECRET_TEXT, SHORTEST, scrub
+from interlock.intervene.incident import ASSIGNED, REMOVED, SECRET_TEXT, SHORTEST, scrub
 
 AROUND = st.text(max_size=20)
 SECRETS = [st.from_regex(re.compile(each.pattern, each.flags)) for each in (SECRET_TEXT, ASSIGNED)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from interlock.core import ISSUE_TYPES, BadInput, Goal, Inject, RunState, Spend
 from interlock.intervene import Templates, parse_templates, soft_correction
-from interlock.intervene.values import PLACEHOLDERS
+from interlock.intervene.templates import PLACEHOLDERS
 from interlock.runtime.assembly import read_templates
 
 from .intervene_builders import FULL, NOW, growing, issue, run

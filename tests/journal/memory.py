@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence, Set
 import msgspec
 
 from interlock.core import Clock, InvalidState, Record, SystemClock
-from interlock.journal.entry import JournalEntry, encode_body
-from interlock.journal.interface import JournalProblem, JournalReading, JournalWriting
+from interlock.journal.interface import JournalEntry, JournalProblem, JournalReading, JournalWriting, encode_body
 from interlock.journal.summary import RunSummary
 
 LOOK_S = 0.05

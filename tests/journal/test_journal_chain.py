@@ -15,9 +15,9 @@ import pytest
 from interlock.core import ManualClock, RunSpec
 from interlock.core.keys import SigningKey, is_signed_by, owner_key
 from interlock.journal import Journal, JournalEntry, JournalReader, RunFolder, RunSummary, Store
-from interlock.journal.chain import digest, first_link, next_link
 from interlock.journal.database import FIRST
-from interlock.journal.export_verification import verify_export
+from interlock.journal.export import verify_export
+from interlock.journal.interface import digest, first_link, next_link
 from interlock.journal.packing import RENEWED
 from interlock.journal.verify import verify_journal
 

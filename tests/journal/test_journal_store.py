@@ -28,7 +28,7 @@ from interlock.journal import (
     new_run_id,
     write_durably,
 )
-from interlock.journal.process_tree import write_tree
+from interlock.journal.folder import write_tree
 from interlock.process import spawn
 
 MakeRun = Callable[..., RunFolder]

@@ -13,7 +13,7 @@ import pytest
 
 import interlock
 from interlock.cli.schema import json_schema, schema_types
-from interlock.control.effects import EntryKind
+from interlock.control.events import EntryKind
 from interlock.core import Record, RunSpec
 from interlock.journal_records import KINDS, RecordBody, decode_body, kind_of
 from interlock.report.timeline_entry import HIDDEN, RECORDS, read_moment
@@ -24,7 +24,7 @@ from .samples import samples, types_of
 
 SOURCE = Path(interlock.__file__).parent
 ROOT = SOURCE.parents[1]
-UNTYPED = {"runtime/run.py", "link/journal_log.py", "report/copy.py"}
+UNTYPED = {"runtime/run.py", "link/control_server.py", "report/all_runs.py"}
 """Where entries are made: from a typed body, from a message that control has encoded, from another host's record."""
 
 sys.path.insert(0, str(ROOT / "scripts"))

@@ -21,9 +21,9 @@ from interlock.journal import JournalReader, RunFolder, Store
 from interlock.journal_records import KINDS, read_body
 from interlock.report import Story
 from interlock.report.document import gather
-from interlock.report.rendering import render
+from interlock.report.markdown import render
 from interlock.report.timeline_entry import read_moment
-from interlock.web.app import make_app
+from interlock.web.serve import make_app
 from interlock.web.source import Source
 from tests.cli.calling import interlock
 

@@ -17,8 +17,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from interlock.control import ControlState, Desired, Execute, Executed, LogEntry, new_request, new_state
-from interlock.core import Applied, RunSpec
+from interlock.control import ControlState, LogEntry, new_request, new_state
+from interlock.core import RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import (
     ControlServer,
@@ -35,30 +35,11 @@ from interlock.link import (
 )
 
 from .crash_judge import judge
+from .gate_actuator import Actuator
 
 COMMANDS = ("pause", "resume", "pause", "resume", "escalate")
 MISTAKE = sys.argv[4] if len(sys.argv) > 4 else ""
 """A mistake made on purpose, that the judge must see."""
-
-
-class Actuator:
-    """The gate file alone; the agent obeys it."""
-
-    def __init__(self, gate: FileGate) -> None:
-        self._gate = gate
-
-    @property
-    def revision(self) -> int:
-        return self._gate.revision
-
-    def set_desired(self, desired: Desired) -> Applied:
-        return self._gate.set_desired(desired)
-
-    def rest(self) -> None:
-        self._gate.rest()
-
-    def execute(self, order: Execute) -> Executed | None:
-        return Executed(order.request_id, True)
 
 
 class StepHandler(LineHandler):

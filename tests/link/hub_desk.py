@@ -11,8 +11,7 @@ from interlock.config.schema import Hub
 from interlock.control import Event, Executed
 from interlock.link.hub_connect import open_session
 from interlock.link.hub_endpoint import HubLink
-from interlock.link.hub_session import control_subject, token_of
-from interlock.link.loop_thread import LoopThread
+from interlock.link.hub_session import LoopThread, control_subject, token_of
 
 from ..control.owner import make, short
 from .owned import Owned

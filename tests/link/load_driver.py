@@ -15,12 +15,13 @@ import time
 import uuid
 from pathlib import Path
 
-from interlock.control import Desired, Execute, Executed, new_request, new_state
-from interlock.core import Applied, RunSpec
+from interlock.control import new_request, new_state
+from interlock.core import RunSpec
 from interlock.journal import Journal, RunFolder, Store
 from interlock.link import ControlServer, Endpoint, FileGate, JournalLog, ask_owner, noted_socket
 
 from .crash_driver import fork, kill
+from .gate_actuator import Actuator
 
 RUNS_PER_OWNER, CONTROLLERS_PER_PROCESS = 50, 10
 COMMANDS = ("pause", "resume", "pause", "resume", "escalate", "approve", "rollback")
@@ -30,24 +31,6 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "rollback": {"to": "c"},
 }
 EXPECTED = (None, "invalid_state")
-
-
-class Actuator:
-    def __init__(self, gate: FileGate) -> None:
-        self._gate = gate
-
-    @property
-    def revision(self) -> int:
-        return self._gate.revision
-
-    def set_desired(self, desired: Desired) -> Applied:
-        return self._gate.set_desired(desired)
-
-    def rest(self) -> None:
-        self._gate.rest()
-
-    def execute(self, order: Execute) -> Executed | None:
-        return Executed(order.request_id, True)
 
 
 def be_owner(folders: list[RunFolder]) -> None:

@@ -22,8 +22,9 @@ def test_kills_lose_nothing_double_nothing_and_let_no_step_through_while_paused(
 
 
 def test_the_judge_sees_a_gate_that_is_in_memory_only() -> None:
-    report = run_driver("crash_driver", "15", "1", "no-gate-file", timeout=500)
-    assert report["steps while paused"], report
+    """By chance: on a loaded machine no step may be due in the moments that 15 kills give it."""
+    reports = (run_driver("crash_driver", "15", str(seed), "no-gate-file", timeout=500) for seed in range(1, 13))
+    assert any(report["steps while paused"] for report in reports)
 
 
 @pytest.mark.torture

@@ -17,8 +17,7 @@ from interlock.link.hub_absent import AbsentRuns
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
 from interlock.link.hub_endpoint import HubLink
-from interlock.link.hub_session import control_subject
-from interlock.link.loop_thread import LoopThread
+from interlock.link.hub_session import LoopThread, control_subject
 
 from ..control.owner import make
 from ..waiting import eventually

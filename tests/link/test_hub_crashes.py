@@ -15,9 +15,8 @@ from interlock.core import InterlockError, Record
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_connect import open_session
 from interlock.link.hub_endpoint import HubLink
-from interlock.link.hub_session import STREAM, record_subject
-from interlock.link.loop_thread import LoopThread
-from interlock.link.stream_reading import read_all
+from interlock.link.hub_session import STREAM, LoopThread, record_subject
+from interlock.link.hub_streams import read_all
 
 from ..waiting import PATIENCE_S
 from .broker import Broker

@@ -10,8 +10,7 @@ from interlock.control import Request, RequestOutcome
 from interlock.core import BadInput, InterlockError
 from interlock.journal import Store
 from interlock.link.owner_client import Notice
-from interlock.link.requests import Requests, SentRequest
-from interlock.link.runs import Runs
+from interlock.link.requests import Requests, Runs, SentRequest
 
 
 class Scripted:

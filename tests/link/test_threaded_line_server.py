@@ -10,8 +10,8 @@ from queue import SimpleQueue
 
 import pytest
 
-from interlock.link import LineClient, ThreadedLineServer, accept_threads, listen
-from interlock.link.accept_threads import KEPT, SPARE
+from interlock.link import LineClient, ThreadedLineServer, listen, threaded_line_server
+from interlock.link.threaded_line_server import KEPT, SPARE
 
 MOST = 1_000
 
@@ -77,7 +77,7 @@ def test_more_connections_than_threads_are_held_without_holding_up_the_next(hous
 def test_a_crowd_that_never_asks_is_cut_off_for_somebody_who_does(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(accept_threads, "MOST", 6)
+    monkeypatch.setattr(threaded_line_server, "MOST", 6)
     with house.call(b"first\n") as served, house.call(b"hold\n"):
         assert served.recv(100) == b"FIRST\n"
         house.held.get(timeout=150)

@@ -7,10 +7,10 @@ from pathlib import Path
 from interlock.core import RunSpec
 from interlock.journal import RunFolder, Store
 from interlock.output import STDOUT, LastLines, Latest, OutputWriter, Printed, read_last_lines
-from interlock.output.last_lines import BYTES, LINES
+from interlock.output.reading import BYTES, LINES
 from interlock.report import Story
 from interlock.report.document import gather
-from interlock.report.rendering import render
+from interlock.report.markdown import render
 from interlock.runtime import Run
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.output.plain_text import RedactedLines
-from interlock.output.readable_text import readable
+from interlock.output.reading import readable
 from interlock.output.terminal_text import TerminalText
 
 KEY = "sk-ant-api03-" + "Ab3dEf6hIj" * 9

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.proof.claim_patterns import PATTERNS
+from interlock.proof.claim_patterns import PATTERNS, Sieve
 from interlock.proof.claims import read_claims
-from interlock.proof.pattern_prefilter import Sieve
 
 from .claim_sentences import CLAIMS, OTHERS
 

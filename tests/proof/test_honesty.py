@@ -45,3 +45,15 @@ def test_other_languages_are_compared_by_their_lines() -> None:
     assert [fact.kind for fact in compare_tests([("add_test.go", before, skipped)])] == ["skipped"]
     assert [fact.kind for fact in compare_tests([("add_test.go", before, None)])] == ["removed"]
     assert compare_tests([("add_test.go", before, before + before.replace("TestAdd", "TestMore"))]) == ()
+
+
+def test_a_limit_that_a_new_line_loosens_and_says_so_is_told() -> None:
+    def told(after: str, path: str = "tests/test_a.py", before: str = "") -> list[str]:
+        return [fact.what for fact in compare_tests([(path, before, after)])]
+
+    loosened = ["limit of an assertion loosened from 0.95 to 0.01"]
+    assert told("assert accuracy > 0.01  # Was 0.95\n") == loosened
+    assert told("expect(accuracy).toBeGreaterThan(0.01); // previously 0.95\n", "a.test.js") == loosened
+    assert told("assert seconds < 60  # was 5\n") == ["limit of an assertion loosened from 5 to 60"]
+    assert told("assert accuracy > 0.99  # was 0.95\n") == []
+    assert told("assert accuracy > 0.01  # was 0.95\n", before="assert accuracy > 0.01  # was 0.95\n") == []

@@ -14,8 +14,8 @@ from interlock.journal import RunFolder, Store
 from interlock.link import ask_owner
 from interlock.report import Fleet, Story
 from interlock.report.document import gather
-from interlock.report.model_switches import why_not_switched
-from interlock.report.rendering import render
+from interlock.report.fleet import why_not_switched
+from interlock.report.markdown import render
 from interlock.runtime import Run, Supervisor
 from interlock.runtime.run_control import RunControl
 from tests.report.runs import demo_run, folder_of, scripted_run

@@ -17,7 +17,7 @@ from interlock.report import Story
 from interlock.report.document import gather
 from interlock.report.episodes import EpisodeLog, read_problems, tried_line
 from interlock.report.fleet import current_issue
-from interlock.report.rendering import render
+from interlock.report.markdown import render
 from interlock.runtime import Supervisor
 from tests.report.runs import demo_run, folder_of
 from tests.runtime.scripted import START

@@ -15,9 +15,8 @@ from interlock.config.schema import Budget
 from interlock.core import BadInput, Hold, InvalidState, Liveness, NotFound, RunSpec, Usage
 from interlock.journal import Store
 from interlock.journal_records import TamperRecord
-from interlock.link.runs import Runs
-from interlock.report.inbox import KINDS, InboxItem, dismiss, find_item, read_dismissed, read_inbox
-from interlock.report.inbox_answers import answer_item
+from interlock.link.requests import Runs
+from interlock.report.inbox import KINDS, InboxItem, answer_item, dismiss, find_item, read_dismissed, read_inbox
 from interlock.runtime import Run, Supervisor
 from tests.cli.calling import interlock
 from tests.e2e.running import until

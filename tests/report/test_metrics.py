@@ -8,8 +8,7 @@ from interlock.control import encode, new_request
 from interlock.core import BadInput, Hold, ManualClock, Usage
 from interlock.journal import Store
 from interlock.report import Story
-from interlock.report.metrics import JournalMetrics
-from interlock.report.metrics_server import MetricsServer
+from interlock.report.metrics import JournalMetrics, MetricsServer
 from interlock.runtime import Supervisor
 from interlock.runtime.metrics import Metrics
 from tests.report.runs import folder_of, scripted_run

@@ -22,9 +22,9 @@ from interlock.journal_records import (
 from interlock.report import Story
 from interlock.report.changes import RunChanges, read_changes, split_patch
 from interlock.report.document import gather
+from interlock.report.markdown import render
 from interlock.report.page.element import Html, el
 from interlock.report.pictures import read_picture
-from interlock.report.rendering import render
 from interlock.runtime import Supervisor
 from tests.report.runs import add, demo_run, folder_of
 

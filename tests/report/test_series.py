@@ -16,7 +16,7 @@ from interlock.journal import (
 )
 from interlock.journal_records import InterventionRecord, StepRecord
 from interlock.report import Story
-from interlock.runtime import Run, series_keeper
+from interlock.runtime import Run
 
 STEPS = 9_000
 """More than the points that are kept: some are dropped on the way."""
@@ -106,7 +106,7 @@ def test_sums_of_another_journal_do_not_count(folder, tmp_path):
 
 
 def test_sums_that_an_older_version_counted_differently_do_not_count(folder, monkeypatch):
-    monkeypatch.setattr("interlock.journal.series_file.VERSION", 0)
+    monkeypatch.setattr("interlock.journal.series.VERSION", 0)
     store_until(folder, 5_000)
     monkeypatch.undo()
     with JournalReader.open(folder) as reader:
@@ -114,7 +114,7 @@ def test_sums_that_an_older_version_counted_differently_do_not_count(folder, mon
 
 
 def test_an_owner_sums_up_a_long_run_as_it_goes(tmp_path, monkeypatch):
-    monkeypatch.setattr(series_keeper, "EVERY", 100)
+    monkeypatch.setattr("interlock.runtime.run.EVERY", 100)
     store = Store(tmp_path)
     with Run.create(RunSpec(run_id="long", task="fix the parser"), store) as run:
         run.append_entries([each for at in range(300) for each in at_step("long", at)], durable=True)

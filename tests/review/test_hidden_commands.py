@@ -151,3 +151,24 @@ def test_a_copy_that_mirrors_is_blocked_where_it_leaves_the_workspace() -> None:
     assert review_command("rsync -a --delete src/ build/", workspace=CWD, cwd=CWD).verdict == "warn"
     assert review_command("rsync -a --delete src/ /data/", workspace=CWD, cwd=CWD).verdict == "block"
     assert review_command("rsync -a --delete src/ build/").verdict == "block"
+
+
+@pytest.mark.parametrize(
+    "wrapper", ["", "sudo ", "sudo -u me ", "doas ", "nice -n 5 ", "nohup ", "time ", "timeout 5 "]
+)
+def test_a_written_file_that_a_wrapped_program_is_given_is_looked_into(wrapper: str) -> None:
+    assert review_command(f"printf 'syscmd(rm -rf /)' > x.m4\n{wrapper}m4 x.m4").verdict == "block"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '"echo x; rm -rf /"',
+        "'$(rm -rf /)'",
+        'echo "x;" rm -rf /',
+        '"echo \'" "\'; rm -rf /"',
+        "\"$(printf 'rm -rf /')\"",
+    ],
+)
+def test_the_words_of_eval_are_read_as_one_script(words: str) -> None:
+    assert review_command(f"eval {words}").verdict == "block"

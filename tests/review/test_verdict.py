@@ -6,7 +6,7 @@ import pytest
 
 from interlock.config.schema import RationalityLevels, RiskLevels
 from interlock.core import VERDICTS, Verdict
-from interlock.core.review import Level
+from interlock.core.decision import Level
 from interlock.review.programs import RISKS
 from interlock.review.verdict import TABLE, decide, rationality_level, risk_level, strongest, with_additions
 

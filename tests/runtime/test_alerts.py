@@ -11,9 +11,9 @@ from interlock.core import Contract, Hold, Issue, Limits, ManualClock, Notify, U
 from interlock.journal import Store
 from interlock.journal_records import StepRecord
 from interlock.runtime import Supervisor
+from interlock.runtime.alerts import Notifier
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.notifier import Notifier
-from interlock.runtime.step_outcome import StepOutcome
+from interlock.runtime.pipeline_values import StepOutcome
 from tests.runtime.scripted import START
 
 

@@ -12,7 +12,7 @@ from interlock.config.schema import Interventions
 from interlock.core import InvalidState, Issue, Limits, NotFound, RunSpec, RunState
 from interlock.intervene import emergency_stop
 from interlock.journal import RunFolder, Store
-from interlock.journal.process_tree import write_tree
+from interlock.journal.folder import write_tree
 from interlock.process import spawn
 from interlock.runtime import Incidents, Run, StoredIncident
 from interlock.runtime.continuation import abort, choose, continue_run

@@ -23,7 +23,7 @@ from interlock.core import (
 )
 from interlock.journal import JournalReader, Store
 from interlock.runtime import Plugins, Supervisor
-from interlock.runtime.notifier import Notifier
+from interlock.runtime.alerts import Notifier
 from tests.runtime.scripted import START
 
 

@@ -19,13 +19,13 @@ from interlock.config.schema import Detect, SecondOpinion
 from interlock.config.schema import Judge as Settings
 from interlock.core import Issue, Review, Step, Tool, Usage
 from interlock.demo.model import ScriptedModel, ScriptedTurn
-from interlock.demo.model.request import ModelRequest
+from interlock.demo.model.script import ModelRequest
 from interlock.journal import JournalReader, Store
 from interlock.journal_records import Opinion
 from interlock.runtime import Supervisor
-from interlock.runtime.judge_prompt import JudgeQuestion, read_verdicts, write_prompt
+from interlock.runtime.judge_question import JudgeQuestion, read_verdicts, write_prompt
 from interlock.runtime.model_judge import Judge
-from interlock.runtime.prices import Prices
+from interlock.runtime.usage_tracker import Prices
 
 from ..waiting import eventually
 

@@ -12,8 +12,8 @@ from interlock.core import Context, ManualClock, Step
 from interlock.journal import JournalReader, Store
 from interlock.journal_records import StepRecord
 from interlock.runtime import DecisionPipeline, Supervisor
-from interlock.runtime.missing_files import missing_files
 from interlock.runtime.replay import replay
+from interlock.runtime.surroundings import missing_files
 from tests.runtime.scripted import START
 
 CLAIMS = ("I have created the file `report.md`.", "I've updated `notes.md` as well.")

@@ -7,7 +7,7 @@ from pathlib import Path
 from interlock.config import Config
 from interlock.core import Context, Step, Tool
 from interlock.runtime import DecisionPipeline
-from interlock.runtime.task_instructions import read_task_files
+from interlock.runtime.surroundings import read_task_files
 
 
 def test_a_file_that_is_there_at_the_start_is_part_of_the_task(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from interlock.report import RunRow
 from interlock.runtime.approvals import Approvals
 from interlock.tui import Top
 from interlock.tui.line import Line, clip, line_width
+from interlock.tui.run_head import draw_budget
+from interlock.tui.run_reader import RunSource
 from interlock.tui.run_rows import draw_run, heading, short_model
-from interlock.tui.run_source import RunSource
-from interlock.tui.side import draw_budget
 from interlock.tui.words import spend, total
 
 from .looking import Seat, watch

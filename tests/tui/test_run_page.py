@@ -239,7 +239,7 @@ def test_help_names_every_key_that_is_bound(stage: Stage) -> None:
         await enter(seat)
         await seat.press("question_mark")
         await seat.sees("Steer a run", "pause:", "Esc to go back")
-        from interlock.tui.help import KEYS
+        from interlock.tui.pager import KEYS
 
         named = " ".join(key for _, keys in KEYS for key, _ in keys)
         for key in ("p", "r", "c", "e", "a", "x", "d", "D", "b", "i", "f", "/", "t", "?", "q", "Esc", "Tab"):

@@ -11,7 +11,7 @@ from interlock.control import RequestOutcome
 from interlock.journal import JournalReader
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.tui.run_source import RunSource
+from interlock.tui.run_reader import RunSource
 
 from .looking import Seat, watch
 from .stage import Stage, healthy, work

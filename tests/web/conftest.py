@@ -15,8 +15,7 @@ from starlette.testclient import TestClient
 
 from interlock.journal import Store
 from interlock.runtime import Supervisor
-from interlock.web.app import make_app
-from interlock.web.background import BackgroundServer
+from interlock.web.serve import BackgroundServer, make_app
 from interlock.web.source import Source
 
 from .runs import supervised, work

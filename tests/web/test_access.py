@@ -8,8 +8,8 @@ from starlette.testclient import TestClient
 from interlock.journal import Store
 from interlock.link.requests import Requests
 from interlock.web.access import HEADERS, cookie_name
-from interlock.web.app import make_app
 from interlock.web.routes import Routes
+from interlock.web.serve import make_app
 from interlock.web.source import Source
 
 from .conftest import BASE, TOKEN

@@ -17,8 +17,8 @@ from interlock.journal import Store
 from interlock.report import Story
 from interlock.report.changes import read_changes
 from interlock.report.document import gather
-from interlock.report.rendering import render
-from interlock.web.background import BackgroundServer
+from interlock.report.markdown import render
+from interlock.web.serve import BackgroundServer
 
 from ..report.runs import demo_run
 from .runs import PIXEL, stop_run, supervised, work, write_run

@@ -11,8 +11,8 @@ from interlock.journal import JournalEntry, Store
 from interlock.link.requests import SentRequest
 from interlock.report import Acked, ControlCommand, ControlResult
 from interlock.runtime import Run
-from interlock.web.app import make_app
 from interlock.web.run_head import merge_controls
+from interlock.web.serve import make_app
 from interlock.web.source import Source
 
 from ..waiting import eventually

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from interlock.journal import JournalEntry, Store
 from interlock.link.hub_client import HubClient
 from interlock.link.hub_endpoint import HubLink
-from interlock.web.app import make_app
+from interlock.web.serve import make_app
 from interlock.web.source import Source
 
 from ..e2e.running import until

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from interlock.journal import Store
-from interlock.web.pictures import list_pictures
+from interlock.web.files import list_pictures
 
 from .runs import PIXEL, write_run
 

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from interlock.journal import RunFolder, Store
 from interlock.web.access import NAME, keep_token
-from interlock.web.assets import FOLDER
+from interlock.web.serve import FOLDER
 
 from .runs import write_run
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from interlock.journal import Store
-from interlock.web import slow_clients
-from interlock.web.background import BackgroundServer
+from interlock.web import serve
+from interlock.web.serve import BackgroundServer
 
 from ..waiting import eventually
 
@@ -26,7 +26,7 @@ from ..waiting import eventually
     ],
 )
 def test_a_request_that_never_ends_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
-    monkeypatch.setattr(slow_clients, "REQUEST_S", 0.5)
+    monkeypatch.setattr(serve, "REQUEST_S", 0.5)
     with BackgroundServer(Store(tmp_path / "runs")) as web:
         place = urlsplit(web.address)
         with socket.create_connection((place.hostname or "", place.port or 0)) as slow:
@@ -48,8 +48,8 @@ def is_served(web: BackgroundServer) -> bool:
 
 
 def test_slow_connections_crowd_out_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_clients, "MOST_CONNECTIONS", 20)
-    monkeypatch.setattr(slow_clients, "REQUEST_S", 0.5)
+    monkeypatch.setattr(serve, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(serve, "REQUEST_S", 0.5)
     with BackgroundServer(Store(tmp_path / "runs")) as web:
         place = urlsplit(web.address)
         slow = [socket.create_connection((place.hostname or "", place.port or 0)) for _ in range(60)]

@@ -69,7 +69,9 @@ def environment(home: Path) -> dict[str, str]:
 
 def test_every_module_can_be_imported(home: Path) -> None:
     status, said = start(home, program=("-c", IMPORT_ALL))
-    assert status == 0 and int(said) > 700, said
+    files = len(list(Path(interlock.__file__).parent.rglob("*.py")))
+    # All but the entry point, the top itself and the adapters of frameworks that may not be installed.
+    assert status == 0 and int(said) > files - 12, said
 
 
 def test_review_scan_and_checkpoints_work(home: Path) -> None:

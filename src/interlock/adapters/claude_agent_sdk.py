@@ -26,9 +26,9 @@ from claude_agent_sdk import (
 from ..core import Usage
 from ..process import MARKER, add_marker
 from ..runtime import Options
-from .capability_sets import CLAUDE_AGENT_SDK
-from .hooks.results import content_of, exit_code_in
+from .hooks.hook_event import content_of, exit_code_in
 from .inprocess import CallDecision, CallOutcome, RunStopped, Session, Supervision
+from .inprocess.adapter import CLAUDE_AGENT_SDK
 
 __all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
 

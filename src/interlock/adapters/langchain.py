@@ -19,8 +19,8 @@ from langgraph.types import Command
 
 from ..core import Usage
 from ..runtime import Options
-from .capability_sets import LANGCHAIN
 from .inprocess import CallDecision, CallOutcome, ModelTurn, Session, Supervision
+from .inprocess.adapter import LANGCHAIN
 
 Update: TypeAlias = "dict[str, object] | None"
 Result: TypeAlias = "ToolMessage | Command"

@@ -15,8 +15,8 @@ from minisweagent.exceptions import InterruptAgentFlow
 
 from ..core import Usage
 from ..runtime import Options
-from .capability_sets import MINI_SWE_AGENT
 from .inprocess import CallOutcome, Session, Supervision, read_outcome
+from .inprocess.adapter import MINI_SWE_AGENT
 
 Json: TypeAlias = "dict[str, object]"
 A = TypeVar("A", bound=DefaultAgent)

@@ -35,8 +35,8 @@ from agents import (
 
 from ..core import Usage
 from ..runtime import Options
-from .capability_sets import OPENAI_AGENTS
 from .inprocess import CallOutcome, HistoryEdits, RunStopped, Session, Supervision, read_outcome
+from .inprocess.adapter import OPENAI_AGENTS
 
 Input: TypeAlias = "str | list[TResponseInputItem] | RunState"
 Filter: TypeAlias = Callable[[CallModelData], "ModelInputData | Awaitable[ModelInputData]"]

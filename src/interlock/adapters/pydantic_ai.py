@@ -20,8 +20,8 @@ from pydantic_ai.run import AgentRunResult
 
 from ..core import Usage
 from ..runtime import Options
-from .capability_sets import PYDANTIC_AI
 from .inprocess import RunStopped, Session, Supervision
+from .inprocess.adapter import PYDANTIC_AI
 
 Arguments: TypeAlias = "Mapping[str, object]"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Capability
-from . import capability_sets
 from .hooks.clients import BUILT_IN
+from .inprocess import adapter as inprocess
 from .proxy import PROXIED
-from .steps.adapter import PRINTING, SILENT, SPEAKING
+from .steps.step_protocol import PRINTING, SILENT, SPEAKING
 
 COLUMNS: tuple[Capability, ...] = (
     "deny", "rewrite", "inject", "hold", "defer", "stop", "switch_model", "usage", "conversation", "relaunch",
@@ -32,27 +32,27 @@ class Client(Struct, frozen=True):
 PYTHON: tuple[Client, ...] = (
     Client(
         "langchain", "LangChain, LangGraph", "`middleware=[supervise()]`", "interlock.adapters.langchain",
-        capability_sets.LANGCHAIN, "a stopped run ends with a message that says so",
+        inprocess.LANGCHAIN, "a stopped run ends with a message that says so",
     ),
     Client(
         "openai-agents", "OpenAI Agents SDK", "`supervise().run(agent)`", "interlock.adapters.openai_agents",
-        capability_sets.OPENAI_AGENTS, "hosted tools are visible in the conversation only",
+        inprocess.OPENAI_AGENTS, "hosted tools are visible in the conversation only",
     ),
     Client(
         "claude-agent-sdk", "Claude Agent SDK", "`supervise(options)`", "interlock.adapters.claude_agent_sdk",
-        capability_sets.CLAUDE_AGENT_SDK, "a rollback restores files, not the conversation",
+        inprocess.CLAUDE_AGENT_SDK, "a rollback restores files, not the conversation",
     ),
     Client(
         "pydantic-ai", "Pydantic AI", "`capabilities=[supervise()]`", "interlock.adapters.pydantic_ai",
-        capability_sets.PYDANTIC_AI,
+        inprocess.PYDANTIC_AI,
     ),
     Client(
         "mini-swe-agent", "mini-swe-agent", "`supervise(agent).run()`", "interlock.adapters.mini_swe_agent",
-        capability_sets.MINI_SWE_AGENT,
+        inprocess.MINI_SWE_AGENT,
     ),
     Client(
         "smolagents", "smolagents", "`supervise(agent).run()`", "interlock.adapters.smolagents",
-        capability_sets.SMOLAGENTS, "code that the agent writes is supervised through the tools that it calls",
+        inprocess.SMOLAGENTS, "code that the agent writes is supervised through the tools that it calls",
     ),
 )  # fmt: skip
 """Frameworks whose agents live in the same process as we do."""

@@ -15,8 +15,8 @@ from smolagents.memory import MemoryStep
 
 from ..core import Usage
 from ..runtime import Options
-from .capability_sets import SMOLAGENTS
 from .inprocess import RunStopped, Session, Supervision
+from .inprocess.adapter import SMOLAGENTS
 
 __all__ = ["RunStopped", "supervise"]
 

@@ -3,8 +3,8 @@ from .checkpoints import Checkpoints as Checkpoints
 from .checkpoints import Freeze as Freeze
 from .locations import known_workspace as known_workspace
 from .locations import resolved as resolved
-from .own_changes import FORCIBLE as FORCIBLE
-from .own_changes import OwnChanges as OwnChanges
+from .plan import FORCIBLE as FORCIBLE
 from .plan import LeftAlone as LeftAlone
+from .plan import OwnChanges as OwnChanges
 from .plan import RestorePlan as RestorePlan
 from .rollback import Restored as Restored

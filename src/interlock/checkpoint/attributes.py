@@ -18,11 +18,12 @@ _NONE = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.ENOSYS, 
 def read_attributes(fd: int) -> bytes:
     """The attributes of an open file; empty if there are none or the file system has none."""
     try:
-        pairs = sorted((os.fsencode(name), value) for name, value in list_attributes(fd) if name not in _LABELS)
+        found = list_attributes(fd)
     except OSError as error:
         if error.errno in _NONE:
             return b""
         raise
+    pairs = sorted((os.fsencode(name), value) for name, value in found if name not in _LABELS) if found else []
     return msgspec.msgpack.encode(pairs) if pairs else b""
 
 

@@ -1,4 +1,4 @@
-"""Audit: read every stored content and list of files, and say what is damaged and what that affects."""
+"""Audit: read every stored content and list of files, say what is damaged; drop what did not reach the disk in time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import zstandard
 from msgspec import Struct
 
-from ..core import InvalidState, sha256
+from ..core import InvalidState, boot_id, sha256
 from .content_intake import EMPTY
 from .history import CheckpointHistory
 from .large_files import CHUNK, digest_of
@@ -105,3 +105,24 @@ class StoreAudit:
                         yield StoreDamage(
                             f"content {entry.data.hex()[:16]}: {why}", name, printable(join(folder, file))
                         )
+
+
+def drop_lost(store: CheckpointStore, history: CheckpointHistory) -> list[str]:
+    """Check what was written last before the machine went down; says what had to be dropped."""
+    if store.get_meta("boot") in (None, boot_id()):
+        return []
+    audit = StoreAudit(store, history)
+    bad = dict(audit.bad_contents(after=int(store.get_meta("flushed") or 0)))
+    first = next((problem.checkpoint for problem in audit.affected(bad)), None) if bad else None
+    with store.transaction(durable=True):
+        store.db.executemany("DELETE FROM blob WHERE digest=?", [(digest,) for digest in bad])
+        store.set_meta("boot", boot_id())
+        if first is None:
+            return []
+        seq = history.find(first)
+        lost = store.number("SELECT count(*) FROM checkpoint WHERE seq>=?", seq)
+        store.db.execute("DELETE FROM extra WHERE id IN (SELECT id FROM checkpoint WHERE seq>=?)", (seq,))
+        store.db.execute("DELETE FROM checkpoint WHERE seq>=?", (seq,))
+        store.db.execute("DELETE FROM own WHERE seq>=?", (seq,))
+        history.forget_runs()
+    return [f"the machine crashed before {lost} checkpoint{'s' * (lost > 1)} reached the disk: dropped"]

@@ -94,10 +94,10 @@ def changes_by(delta: Delta, tree: WorkspaceTree) -> Iterator[tuple[str, TreeEnt
             if kept.get(name) is None:
                 yield join(folder, name), None
     for folder, listing in delta.changed.items():
+        known = tree.folders.get(folder, {})
         for name, entry in listing.items():
-            path = join(folder, name)
-            if not alike(tree.get(path), entry):
-                yield path, entry
+            if not alike(known.get(name), entry):
+                yield join(folder, name), entry
 
 
 def alike(a: TreeEntry | None, b: TreeEntry | None) -> bool:

@@ -14,6 +14,7 @@ import os
 import select
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from struct import Struct as Format
 
@@ -31,7 +32,11 @@ ONLYDIR, ISDIR = 0x01000000, 0x40000000
 
 FOLDER = MODIFY | ATTRIB | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | DELETE_SELF | MOVE_SELF | ONLYDIR
 EVENT = Format("iIII")
-BUFFER = 1 << 18
+BUFFER = 1 << 16
+"""Bytes read at once; more would be fetched from the kernel, and given back to it, each time."""
+
+MOST_READS = 1000
+"""More than the longest queue takes."""
 
 SHARE = 4
 """We take at most one part in so many of the watches that the user may have; others need some too."""
@@ -39,17 +44,26 @@ SHARE = 4
 FITTING = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "ramfs"))
 """File systems on which every change passes this kernel. Others may change without a word."""
 
+CHANGES = 20
+"""Changes in a row that show how fine times are: together they take much less than a tick."""
+
 LIMIT = Path("/proc/sys/fs/inotify/max_user_watches")
 MOUNTS = "/proc/self/mountinfo"
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+STIRS = MOVED_FROM | MOVED_TO | CREATE | DELETE | ISDIR
+"""What moves the folder's own times too, or is a folder."""
+
+
 class Hints(Struct):
-    """Names to look at by folder, and folders to look through with all they hold."""
+    """Names to look at by folder, folders to look through with all they hold, and of the folders with names those in
+    which more may have happened than that files were written to."""
 
     names: dict[str, set[str]] = field(default_factory=dict)
     deep: set[str] = field(default_factory=set)
+    stirred: set[str] = field(default_factory=set)
 
 
 class ChangeWatcher:
@@ -61,15 +75,22 @@ class ChangeWatcher:
         self.read: Callable[[int, int], bytes] = os.read
         self.unwatched: set[str] = set()
         """Folders beyond the limit: these are looked at every time."""
+        self.fine_times = False
+        """Whether a change that comes after a look at a file always moves its times."""
         self._sentinel, self._workspace = sentinel, workspace
+        self._torn = False
+        """Whether the sentinel was changed and not read back."""
         self._folders: dict[int, str] = {}
         self._watches: dict[str, int] = {}
+        self._mount_events = select.poll()
         self._fd = self._mounts = -1
         self._fd = open_notifications()
         try:
             sentinel.touch(mode=0o600)
+            self.fine_times = _times_are_fine(sentinel, workspace)
             self._marker = self._add(os.fsencode(sentinel), ATTRIB)
             self._mounts = os.open(MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
+            self._mount_events.register(self._mounts, select.POLLPRI)
             self._standing = self._where_we_are()
         except BaseException:
             self.close()
@@ -108,47 +129,61 @@ class ChangeWatcher:
 
     def drain(self) -> Hints | None:
         """What may have changed since the last call; None if that is not known: walk everything."""
+        hints, whole = Hints(), True
         try:
             if self._mount_changed():
                 return None
+            if self._torn:
+                # A sentinel that was not read back may still come, and would prove nothing of what came after it.
+                with suppress(BlockingIOError):
+                    for _ in range(MOST_READS):
+                        whole = self._read(hints)[0] and whole
+                    return None
+            self._torn, arrived = True, False
             os.utime(self._sentinel)
-            return self._read_to_sentinel()
+            while not arrived:
+                complete, arrived = self._read(hints)
+                whole = whole and complete
+            self._torn = False
         except OSError:
             return None
+        return hints if whole else None
 
-    def _read_to_sentinel(self) -> Hints | None:
-        hints, whole, arrived = Hints(), True, False
+    def _read(self, hints: Hints) -> tuple[bool, bool]:
+        """Take in what one read gives: whether that is all there was to tell, and whether the sentinel is among it."""
+        whole, arrived = True, False
         folders, names = self._folders, hints.names
         unpack, size = EVENT.unpack_from, EVENT.size
-        last, name = (-1, b""), ""
-        while not arrived:
-            data = self.read(self._fd, BUFFER)
-            at = 0
-            while at < len(data):
-                number, mask, _, length = unpack(data, at)
-                at += size + length
-                if number == self._marker:
-                    arrived = True
-                    continue
-                if mask & (OVERFLOW | UNMOUNT):
-                    whole = False
-                    continue
-                folder = folders.get(number)
-                if folder is None:
-                    continue
-                if mask & IGNORED:
-                    self._drop(number, folder)
-                elif length:
-                    # One write is several notifications.
-                    if last != (number, data[at - length : at]):
-                        last = (number, data[at - length : at])
-                        name = os.fsdecode(last[1].rstrip(b"\0"))
-                        names.setdefault(folder, set()).add(name)
+        last, raw, name = -1, b"", ""
+        data = self.read(self._fd, BUFFER)
+        at = 0
+        while at < len(data):
+            number, mask, _, length = unpack(data, at)
+            at += size + length
+            if number == self._marker:
+                arrived = True
+                continue
+            if mask & (OVERFLOW | UNMOUNT):
+                whole = False
+                continue
+            folder = folders.get(number)
+            if folder is None:
+                continue
+            if mask & IGNORED:
+                self._drop(number, folder)
+            elif length:
+                # One write is several notifications.
+                if number != last or data[at - length : at] != raw:
+                    last, raw = number, data[at - length : at]
+                    name = os.fsdecode(raw.rstrip(b"\0"))
+                    names.setdefault(folder, set()).add(name)
+                if mask & STIRS:
+                    hints.stirred.add(folder)
                     if mask & ISDIR and mask & (CREATE | MOVED_TO):
                         hints.deep.add(join(folder, name))
-                elif not folder and mask & (MOVE_SELF | DELETE_SELF):
-                    whole = False
-        return hints if whole else None
+            elif not folder and mask & (MOVE_SELF | DELETE_SELF):
+                whole = False
+        return whole, arrived
 
     def _drop(self, number: int, folder: str) -> None:
         del self._folders[number]
@@ -163,9 +198,7 @@ class ChangeWatcher:
 
     def _mount_changed(self) -> bool:
         """Whether the workspace became another, or has something else mounted in it; mounts elsewhere do not count."""
-        poll = select.poll()
-        poll.register(self._mounts, select.POLLPRI)
-        if not any(event & select.POLLPRI for _, event in poll.poll(0)):
+        if not any(event & select.POLLPRI for _, event in self._mount_events.poll(0)):
             return False
         before, self._standing = self._standing, self._where_we_are()
         return before != self._standing
@@ -190,6 +223,20 @@ def _let_go(fd: int) -> None:
         # Our program is ending, and starts no threads any more.
         _last = None
         os.close(fd)
+
+
+def _times_are_fine(sentinel: Path, workspace: Path) -> bool:
+    """Whether two changes with a look between them have different times here, however soon one follows the other:
+    recent kernels see to that, older ones let a clock tick decide."""
+    with open(sentinel, "r+b", buffering=0) as file:
+        fd = file.fileno()
+        if os.fstat(fd).st_dev != workspace.stat().st_dev:
+            return False
+        seen = set()
+        for _ in range(CHANGES):
+            os.pwrite(fd, b"1", 0)
+            seen.add(os.fstat(fd).st_ctime_ns)
+    return len(seen) == CHANGES
 
 
 def _share() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..config import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
-from .audit import Audited, StoreAudit
+from .audit import Audited, StoreAudit, drop_lost
 from .change import Change
 from .change_watcher import FITTING, ChangeWatcher
 from .comparison import Comparison
@@ -18,9 +18,7 @@ from .entry import state_of
 from .errors import as_errors
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, operation, taken
-from .lost_checkpoints import drop_lost
-from .own_changes import SINCE, OwnChanges
-from .plan import KnownTree, RestorePlan
+from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc

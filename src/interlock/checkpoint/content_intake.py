@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Callable
 
-from ..core import Clock, sha256
+from ..core import Clock, open_below, sha256
 from .attributes import read_attributes
 from .entry import TreeEntry, make_entry
 from .folder_descent import READ_FLAGS, Descent
@@ -15,7 +15,7 @@ from .large_files import LARGE, digest_of, has_holes, keep
 from .packs import PackWriter
 from .scan import CHANGED, PendingRead, Scan, ScanBudget, over_budget, why_unreadable
 from .store import CheckpointStore
-from .tree import WorkspaceTree
+from .tree import WorkspaceTree, join
 
 TRIES = 3
 """How often a file that changes while it is read is read again."""
@@ -43,7 +43,7 @@ class ContentIntake:
         deadline = clock.monotonic() + budget.seconds
         if self._writer is not None:
             self._writer.expect(total)
-        with Descent(self._root) as descent:
+        with Descent(self._root, apart=self._scan.folders is not None) as descent:
             for done, pending in enumerate(self._scan.pending):
                 try:
                     folder = descent.folder(pending.folder)
@@ -72,6 +72,26 @@ class ContentIntake:
             self._scan.uncovered[pending.path] = CHANGED
         self._put(pending, entry)
 
+    def take_known(self, folder: str, name: str, found: os.stat_result) -> bool:
+        """Read a file by its whole path, through no link and no mount; False if it has to be looked at by its folder.
+
+        What was found may be another's by now: only what is open counts.
+        """
+        try:
+            fd = open_below(self._root, join(folder, name), READ_FLAGS, mounts=False)
+        except OSError:
+            return False
+        try:
+            entry = self._read_open(fd, found)
+        except OSError:
+            return False
+        finally:
+            os.close(fd)
+        if entry is None or entry.ino != found.st_ino:
+            return False
+        self._scan.delta.put(folder, name, entry)
+        return True
+
     def _fail(self, pending: PendingRead, error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
             if error.errno not in _UNREADABLE and not isinstance(error, PermissionError):
@@ -93,18 +113,20 @@ class ContentIntake:
     def _read_file(self, folder: int, pending: PendingRead) -> TreeEntry | None:
         fd = os.open(pending.name, READ_FLAGS, dir_fd=folder)
         try:
-            before = pending.found
-            for _ in range(TRIES):
-                if not stat.S_ISREG(before.st_mode):
-                    return None
-                data = self._digest(fd, before)
-                after = os.fstat(fd)
-                if data is not None and _same(before, after):
-                    return make_entry(after, data, read_attributes(fd), fresh_ns=self._scan.fresh_ns)
-                before = after
-            return None
+            return self._read_open(fd, pending.found)
         finally:
             os.close(fd)
+
+    def _read_open(self, fd: int, before: os.stat_result) -> TreeEntry | None:
+        for _ in range(TRIES):
+            if not stat.S_ISREG(before.st_mode):
+                return None
+            data = self._digest(fd, before)
+            after = os.fstat(fd)
+            if data is not None and _same(before, after):
+                return make_entry(after, data, read_attributes(fd), fresh_ns=self._scan.fresh_ns)
+            before = after
+        return None
 
     def _digest(self, fd: int, found: os.stat_result) -> bytes | None:
         """The name of the content, stored if there is a writer; None if it changed underneath."""

@@ -59,8 +59,7 @@ class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
             self.ino == found.st_ino
             and self.mode == found.st_mode
             and self.mtime_ns == found.st_mtime_ns
-            and (self.is_folder or self.size == found.st_size)
-            and (self.ctime_ns in (0, found.st_ctime_ns) or self.is_folder)
+            and ((self.size == found.st_size and self.ctime_ns in (0, found.st_ctime_ns)) or stat.S_ISDIR(self.mode))
         )
 
 

@@ -17,7 +17,7 @@ from threading import Thread
 from typing import NamedTuple
 
 from .folder_descent import Descent
-from .policy import ExclusionPolicy
+from .locations import ExclusionPolicy
 from .scan import without_gc
 from .tree import WorkspaceTree, join
 

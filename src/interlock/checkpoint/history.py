@@ -90,7 +90,7 @@ class CheckpointHistory:
 
     def own(self, after: int, run_id: str | None) -> dict[str, str]:
         """The paths that a run changed itself after a checkpoint, with the state in which it left them."""
-        rows = self._store.rows("SELECT path, state FROM own WHERE run=? AND seq>?", run_id or "", after)
+        rows = self._store.rows("SELECT path, state FROM own WHERE run=? AND seq>? ORDER BY seq", run_id or "", after)
         return {os.fsdecode(path): state for path, state in rows}
 
     def first(self, run_id: str) -> int | None:
@@ -155,10 +155,13 @@ class CheckpointHistory:
             pending, from_nothing = None, False
 
     def forget_runs(self) -> None:
-        """Drop what is known of runs that have no checkpoint left, inside the caller's transaction."""
+        """Drop what is known of runs that have no checkpoint left, and which of their changes a later one of theirs
+        replaced, inside the caller's transaction."""
         left = "SELECT coalesce(json_extract(info, '$.run_id'), '') FROM checkpoint"
         self._store.db.execute(f"DELETE FROM own WHERE run NOT IN ({left})")
         self._store.db.execute(f"DELETE FROM run WHERE id NOT IN ({left})")
+        latest = "SELECT run, path, max(seq) FROM own GROUP BY run, path"
+        self._store.db.execute(f"DELETE FROM own WHERE (run, path, seq) NOT IN ({latest})")
 
     def _rewrite(self, seq: int, delta: Delta, *, whole: bool) -> None:
         if whole:

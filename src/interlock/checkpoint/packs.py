@@ -200,8 +200,9 @@ class PackWriter:
         path = self._store.pack_path(self._pack)
         self._touched += [path] if self._length else [path, self._store.packs]
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        os.ftruncate(self._fd, self._length)
-        os.lseek(self._fd, self._length, os.SEEK_SET)
+        if os.lseek(self._fd, 0, os.SEEK_END) != self._length:
+            os.ftruncate(self._fd, self._length)
+            os.lseek(self._fd, self._length, os.SEEK_SET)
 
 
 def read_frame(store: CheckpointStore, frame: PackFrame) -> bytes:

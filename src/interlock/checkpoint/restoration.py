@@ -14,6 +14,7 @@ from ..core import boot_clock, boot_id, from_msgpack
 from .change import Difference
 from .entry import TreeEntry
 from .store import CheckpointStore
+from .tree import compress
 
 SETTLES_S = 60.0
 """After this long the kernel has written by itself what was moved; a power cut sooner may have lost some of it."""
@@ -115,7 +116,7 @@ def _load(store: CheckpointStore, where: str) -> list[Restoration]:
 
 
 def _encode(body: Body) -> bytes:
-    return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(msgspec.msgpack.encode(body))
+    return compress(msgspec.msgpack.encode(body))
 
 
 def _decode(data: bytes) -> Body:

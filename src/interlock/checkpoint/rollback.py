@@ -10,15 +10,12 @@ from msgspec import Struct
 
 from ..core import Clock, InvalidState, Unknown
 from .change import Change, Difference, differences
-from .contents import Contents
 from .folder_descent import Descent
-from .folder_metadata import folders_to_finish
-from .own_changes import OwnChanges
-from .plan import Draft, KnownTree, LeftAlone, RestorePlan, draft
+from .plan import Draft, KnownTree, LeftAlone, OwnChanges, RestorePlan, draft
 from .restoration import Body, Restoration, advance, begin, is_unfinished, lost_in_outage, make_body, unfinished
-from .restore_steps import RestoreSteps
+from .restore_steps import RestoreSteps, folders_to_finish
 from .snapshot import Progress, Snapshots, describe_uncovered
-from .staging import Staging, remove_folder
+from .staging import Contents, Staging, remove_folder
 from .store import FULL_ERRORS, CheckpointStore, full
 from .tree import Delta, WorkspaceTree, printable, within
 from .verification import RestoreVerification

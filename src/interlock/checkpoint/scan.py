@@ -7,9 +7,9 @@ import gc
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from msgspec import Struct, field
 
@@ -18,7 +18,7 @@ from .attributes import read_attributes
 from .change_watcher import ChangeWatcher, Hints
 from .entry import TreeEntry, make_entry
 from .folder_descent import Descent
-from .policy import DEEPEST, ExclusionPolicy, special
+from .locations import DEEPEST, ExclusionPolicy, special
 from .tree import Delta, WorkspaceTree, join, printable
 
 FRESH_NS = 20_000_000
@@ -29,6 +29,9 @@ DENIED = "no permission to read"
 EXCLUDED = "excluded by configuration"
 MOUNTED = "mounted from elsewhere"
 
+
+FEW_NAMES = 3
+"""Names in a folder up to which each is quicker to reach by its whole path."""
 
 _COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
 
@@ -45,8 +48,14 @@ class PendingRead(Struct):
         return join(self.folder, self.name)
 
 
-Reader = Callable[[PendingRead, int], None]
-"""Takes a file in by the descriptor of its folder."""
+class Reader(Protocol):
+    """Takes files in as they are met."""
+
+    def take(self, pending: PendingRead, folder: int) -> None:
+        """One of an open folder."""
+
+    def take_known(self, folder: str, name: str, found: os.stat_result) -> bool:
+        """One that was a file before, by its path; False if it has to be looked at by its folder."""
 
 
 class ScanBudget(Struct, frozen=True):
@@ -109,7 +118,8 @@ class WorkspaceScanner:
         self._unfollowed: set[int] = set()
         self._met: set[str] = set()
         self._read: Reader | None = None
-        self._scan = Scan(fresh_ns=time.time_ns() - FRESH_NS)
+        trusted = watch is not None and watch.fine_times
+        self._scan = Scan(fresh_ns=time.time_ns() - (0 if trusted else FRESH_NS))
 
     @property
     def scan(self) -> Scan:
@@ -135,9 +145,52 @@ class WorkspaceScanner:
         # What is new is found by its name in the folder above; last in, first out.
         visits = [Visit(folder, deep=True) for folder in hints.deep if folder in known]
         visits += [Visit(folder) for folder in set(more)]
-        visits += [Visit(folder, names) for folder, names in sorted(hints.names.items()) if folder in known]
-        self._look(visits)
+        with without_gc():
+            for folder, names in sorted(hints.names.items()):
+                if folder in known and (left := self._take_written(folder, names, stirred=folder in hints.stirred)):
+                    visits.append(Visit(folder, left))
+            self._look(visits)
         return self._scan
+
+    def _take_written(self, folder: str, names: set[str], *, stirred: bool) -> set[str]:
+        """Read those files that nothing happened to but that they were written to; returns the names that are left.
+
+        They are few in each of many folders: a file opened by its whole path saves opening and looking at its folder.
+        """
+        if stirred or self._read is None or len(names) > FEW_NAMES:
+            return names
+        left, known = set(), self._known.folders[folder]
+        for name in names:
+            old, path = known.get(name), join(folder, name)
+            if old is None or old.mode & 0o170000 != stat.S_IFREG:
+                left.add(name)
+                continue
+            try:
+                found = os.stat(path, dir_fd=self._root, follow_symlinks=False)
+            except OSError:
+                left.add(name)
+                continue
+            # The same mode: still a file, which is safe to open.
+            if found.st_mode != old.mode or found.st_nlink != 1 or found.st_dev != self._device:
+                left.add(name)
+                continue
+            self._count_bytes(found, folder)
+            if not self._read.take_known(folder, name, found):
+                left.add(name)
+                continue
+            self._scan.looked.add(path)
+            self._met.add(path)
+        self._mind_time(folder)
+        return left
+
+    def _count_bytes(self, found: os.stat_result, folder: str) -> None:
+        self._bytes += min(found.st_size, found.st_blocks * 512)
+        if self._bytes > self._budget.bytes:
+            raise over_budget(f"{self._budget.bytes:,} bytes", folder)
+
+    def _mind_time(self, folder: str) -> None:
+        if self._clock.monotonic() > self._deadline:
+            raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 
     def _look(self, waiting: list[Visit]) -> None:
         with Descent(self._root, apart=self._scan.folders is not None) as descent, without_gc():
@@ -172,15 +225,13 @@ class WorkspaceScanner:
                 else:
                     if self._read is not None and visit.names is not None:
                         for one in self._scan.pending[pending:]:
-                            self._read(one, fd)
+                            self._read.take(one, fd)
                         del self._scan.pending[pending:]
-                if self._clock.monotonic() > self._deadline:
-                    raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
+                self._mind_time(folder)
 
     def _look_at_folder(self, folder: str, fd: int) -> None:
         """A folder that is looked into by a hint: its own times moved with what is in it."""
-        old = self._known.get(folder)
-        if folder in self._strange_folders or old is None or not folder:
+        if not folder or folder in self._strange_folders or (old := self._known.get(folder)) is None:
             return
         found = os.fstat(fd)
         if old.ctime_ns != found.st_ctime_ns or not old.matches(found):
@@ -191,21 +242,22 @@ class WorkspaceScanner:
         known = self._known.folders.get(folder, {})
         gone = set()
         for name in names:
-            path = join(folder, name)
-            self._scan.looked.add(path)
+            self._scan.looked.add(join(folder, name))
             try:
                 found = os.stat(name, dir_fd=fd, follow_symlinks=False)
             except FileNotFoundError:
                 gone.add(name)
                 continue
             old = known.get(name)
-            self._files += old is None
-            if old is not None and old.matches(found) and old.ctime_ns == found.st_ctime_ns:
+            if old is None:
+                self._files += 1
+            elif old.ctime_ns == found.st_ctime_ns and old.matches(found):
                 continue
             self._meet(folder, name, found, old, waiting)
         if self._files > self._budget.files:
             raise over_budget(f"{self._budget.files:,} files", folder)
-        self._forget(folder, gone & known.keys())
+        if gone:
+            self._forget(folder, gone & known.keys())
 
     def _visit(self, folder: str, fd: int, waiting: list[Visit], *, deep: bool) -> None:
         """Compare one folder with what was known of it. The innermost loop: plain on purpose."""
@@ -294,9 +346,7 @@ class WorkspaceScanner:
                 if path in self._met:
                     return
                 self._met.add(path)
-            self._bytes += min(found.st_size, found.st_blocks * 512)
-            if self._bytes > self._budget.bytes:
-                raise over_budget(f"{self._budget.bytes:,} bytes", folder)
+            self._count_bytes(found, folder)
             self._scan.pending.append(PendingRead(folder, name, found))
 
     def _follow_links(self, path: str, found: os.stat_result, waiting: list[Visit]) -> None:

@@ -19,13 +19,12 @@ from .entry import TreeEntry
 from .fingerprint import Listing, of_disk, of_tree
 from .folder_descent import READ_FLAGS, Descent, open_root
 from .history import SHOWN, CheckpointHistory
-from .locations import mounts_inside
+from .locations import ExclusionPolicy, mounts_inside
 from .packs import PackWriter
 from .plan import KnownTree
-from .policy import ExclusionPolicy
 from .scan import Scan, ScanBudget, WorkspaceScanner, nothing_left
 from .store import CheckpointStore, no_space
-from .tree import Delta, WorkspaceTree, printable
+from .tree import Delta, WorkspaceTree, join, printable
 
 Progress = Callable[[int, int], None]
 
@@ -36,7 +35,7 @@ FEW = 1000
 """Names that are read as they are met; where there are more, what the store has is fetched at once first."""
 
 
-MANY = 20_000
+MANY = 5_000
 """Files from which on a list of everything by `find` is quicker than a walk."""
 
 
@@ -111,14 +110,15 @@ class Snapshots:
                 with self._store.transaction():
                     writer.record()
                     info = self.history.append(info, delta, self._tree, self._uncovered, own=mine, whole=anew)
-                    self._store.set_meta("policy", "\n".join(self.policy.patterns))
+                    if anew:
+                        self._store.set_meta("policy", "\n".join(self.policy.patterns))
                     if extra is not None:
                         self._store.db.execute("INSERT INTO extra VALUES(?,?)", (info.id, extra))
                     self._store.set_meta("current", info.id)
                     self._store.drop_meta("reread")
                     self._store.note_flushed()
                 writer.flush_later()
-                self._seq, self._newest = self.history.head(), info
+                self._seq, self._newest = int(info.id[1:].partition("-")[0]), info
         except BaseException:
             # The notifications are consumed and ignored.
             self._walked = False
@@ -294,7 +294,19 @@ class Snapshots:
             return None
         for folder, names in suspects.names.items():
             hints.names.setdefault(folder, set()).update(names)
+        hints.stirred.update(suspects.names)
+        self._distrust_written(hints.names)
         return hints
+
+    def _distrust_written(self, names: dict[str, set[str]]) -> None:
+        """What may have been written is read, whatever its times say: a write moves them before it moves the content,
+        and stores through a memory map may not move them at all."""
+        self._tree.distrust(names)
+        if self._linked:
+            found = (self._tree.get(join(folder, name)) for folder, held in names.items() for name in held)
+            for path in {path for entry in found if entry for path in self._linked.get(entry.ino, ())}:
+                folder, _, name = path.rpartition("/")
+                self._tree.distrust({folder: (name,)})
 
     def _list_all(self, root: int | None, hints: Hints | None) -> Hints | None:
         """Where to look after everything was listed, without a need to trust the hints; None: walk everywhere."""
@@ -307,6 +319,7 @@ class Snapshots:
         for path in self.listing.odd:
             folder, _, name = path.rpartition("/")
             hints.names.setdefault(folder, set()).add(name)
+            hints.stirred.add(folder)
         return hints
 
     def _read(
@@ -323,7 +336,7 @@ class Snapshots:
             scanner.walk()
         else:
             few = sum(map(len, hints.names.values())) <= FEW
-            scanner.scan_changed(hints, self._others(), intake.take if few else None)
+            scanner.scan_changed(hints, self._others(), intake if few else None)
         intake.run(self._budget, self._clock, progress)
         return scanner.scan
 

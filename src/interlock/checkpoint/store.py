@@ -43,7 +43,7 @@ CREATE TABLE IF NOT EXISTS checkpoint(
 CREATE TABLE IF NOT EXISTS run(id TEXT PRIMARY KEY, first INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS own(
   run TEXT NOT NULL, path BLOB NOT NULL, seq INTEGER NOT NULL, state TEXT NOT NULL,
-  PRIMARY KEY(run, path)) WITHOUT ROWID;
+  PRIMARY KEY(run, seq, path)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS extra(id TEXT PRIMARY KEY, data BLOB NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS restore(
   n INTEGER PRIMARY KEY AUTOINCREMENT, state TEXT NOT NULL, target TEXT NOT NULL, safety TEXT NOT NULL,
@@ -81,6 +81,7 @@ class CheckpointStore:
         self.log = path / "store.db-wal"
         self._ballast = path / "ballast"
         self.flush = Flush()
+        self._durable = False
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for folder in (path, self.packs, self.objects):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -108,7 +109,9 @@ class CheckpointStore:
         with no_space(self.path):
             if durable:
                 self.flush.wait()
-            self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+            if durable != self._durable:
+                self.db.execute(f"PRAGMA synchronous={'FULL' if durable else 'NORMAL'}")
+                self._durable = durable
             self.db.execute("BEGIN IMMEDIATE")
             try:
                 yield

@@ -14,12 +14,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..config import Checkpoints as Settings
-from .compact import free_dead_stretches, in_parts, move_frames
+from .compact import free_dead_stretches, in_parts, move_frames, thin
 from .entry import ABSENT
 from .history import CheckpointHistory
 from .packs import PackWriter, read_frame
 from .restoration import last_done, unfinished
-from .retention import thin
 from .store import ROOMY, CheckpointStore, NoSpace, PackFrame, no_space
 from .tree import Delta, encode_delta, join
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 import zstandard
@@ -84,11 +86,13 @@ class WorkspaceTree:
                 old = mine.pop(name, None)
                 if old is not None:
                     self._count(old, -1)
-                if entry is not None:
-                    mine[name] = entry
+                if entry is None:
+                    continue
+                mine[name] = entry
+                if stat.S_ISDIR(entry.mode):
+                    self.folders.setdefault(join(folder, name), {})
+                else:
                     self._count(entry, +1)
-                    if entry.is_folder:
-                        self.folders.setdefault(join(folder, name), {})
 
     def stays(self, delta: Delta) -> bool:
         """Whether a delta only brings new identities (inode, change time), and nothing that a restore would show."""
@@ -100,11 +104,13 @@ class WorkspaceTree:
             for name, entry in listing.items()
         )
 
-    def distrust(self) -> None:
-        """Forget the identity of every file, so that the next walk reads them all."""
-        for listing in self.folders.values():
-            for name, entry in listing.items():
-                if entry.is_file:
+    def distrust(self, names: Mapping[str, Iterable[str]] | None = None) -> None:
+        """Forget the identity of every file, or of these by their folders, so that the next look reads them."""
+        for folder in self.folders if names is None else names:
+            listing = self.folders.get(folder, {})
+            for name in listing if names is None else names[folder]:
+                entry = listing.get(name)
+                if entry is not None and entry.is_file:
                     listing[name] = msgspec.structs.replace(entry, ctime_ns=0)
 
     def whole(self) -> Delta:
@@ -119,7 +125,7 @@ class WorkspaceTree:
         return twin
 
     def _count(self, entry: TreeEntry, sign: int) -> None:
-        if not entry.is_folder:
+        if not stat.S_ISDIR(entry.mode):
             self.files += sign
             self.bytes += sign * entry.size
 
@@ -158,27 +164,37 @@ class _Stored(Struct, array_like=True):
     changed: dict[bytes, dict[bytes, TreeEntry | None]]
 
 
+_local = threading.local()
 _DECODER = msgpack_decoder(_Stored)
 _ENCODER = msgspec.msgpack.Encoder()
 
 
 def encode_delta(delta: Delta) -> bytes:
     """A delta as compressed bytes that carry their own checksum."""
+    # What os.fsencode does, without its checks: this runs for every name.
+    encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
     stored = _Stored(
         delta.root,
-        [os.fsencode(path) for path in sorted(delta.wiped)],
+        [path.encode(encoding, errors) for path in sorted(delta.wiped)],
         {
-            os.fsencode(folder): {os.fsencode(name): entry for name, entry in held.items()}
+            folder.encode(encoding, errors): {name.encode(encoding, errors): entry for name, entry in held.items()}
             for folder, held in delta.changed.items()
         },
     )
-    return zstandard.ZstdCompressor(level=1, write_checksum=True).compress(_ENCODER.encode(stored))
+    return compress(_ENCODER.encode(stored))
+
+
+def compress(data: bytes) -> bytes:
+    """Compressed, with a checksum. What does it is kept: to make one takes longer than a small delta."""
+    packer = getattr(_local, "packer", None)
+    if packer is None:
+        packer = _local.packer = zstandard.ZstdCompressor(level=1, write_checksum=True)
+    return bytes(packer.compress(data))
 
 
 def decode_delta(data: bytes) -> Delta:
     """The delta that `encode_delta` wrote; zstandard.ZstdError or msgspec.DecodeError if it is damaged."""
     stored = _DECODER.decode(zstandard.ZstdDecompressor().decompress(data))
-    # What os.fsdecode does, without its checks: this runs for every name.
     encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
     return Delta(
         stored.root,

@@ -15,7 +15,7 @@ from .entry import TreeEntry
 from .fingerprint import Listing
 from .folder_descent import READ_FLAGS, Descent
 from .large_files import digest_of
-from .policy import ExclusionPolicy
+from .locations import ExclusionPolicy
 from .tree import WorkspaceTree, join
 
 

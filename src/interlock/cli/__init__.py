@@ -1,1 +1,1 @@
-"""One small file per command; no logic."""
+"""A small file for each command or family of commands; no logic."""

@@ -1,4 +1,4 @@
-"""interlock checkpoint: create, show, diff, gc, verify."""
+"""interlock checkpoint: create, show, diff, gc, verify; and checkpoints: those of a workspace."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from .app import new_app
-from .output import check_text, many, print_json, say
+from .completion import offer_runs
+from .output import check_text, many, print_json, say, table_console
 
 app = new_app("Create, inspect and maintain checkpoints of the current workspace.")
 
@@ -126,3 +127,33 @@ def verify(json: AsJson = False) -> None:
             say(f"  {problem.checkpoint} {problem.path}: {problem.what}")
     if audited.problems:
         raise SystemExit(1)
+
+
+list_app = new_app()
+
+
+@list_app.command()
+def checkpoints(
+    run: Annotated[
+        str | None,
+        typer.Argument(help="Only this run's; default: all of the current workspace.", autocompletion=offer_runs),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"workspace": ..., "checkpoints": [{"id", ...}]}')] = False,
+) -> None:
+    """List checkpoints, newest first (with --json oldest first).
+
+    Example: interlock checkpoints
+    """
+
+    from .checkpoint_text import as_json, print_checkpoints
+    from .workspace import open_checkpoints, resolve_run
+
+    wanted = resolve_run(run)
+    with open_checkpoints(run) as found:
+        infos = [info for info in found.list() if wanted is None or info.run_id == wanted]
+        if json:
+            print_json({"workspace": str(found.workspace), "checkpoints": [as_json(info) for info in infos]})
+        elif infos:
+            print_checkpoints(table_console(), infos)
+        else:
+            say(f"No checkpoints of {found.workspace} yet. Create one with: interlock checkpoint create")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ..core import printable
+from ..core import BadInput, printable
 from .app import new_app
 from .output import print_json, say_error
 
@@ -29,7 +29,6 @@ def init(
     Example: interlock config init
     """
     from ..config import config_template
-    from ..core import BadInput
 
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:

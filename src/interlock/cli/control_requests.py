@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from ..control import Command, Request, RequestOutcome, State, Waiting, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
-from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary
+from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary, find_run, read_tree
 from ..link import Notice, Runs, ask_owner
-from .app import finite
+from .app import HubOption, finite
 from .completion import offer_live_runs
 from .output import print_json, say, say_error
 
@@ -38,7 +38,6 @@ JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of 
 VerboseOption = Annotated[
     bool, typer.Option("-v", "--verbose", help="Include the run's id and the protocol's message.")
 ]
-HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
 StepOption = Annotated[int | None, typer.Option("--step", min=0, help="The step; default: the pending one.")]
 
 TIMEOUT_S = 60.0
@@ -130,8 +129,6 @@ class LocalRuns(Runs):
 
     def find(self, ref: str) -> RunSummary:
         if self.hub is not None:
-            from ..journal import find_run
-
             # Who lives is not to be seen from here: any of several with one name may be meant.
             return find_run(ref, [replace(run, owner_pid=None) for run in self.runs()])
         folder = self.store.find(ref)
@@ -202,7 +199,6 @@ def _see_named(answer: RequestOutcome, command: Command, notice: Notice) -> Requ
 
 def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
     """Stay until the agent's processes are gone: cancelled is what has ended. They get time to tidy up."""
-    from ..journal import read_tree
     from ..process import attach
 
     handle = read_tree(folder) if answer.outcome == "success" else None
@@ -237,7 +233,6 @@ def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> Re
 
 def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> RequestOutcome:
     """Check that no process of the run can be scheduled: only then it is paused."""
-    from ..journal import read_tree
     from ..process import attach
 
     handle = read_tree(folder)

@@ -1,19 +1,19 @@
-"""interlock doctor: what works on this machine, and what to do about the rest."""
+"""interlock doctor: what works on this machine, and what to do about the rest; how checks are printed."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from typing import Annotated, Literal
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Literal, NoReturn, Protocol
 
 import typer
 from msgspec import Struct
 
-from ..core import InterlockError
+from ..core import InterlockError, install_command
 from .app import new_app
-from .checks import tell_checks
+from .output import print_json
 
 app = new_app()
 
@@ -141,8 +141,6 @@ def _optional(program: str, purpose: str) -> DoctorCheck:
 def _extra(module: str, extra: str, purpose: str) -> DoctorCheck:
     from importlib.util import find_spec
 
-    from ..core import install_command
-
     try:
         found = find_spec(module) is not None
     except ModuleNotFoundError:
@@ -153,3 +151,45 @@ def _extra(module: str, extra: str, purpose: str) -> DoctorCheck:
         if found
         else DoctorCheck(name, "missing", f"for {purpose}", f"Run: {install_command(extra)}")
     )
+
+
+MARKS = {"ok": ("✓", "green"), "missing": ("-", "yellow"), "broken": ("✗", "red")}
+
+
+class Checked(Protocol):
+    """One thing that was looked at."""
+
+    @property
+    def what(self) -> str: ...
+
+    @property
+    def state(self) -> str: ...
+
+    @property
+    def found(self) -> str: ...
+
+    @property
+    def todo(self) -> str: ...
+
+
+def tell_checks(checks: Sequence[Checked], *, json: bool) -> NoReturn:
+    """Say them, and exit with 4 if something is broken."""
+    if json:
+        print_json({"checks": checks})
+    else:
+        _print_table(checks)
+    raise typer.Exit(4 if any(check.state == "broken" for check in checks) else 0)
+
+
+def _print_table(checks: Sequence[Checked]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from .console import Console
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for check in checks:
+        mark, style = MARKS[check.state]
+        words = f"{check.found}. {check.todo}" if check.todo else check.found
+        table.add_row(Text(mark, style=style), Text(check.what), Text(words))
+    Console(highlight=False).print(table)

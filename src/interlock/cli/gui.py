@@ -4,15 +4,253 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from ..core import MissingExtra
-from .app import new_app
-from .gui_analyze import analyze
-from .gui_chaos import chaos
-from .gui_doctor import doctor
+import typer
+
+from ..core import BadInput, MissingExtra
+from .app import finite, new_app
+from .doctor import tell_checks
 from .gui_replay import replay
-from .gui_verify import verify
-from .gui_watch import watch
+from .output import print_json, say, say_error
+
+if TYPE_CHECKING:
+    from ..gui.analyzer import AnalysisResult
+    from ..gui.chaos import ChaosReport, FaultReport
+
+
+def doctor(
+    display: Annotated[
+        str | None,
+        typer.Option("--display", metavar=":N", help="Default: from the environment, or a new one."),
+    ] = None,
+    profile: Annotated[
+        Path | None,
+        typer.Option("--profile", metavar="FOLDER", help="Only write the editor's settings to its user-data folder."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"checks": [{"what", "state", "found", "todo"}]}')] = False,
+) -> None:
+    """Check display, window manager, accessibility, title, capture and typing. Exit status 4 if something is broken.
+
+    Example: interlock gui doctor
+    """
+    from ..gui import examine
+
+    if profile is not None:
+        from ..gui.editor import write_profile
+
+        write_profile(profile)
+        say(f"settings and keys are in {profile / 'User'}; open the editor's window now")
+        return
+    tell_checks(list(examine(display)), json=json)
+
+
+def verify(
+    session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
+    workspace: Annotated[Path, typer.Option("--workspace", help="The folder of the replay.")],
+    strict: Annotated[
+        bool | None,
+        typer.Option(
+            "--strict/--no-strict", help="Require equality apart from line endings; default: from the configuration."
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"success", "summary", "comparisons": [...]}')] = False,
+) -> None:
+    """Compare a workspace with the expected result of a session: exit status 0 if it matches, 1 if it differs.
+
+    The original files come from the records of the replay; without them, files start empty.
+
+    Example: interlock gui verify demo.json --workspace . --strict
+    """
+    from ..config import load
+    from ..gui import FileVerifier, read_session
+    from ..gui.replay import SessionStore
+
+    settings = load(config).gui.verification
+    script = read_session(session)
+    if not workspace.is_dir():
+        raise BadInput("the workspace is not a folder", where=str(workspace))
+    verifier = FileVerifier(
+        workspace,
+        settings.similarity_threshold,
+        partial=settings.partial_threshold,
+        strict=settings.strict if strict is None else strict,
+        originals=SessionStore(workspace, script.session_id).originals(),
+    )
+    result = verifier.verify_session(script)
+    if json:
+        print_json(result)
+    else:
+        from .console import Console
+        from .gui_text import print_verification
+
+        print_verification(Console(highlight=False, soft_wrap=True), result)
+    raise typer.Exit(0 if result.success else 1)
+
+
+def watch(
+    display: Annotated[
+        str | None, typer.Option("--display", metavar=":N", help="The X display; default: the environment's.")
+    ] = None,
+    window: Annotated[str | None, typer.Option("--window", metavar="ID", help="Capture this window only.")] = None,
+    interval: Annotated[
+        float | None,
+        typer.Option("--interval", min=0.05, callback=finite, metavar="SECONDS", help="Seconds between two checks."),
+    ] = None,
+    looks: Annotated[
+        int | None, typer.Option("--looks", min=1, metavar="N", help="End after this many checks.")
+    ] = None,
+    observe: Annotated[bool, typer.Option("--observe", help="Watch, never act.")] = False,
+    editor: Annotated[
+        bool | None,
+        typer.Option("--editor/--no-editor", help="Whether an editor must be in front; default: if there is one."),
+    ] = None,
+    name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "watch",
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One event per line.")] = False,
+) -> None:
+    """Check a display regularly and recover from problems, until Ctrl-C or cancel.
+
+    Example: interlock gui watch --display :1 --interval 5
+    """
+    from ..config import load
+    from ..gui import Watching, watch_display
+    from ..journal_records import InterventionEvent
+    from .console import Console
+    from .gui_text import print_event
+
+    console = Console(highlight=False, soft_wrap=True)
+
+    def show(event: InterventionEvent) -> None:
+        if json:
+            print_json(event)
+        else:
+            print_event(console, event)
+
+    wanted = Watching(
+        display=display, window=window, interval_s=interval, looks=looks, observe=observe, editor=editor, name=name
+    )
+    watch_display(load(config), wanted, show)
+
+
+def analyze(
+    images: Annotated[list[Path], typer.Argument(help="Screenshots.", metavar="IMAGE...")],
+    expect: Annotated[str | None, typer.Option("--expect", help="The file that should be open.")] = None,
+    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
+    json: Annotated[bool, typer.Option("--json", help='{"images": [{"image", "status", "confidence", ...}]}')] = False,
+) -> None:
+    """Classify screenshots by their pixels: normal, dialog, wrong_file, error, terminal, unknown.
+
+    Example: interlock gui analyze screen.png --json
+    """
+    from ..config import load
+    from ..gui import PictureJudge, read_picture
+
+    judge = PictureJudge(load(config).gui, expect)
+    judged: list[tuple[Path, AnalysisResult]] = []
+    bad = 0
+    for path in images:
+        try:
+            judged.append((path, judge.judge(read_picture(path))))
+        except BadInput as error:
+            bad += 1
+            say_error(str(error))
+    if json:
+        print_json({"images": [_plain(path, result) for path, result in judged]})
+    elif judged:
+        _print_table(judged)
+    raise typer.Exit(2 if bad else 0)
+
+
+def _plain(path: Path, result: AnalysisResult) -> dict[str, object]:
+    import msgspec
+
+    return {"image": str(path), "problem": result.is_problem, **msgspec.to_builtins(result)}
+
+
+def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from .console import Console
+    from .gui_text import STATUS
+
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for column in ("IMAGE", "STATUS", "SURE"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("SEES")
+    table.add_column("WOULD DO")
+    for path, result in judged:
+        status = result.status.value
+        table.add_row(
+            path.name,
+            Text(status, style=STATUS.get(status, "")),
+            f"{result.confidence:.2f}",
+            Text(result.description),
+            Text("; ".join(result.recovery_actions)),
+        )
+    Console(highlight=False).print(table)
+
+
+def chaos(
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed, the same faults.")] = 1,
+    faults: Annotated[int, typer.Option("--faults", min=0, metavar="N", help="Number of faults.")] = 10,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", metavar="KIND", help="Only this kind; may be repeated.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="One fault per line; the last line is the total.")] = False,
+) -> None:
+    """Inject faults into a real editor during typing, and count which are detected and recovered.
+
+    Starts its own display and editor. Exit status 0 when it ran to the end, whatever it counted.
+
+    Example: interlock gui chaos --seed 1 --faults 10
+    """
+    from ..gui.chaos import run_chaos
+    from .console import Console
+
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+
+    def say(line: str) -> None:
+        if not json:
+            console.print(line)
+
+    def show(report: FaultReport) -> None:
+        if json:
+            print_json(report)
+        else:
+            say(report.says())
+
+    report = run_chaos(seed, faults, kinds=kinds or None, say=say, on_fault=show)
+    if json:
+        print_json(report.summary())
+    else:
+        _print(report)
+
+
+def _print(report: ChaosReport) -> None:
+    from rich.table import Table
+
+    from .console import Console
+
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("FAULT", no_wrap=True)
+    for column in ("THROWN", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for row in report.rows():
+        table.add_row(*row)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(table)
+    for alarm in report.alarms:
+        console.print(f"false alarm: {alarm}", markup=False, style="red")
+    console.print(
+        f"{report.detected} of {report.faults} detected, {report.recovered} recovered, "
+        f"{report.false_alarms} false alarms in {report.looks} checks of undisturbed typing, "
+        f"files {'exact' if report.exact else 'NOT exact'} in {report.sessions} sessions"
+    )
+
 
 app = new_app(
     "GUI sessions: watch the screen, recover, verify.\n\n"

@@ -16,7 +16,7 @@ from .output import print_json, say_error
 if TYPE_CHECKING:
     from ..config import Config
     from ..gui import Replayed
-    from ..gui.orchestrator import InterventionEvent
+    from ..journal_records import InterventionEvent
 
 
 def replay(

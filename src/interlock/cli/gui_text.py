@@ -11,8 +11,7 @@ from rich.text import Text
 from .console import Console
 
 if TYPE_CHECKING:
-    from ..gui.orchestrator import InterventionEvent
-    from ..gui.verifier import VerificationResult
+    from ..journal_records import InterventionEvent, VerificationResult
 
 STATUS = {"normal": "green", "dialog": "yellow", "wrong_file": "yellow", "terminal": "yellow", "error": "red"}
 OUTCOME = {"none": "dim", "recovered": "green", "failed": "red"}

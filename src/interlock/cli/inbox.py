@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .app import new_app
-from .output import print_json, say, say_error
+from .output import print_hanging, print_json, say, say_error
 
 if TYPE_CHECKING:
     from ..report import InboxItem
@@ -73,7 +73,6 @@ def _print(item: InboxItem) -> None:
 
     from ..redact import one_line
     from .console import Console
-    from .output import print_hanging
     from .runs import moment
 
     console = Console(highlight=False)

@@ -1,4 +1,4 @@
-"""interlock incident: look at what an emergency stop left behind, and choose a way on."""
+"""interlock incidents, and incident: look at what an emergency stop left behind, and choose a way on."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core import InvalidState
+from ..core import Context, InvalidState
 from ..intervene import OptionName
 from .app import new_app
 from .completion import offer_incidents
-from .output import print_hanging, print_json, say, say_error
+from .output import ROOMY, print_hanging, print_json, print_table, say, say_error, table_console
 
 if TYPE_CHECKING:
     from ..runtime import StoredIncident
+
 
 app = new_app("Inspect an emergency stop and choose one of the four options.")
 
@@ -69,7 +70,6 @@ def continue_(
     if json:
         raise InvalidState("a continued run has no JSON output", todo="Use --summary FILE")
     from ..adapters.command import Launch
-    from ..core import Context
     from .run_result import launch_and_exit
 
     going_on = continue_run(store, stored, chosen, settings)
@@ -105,3 +105,57 @@ def _print(stored: StoredIncident) -> None:
         below = option.command if option.applicable else f"not possible: {option.reason}"
         # Not wrapped: a command is there to be copied.
         console.print(Text(f"    {below}", style="dim"), soft_wrap=True)
+
+
+list_app = new_app()
+
+
+@list_app.command()
+def incidents(
+    every: Annotated[bool, typer.Option("--all", help="Include settled ones.")] = False,
+    json: Annotated[bool, typer.Option("--json", help='{"incidents": [...]}')] = False,
+) -> None:
+    """List the incidents that need a decision.
+
+    Example: interlock incidents --all
+    """
+    from rich.table import Table
+
+    from ..runtime import Incidents
+    from .runs import moment, the_store
+
+    found = [stored for stored in Incidents(the_store()).all() if every or stored.status == "open"]
+    if json:
+        print_json(
+            {
+                "incidents": [
+                    {
+                        "id": stored.id,
+                        "run_id": stored.incident.run_id,
+                        "time": stored.incident.time,
+                        "issue": stored.incident.issue.type,
+                        "status": stored.status,
+                        "option": stored.option,
+                        "continued_by": stored.continued_by,
+                        "summary": stored.report.summary,
+                    }
+                    for stored in found
+                ]
+            }
+        )
+        return
+    console = table_console()
+    if not found:
+        console.print("No open incidents." if not every else "No incidents.")
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    # Where there is little room, what happened is worth more than when and of what kind.
+    roomy = console.width >= ROOMY
+    for column in ("INCIDENT", "RUN", *(("WHEN", "ISSUE") if roomy else ()), "STATUS"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("SUMMARY", overflow="fold")
+    for stored in found:
+        status = stored.status if stored.option is None else f"{stored.status} ({stored.option})"
+        more = (moment(stored.incident.time), stored.incident.issue.type) if roomy else ()
+        table.add_row(stored.id, stored.incident.run_id, *more, status, stored.report.summary)
+    print_table(console, table)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..core import BadInput
 from .app import new_app
 from .completion import offer_runs
-from .output import json_text
+from .output import json_text, say_error
 
 if TYPE_CHECKING:
     from ..journal import RunFolder
@@ -39,7 +40,6 @@ def logs(
 
     Example: interlock logs my-run -f
     """
-    from ..core import BadInput
     from ..journal import JournalReader
     from ..output import OutputReader, parse_since, step_window
     from .runs import the_store
@@ -61,8 +61,6 @@ def logs(
         _show_latest(reader.latest(), begins, json)
     sys.stdout.flush()
     if not folder.output.exists():
-        from .output import say_error
-
         say_error(f"no output of {run} was kept: it printed nothing, or Interlock did not start it")
 
 

@@ -10,9 +10,9 @@ import typer
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup
 
+from .app import unify
 from .exit_status import exit_with
 from .interrupt import INTERRUPTED, listen_again
-from .metavars import unify
 from .output import say_error
 from .streams import outlive_reader
 
@@ -68,7 +68,21 @@ GROUPS: dict[str, dict[str, str]] = {
         "schema": "print the JSON Schemas of messages and records",
     },
 }
-"""The commands as `interlock --help` shows them. The command `a-b` lives in the module `a_b` as `app`."""
+"""The commands as `interlock --help` shows them. Each lives in the module of its name as `app`."""
+
+HOMES = {
+    **{name: f"steer.{name}" for name in ("approve", "cancel", "escalate", "pause", "reject", "resume")},
+    "checkpoints": "checkpoint.list_app",
+    "export": "stored_runs.export_app",
+    "incidents": "incident.list_app",
+    "prune": "stored_runs.prune_app",
+    "top": "dashboards.top_app",
+    "undo": "rollback.undo_app",
+    "uninstall": "install.uninstall_app",
+    "verify": "stored_runs.verify_app",
+    "web": "dashboards.web_app",
+}
+"""Commands that share a module with others, and what they are called there."""
 
 COMMANDS: dict[str, str] = {name: about for commands in GROUPS.values() for name, about in commands.items()}
 
@@ -133,8 +147,8 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
-        command = typer.main.get_command(module.app)
+        module, _, name = HOMES.get(cmd_name, f"{cmd_name}.app").partition(".")
+        command = typer.main.get_command(getattr(importlib.import_module(f".{module}", __package__), name))
         command.name = cmd_name
         unify(command)
         return command

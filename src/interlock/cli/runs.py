@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.table import Table
 from rich.text import Text
 
-from ..config import Config, load_anyway
+from ..config import Config, load, load_anyway
 from ..core import printable
 from ..journal import RunSummary, Store
 from .output import money, say_error
@@ -57,7 +57,6 @@ def open_hub(url: str) -> HubClient:
     """A connection to the hub at this address, with the credentials of the configuration."""
     from msgspec.structs import replace
 
-    from ..config import load
     from ..link import HubClient
 
     return HubClient(replace(load().hub, url=url))
@@ -141,7 +140,10 @@ def _plain(rows: list[dict[str, str]], columns: list[str], wide: dict[str, int])
     """A long table, set by hand: it is read by programs, and rich takes half a millisecond for each line."""
 
     def set_cell(name: str, text: str) -> str:
-        text, width = printable(text), wide[name] - GAP
+        width = wide[name] - GAP
+        if text.isascii() and text.isprintable() and len(text) <= width:
+            return text.rjust(width) if name in NUMBERS else text.ljust(width)
+        text = printable(text)
         cells = _cells(text)
         if cells > width:
             text, cells = set_cell_size(text, width - 1) + "…", width

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..runtime import Plugins
 
 app = new_app()
+
+Sensitivity = Literal["low", "medium", "high"]
 
 WORTH_BYTES = 512 * 1024
 """Smaller traces are read before further processes are started."""
@@ -53,12 +55,11 @@ def scan(
     _collect_seldom()
     from ..adapters.traces import LineError
     from ..runtime import Plugins, read_mutes
-    from .scan_config import scan_config
 
     if not json:
         from .scan_table import Progress, print_scanned, print_total
     picture = _new_page(html)
-    scanner = _scanner(files, jobs, scan_config(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
+    scanner = _scanner(files, jobs, _configuration(config, sensitivity), Plugins(muted=read_mutes(Path.cwd())))
     found = bad = traces = unsaid = 0
     said: Counter[str] = Counter()
     with nullcontext() if json else Progress(files) as progress:
@@ -95,6 +96,20 @@ def scan(
     if picture is not None and html is not None:
         Path(html).write_text(picture.render(), encoding="utf-8")
     raise typer.Exit(2 if bad else 1 if found else 0)
+
+
+def _configuration(path: str | None, sensitivity: str | None) -> Config:
+    """The file's, with what the command line says on top."""
+    from msgspec.structs import replace
+
+    from ..config import load
+
+    config = load(Path(path) if path is not None else None)
+    if sensitivity is None:
+        return config
+    if sensitivity not in get_args(Sensitivity):
+        raise BadInput(f"there is no sensitivity {sensitivity!r}", todo="Known: low, medium, high")
+    return replace(config, detect=replace(config.detect, sensitivity=cast(Sensitivity, sensitivity)))
 
 
 def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugins) -> TraceScanner | ParallelScanner:

@@ -51,7 +51,7 @@ class Progress:
 
 def print_scanned(result: Scanned, progress: Progress) -> None:
     """One trace: nothing where nothing was found, else its issues and what would have been done."""
-    if not (result.went_wrong or result.ending):
+    if not (result.went_wrong or result.issues or result.ending):
         return
     console.print(Text.assemble((result.trace_id, "bold"), f"  {result.steps} steps"))
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))

@@ -1,14 +1,19 @@
-"""interlock serve: the resident supervisor."""
+"""interlock serve: the resident supervisor, and the systemd user unit that keeps it running."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ..core import InterlockError
 from .app import new_app
-from .output import say, say_error
+from .output import print_json, say, say_error
 
 app = new_app()
 
@@ -43,9 +48,7 @@ def serve(
     Example: interlock serve --config interlock.yaml
     """
     if install_service:
-        from . import service
-
-        for words in service.install_service(config):
+        for words in set_up_service(config):
             say(words)
         return
     import gc
@@ -61,7 +64,6 @@ def serve(
     from ..core import LINUX, InvalidState
     from ..journal import open_store
     from ..link import is_served, listen, serve_socket
-    from .output import print_json
 
     if hub is not None:
         # Every session reads the configuration anew, and the environment with it.
@@ -81,7 +83,7 @@ def serve(
     # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
-    warm = WarmStart() if LINUX and not in_a_run() else None
+    warm = WarmStart("interlock.cli.warm_run") if LINUX and not in_a_run() else None
 
     def look() -> None:
         if warm is not None:
@@ -125,3 +127,61 @@ def serve(
     if metrics is not None:
         metrics.close()
     path.unlink(missing_ok=True)
+
+
+UNIT = "interlock.service"
+
+TEMPLATE = """\
+[Unit]
+Description=Interlock: the resident supervisor, which resumes parked runs
+Documentation=man:systemd.service(5)
+StartLimitIntervalSec=300
+StartLimitBurst=10
+
+[Service]
+Type=exec
+ExecStart={command}
+Restart=on-failure
+RestartSec=5
+# What it supervises survives a restart.
+KillMode=process
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def unit_text(config: Path | None = None) -> str:
+    """The unit, for the interpreter that runs now."""
+    words = [sys.executable, "-m", "interlock", "serve", *(("--config", str(config.resolve())) if config else ())]
+    return TEMPLATE.format(command=" ".join(map(_quoted, words)))
+
+
+def unit_path() -> Path:
+    """Where a user's units are."""
+    home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+    return Path(home) / "systemd" / "user" / UNIT
+
+
+def set_up_service(config: Path | None = None) -> list[str]:
+    """Write the unit, and start it where a systemd of this user answers; what was done, in words."""
+    path = unit_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(unit_text(config))
+    except OSError as error:
+        raise InterlockError(f"the unit cannot be written ({error.strerror})", where=str(path)) from None
+    done = [f"wrote {path}"]
+    control = shutil.which("systemctl")
+    for words in (("daemon-reload",), ("enable", "--now", UNIT)):
+        command = ["systemctl", "--user", *words]
+        if control is None or subprocess.run(command, capture_output=True, check=False).returncode:
+            return [*done, f"systemd did not respond; once it does: systemctl --user enable --now {UNIT}"]
+    done.append(f"enabled and started {UNIT}")
+    return [*done, "to keep it running while you are logged out: loginctl enable-linger"]
+
+
+def _quoted(word: str) -> str:
+    """A word of ExecStart: systemd reads % and $ in it."""
+    plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{plain}"' if any(char in plain for char in " \t\"'\\;") else plain

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..core import BadInput, Record
+from ..core import ENDED, BadInput, Record
 from .app import new_app
 from .completion import offer_runs
 from .output import json_text, say_error
@@ -43,7 +43,6 @@ def show(
 
     Example: interlock show my-run --kind issue --kind intervention
     """
-    from ..core import ENDED
     from ..journal import JournalReader, summarize, verify_journal
     from ..report import read_moment, read_problems
     from .console import Console

@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..checkpoint import Checkpoints
-from ..core import BadInput, NotFound, printable
+from ..checkpoint import Checkpoints, known_workspace, resolved
+from ..core import BadInput, NotFound, SystemClock, printable
 
 Progress = Callable[[int, int], None]
 
 
 def resolve_workspace(run: str | None) -> Path:
     """The workspace of a run; without one the nearest known workspace from here upwards, else this folder."""
-    from ..checkpoint import known_workspace, resolved
-
     if run is None:
         here = standing()
         return known_workspace(here) or resolved(here)
@@ -53,7 +51,6 @@ def resolve_run(run: str | None) -> str | None:
 def open_checkpoints(run: str | None = None) -> Iterator[Checkpoints]:
     """The checkpoints of a workspace; what a crash left half done is finished first, and said."""
     from ..config import load
-    from ..core import SystemClock
 
     config = load().checkpoints
     with Checkpoints.open(resolve_workspace(run), config=config, clock=SystemClock()) as found:

@@ -2,7 +2,6 @@
 
 from .._lazy import lazy
 from .load import load as load
-from .nearest import nearest as nearest
 from .trust import trust as trust
 
 __getattr__ = lazy(__name__, __file__)

@@ -10,8 +10,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from .document import is_text, line_of, value_of
 from .key_types import Key, bare, join, keys_of, without_none
-from .nearest import nearest, say_unknown
-from .problem import ConfigProblem
+from .problem import ConfigProblem, nearest, say_unknown
 
 ALIASES = {"intervention": "gui"}
 """Outermost keys that are accepted for another one."""

@@ -8,10 +8,8 @@ from msgspec import inspect, structs
 
 from .document import UnreadableDocument, parse
 from .document_check import ALIASES, WRONG, DocumentCheck
-from .key_types import Key, join, keys_of, root, without_none
-from .nearest import say_unknown
-from .problem import ConfigProblem
-from .variables import PREFIX, is_override
+from .key_types import PREFIX, Key, is_override, join, keys_of, root, without_none
+from .problem import ConfigProblem, say_unknown
 
 NOTHING = ("", "null", "~")
 """What takes a key that may be empty back to empty."""

@@ -1,4 +1,4 @@
-"""Shape: the configuration's types as something to walk along: sections, keys, what each one takes."""
+"""Shape: the configuration's types as something to walk along: sections, keys, what each takes, its variable."""
 
 from __future__ import annotations
 
@@ -101,3 +101,11 @@ def _choices(hint: object) -> tuple[str, ...]:
         if words := _choices(part):
             return words
     return ()
+
+
+PREFIX = "INTERLOCK_"
+
+
+def is_override(name: str) -> bool:
+    """INTERLOCK_A__B sets a.b, and INTERLOCK_A the whole of a; INTERLOCK_SOCKET and its like are none of them."""
+    return name.startswith(PREFIX) and ("__" in name or name.removeprefix(PREFIX).lower() in Config.__struct_fields__)

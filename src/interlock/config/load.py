@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from ..core import CLAUSE_KEYS, BadInput, Clause, check_glob, from_plain, user_folder
+from .key_types import is_override, root
 from .problem import ConfigProblem
 from .schema import Config
-from .variables import is_override
 
 FILE_NAME = "interlock.yaml"
 
@@ -110,7 +110,6 @@ def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = 
     from .document import UnreadableDocument, read
     from .document_check import DocumentCheck
     from .environment import overrides
-    from .key_types import root
     from .rules import check
     from .trust import is_trusted, merge, split
 
@@ -153,7 +152,6 @@ def _read_document(file: Path) -> tuple[dict[str, object], Mapping[str, int]]:
     """The values and the line of each key."""
     from .document import UnreadableDocument, read
     from .document_check import DocumentCheck
-    from .key_types import root
 
     walk = DocumentCheck(str(file))
     try:

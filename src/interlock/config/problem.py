@@ -1,12 +1,14 @@
-"""ConfigProblem: one thing that is wrong, or doubtful, in a configuration, and where."""
+"""ConfigProblem: one thing that is wrong, or doubtful, in a configuration, and where; and which key was meant."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, inspect
 
 from ..core import BadInput
+from .key_types import homes_of, join, keys_of, sections
 
 
 class ConfigProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -29,3 +31,45 @@ class ConfigProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         return str(self.error())
+
+
+CLOSE = 60
+"""Similarity (0 to 100) from which a name is offered as the one that was meant."""
+
+PART = 4
+"""A shorter word is a part of too many others to mean one of them."""
+
+
+def say_unknown(name: str, path: str, section: inspect.StructType) -> tuple[str, str]:
+    """What is wrong with a key that the section does not have, and what to write instead."""
+    if homes := [home for home in homes_of(name) if home != path]:
+        # At the outermost level a key has no section to belong to.
+        places = [home or "the outermost level" for home in homes]
+        return f"{name} belongs under {_either(places)}", "Move it there."
+    own = nearest(name, keys_of(section))
+    if own is None:
+        everywhere = {join(home, key): key for home, kind in sections().items() for key in keys_of(kind)}
+        elsewhere = nearest(name, set(everywhere.values()), cutoff=80)
+        if elsewhere:
+            home = next(where for where, key in everywhere.items() if key == elsewhere)
+            return "unknown key", f"Did you mean {home}?"
+    if own is None:
+        return "unknown key", f"Known here: {', '.join(keys_of(section))}."
+    return "unknown key", f"Did you mean {own}?"
+
+
+def nearest(word: str, words: Iterable[str], cutoff: int = CLOSE) -> str | None:
+    """The most similar word, else one that has this one as a part, if any."""
+    from rapidfuzz import process
+    from rapidfuzz.fuzz import partial_ratio, ratio
+
+    choices = sorted(words)
+    found = process.extractOne(word.lower(), choices, scorer=ratio, score_cutoff=cutoff)
+    if found is None and len(word) >= PART:
+        found = process.extractOne(word.lower(), choices, scorer=partial_ratio, score_cutoff=90)
+    return str(found[0]) if found else None
+
+
+def _either(places: list[str]) -> str:
+    *rest, last = places[:3]
+    return f"{', '.join(rest)} or {last}" if rest else last

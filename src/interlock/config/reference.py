@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
+from collections.abc import Iterator
 
-from msgspec import inspect
+import msgspec
+import yaml
+from msgspec import Struct, inspect
 
 from .document_check import expected
-from .key_types import Key, bare, keys_of, sections, without_none
-from .template import show
+from .key_types import Key, bare, join, keys_of, root, sections, without_none
+from .load import Examined
+from .schema import Config
 
 HEAD = """\
 # Configuration
@@ -106,6 +112,120 @@ def _entries(key: Key) -> dict[str, Key]:
     assert isinstance(key.kind, inspect.VarTupleType)
     assert isinstance(key.kind.item_type, inspect.StructType)
     return keys_of(key.kind.item_type)
+
+
+TEMPLATE_HEAD = """\
+# The configuration of Interlock: every key with its default.
+# Keep what you change and delete the rest; missing keys keep their defaults.
+# INTERLOCK_LIMITS__MAX_STEPS=200 in the environment overrides limits.max_steps, and so on.
+"""
+
+
+def config_template() -> str:
+    """The text that `interlock config init` writes."""
+    lines = [TEMPLATE_HEAD]
+    for key in keys_of(root()).values():
+        lines += [*_lines(key, 0), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def show(value: object) -> str:
+    """A value as YAML on one line."""
+    plain = msgspec.to_builtins(value)
+    if isinstance(plain, dict):
+        return "{" + ", ".join(f"{_word(str(name))}: {show(inner)}" for name, inner in plain.items()) + "}"
+    if isinstance(plain, (list, tuple)):
+        return "[" + ", ".join(show(inner) for inner in plain) + "]"
+    return _word(plain) if isinstance(plain, str) else json.dumps(plain)
+
+
+def _lines(key: Key, depth: int) -> list[str]:
+    indent = "  " * depth
+    lines = [f"{indent}# {key.description}"] if key.description else []
+    if key.section is None:
+        example = _example(key)
+        return [*lines, *(f"{indent}# {line}" for line in example), f"{indent}{key.name}: {show(key.default)}"]
+    lines.append(f"{indent}{key.name}:")
+    for inner in keys_of(key.section).values():
+        lines += _lines(inner, depth + 1)
+    return lines
+
+
+def _example(key: Key) -> list[str]:
+    """For a list of whole entries, how one looks."""
+    if isinstance(key.kind, inspect.VarTupleType) and isinstance(key.kind.item_type, inspect.StructType):
+        inner = keys_of(key.kind.item_type).values()
+        entry = ", ".join(f"{k.name}: {'...' if k.required else show(k.default)}" for k in inner)
+        return [f"- {{{entry}}}"]
+    return []
+
+
+def _word(text: str) -> str:
+    """A text as YAML: bare where it cannot be taken for anything else."""
+    letters = text.replace("-", "").replace("_", "")
+    doubtful = text.lower() in ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
+    if letters.isalpha() and letters.isascii() and text[0].isalpha() and not doubtful:
+        return text
+    # Not as JSON: YAML does not join the two halves of a character beyond 16 bits.
+    return str(yaml.safe_dump(text, default_style='"', width=sys.maxsize)).rstrip("\n")
+
+
+class EffectiveValue(Struct, frozen=True):
+    """One key as it holds now; `source` is empty for a default."""
+
+    path: str
+    value: object
+    source: str
+    changed: bool
+
+
+def settings(examined: Examined) -> Iterator[EffectiveValue]:
+    """Every key that is not a section, in the order of the model."""
+    yield from _walk(examined, visible(examined.config), Config(), "")
+
+
+def visible(config: Config) -> Config:
+    """The configuration as it may be shown: addresses without their credentials."""
+    channels = {name: f"{url.partition(':')[0]}://***" for name, url in config.notifications.channels.items()}
+    url = re.sub(r"//[^/@,]*@", "//***@", config.hub.url) if config.hub.url else config.hub.url
+    return msgspec.structs.replace(
+        config,
+        notifications=msgspec.structs.replace(config.notifications, channels=channels),
+        hub=msgspec.structs.replace(config.hub, url=url),
+    )
+
+
+def render(examined: Examined) -> str:
+    """The configuration in force as YAML, with a comment after every value that is set."""
+    lines: list[str] = []
+    open_sections: list[str] = []
+    for setting in settings(examined):
+        *homes, name = setting.path.split(".")
+        shared = 0
+        while shared < min(len(homes), len(open_sections)) and homes[shared] == open_sections[shared]:
+            shared += 1
+        lines += [f"{'  ' * depth}{homes[depth]}:" for depth in range(shared, len(homes))]
+        open_sections = homes
+        remark = f"  # {setting.source}" if setting.source else ""
+        lines.append(f"{'  ' * len(homes)}{name}: {show(setting.value)}{remark}")
+    return "\n".join(lines) + "\n"
+
+
+def _walk(examined: Examined, section: Struct, default: Struct, path: str) -> Iterator[EffectiveValue]:
+    for name in section.__struct_fields__:
+        value, standard, here = getattr(section, name), getattr(default, name), join(path, name)
+        if isinstance(value, Struct):
+            yield from _walk(examined, value, standard, here)
+        else:
+            yield EffectiveValue(here, value, _source(examined, here), value != standard)
+
+
+def _source(examined: Examined, path: str) -> str:
+    """Where a key was set: itself, or the first part of it that was."""
+    if path in examined.sources:
+        return examined.sources[path]
+    inside = [source for key, source in examined.sources.items() if key.startswith((f"{path}.", f"{path}["))]
+    return inside[0] if inside else ""
 
 
 if __name__ == "__main__":

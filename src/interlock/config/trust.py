@@ -164,3 +164,18 @@ def _content(file: Path) -> bytes:
         return file.read_bytes()
     except OSError:
         return b""
+
+
+def private_files(config: Config) -> tuple[Path, ...]:
+    """What a person proves with that they are the person, whether it exists or not. No agent reads these files."""
+    from ..core import key_paths
+
+    return (*key_paths(), *named_files(config))
+
+
+def named_files(config: Config) -> tuple[Path, ...]:
+    """Those that the configuration puts somewhere else than where Interlock has them by itself."""
+    hub, store = config.hub, config.store.dir
+    named = [hub.key_file, hub.credentials_file, hub.token_file, hub.tls.get("key_file")]
+    named += [f"{store}/{name}" for name in (".key", ".web-token")] if store else []
+    return tuple(Path(name).expanduser().absolute() for name in named if name)

@@ -19,9 +19,11 @@ READ = 16_000
 MOST = 48
 """Clauses of one task."""
 PHRASE = 200
+TASKS = 256
 REMEMBERED = 2048
 SHORT = 1_000
-"""Lines that are not read twice, and characters of one: the tasks of recorded traces are mostly the same words."""
+"""Tasks and lines that are not read twice, and characters of such a line: the tasks of recorded traces are mostly the
+same words."""
 
 _PASTED = late_pattern(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
@@ -30,7 +32,10 @@ _PASTED = late_pattern(
     re.DOTALL | re.IGNORECASE,
 )
 """What is quoted in a task and not said by it."""
-_SPLIT = late_pattern(r"(?<=[.!?;])[\"')`]*\s+(?=[A-Z`\"'(*-])|\n+|(?<=\s)[-–—](?=\s)|;\s+")
+_SPLIT = late_pattern(
+    # Few letters can begin one, and to look for these first is faster.
+    r"(?=[\"')`\s;–—-])(?:(?<=[.!?;])[\"')`]*\s+(?=[A-Z`\"'(*-])|\n+|(?<=\s)[-–—](?=\s)|;\s+)"
+)
 _BULLET = late_pattern(r"^\s*(?:[-*+•]|\d{1,2}[.)]|\(\d{1,2}\)|[a-z][.)]|#{1,6}|\*\*)\s*(?:\[[ xX]?\]\s*)?")
 _QUOTED_LINE = late_pattern(r"^\s*>")
 
@@ -223,6 +228,7 @@ _ORDER = late_pattern(
 _MUST = late_pattern(rf"\bmust\s+(?:still\s+|all\s+|also\s+)?{_PASSES}", re.IGNORECASE)
 
 
+@lru_cache(TASKS)
 def clauses_in(task: str, source: str = SOURCE, *, runs: bool = True) -> tuple[Clause, ...]:
     """The clauses that a task's words give; with `runs` false none that has a command run."""
     found: dict[tuple[str, str], Clause] = {}

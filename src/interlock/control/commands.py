@@ -6,8 +6,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from ..core import Status, from_plain
-from .effects import Desired, LogEntry
-from .events import Actuated, Executed, Held, Released
+from .events import Actuated, Desired, Executed, Held, LogEntry, Released
 from .messages import (
     ABORT_REASONS,
     AbortReason,

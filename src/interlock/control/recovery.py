@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from ..core import Record, Status, from_json, json_decoder
 from .decoding import decode_current, fingerprint_of
 from .messages import Abort, CurrentMessage, Done, Request, Result, State
-from .state import ClockReading, ControlState, InFlight
-from .stored_results import StoredResult, StoredResults
+from .state import ClockReading, ControlState, InFlight, StoredResult, StoredResults
 
 
 def recover(

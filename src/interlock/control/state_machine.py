@@ -6,15 +6,16 @@ from msgspec.structs import replace
 
 from . import commands
 from .decoding import Malformed, NotForUs, UnreadableMessage, decode_request, fingerprint_of
-from .effects import Effect, LogEntry
 from .events import (
     Actuated,
     ClientRefused,
+    Effect,
     Event,
     Executed,
     Held,
     IterationEnded,
     IterationStarted,
+    LogEntry,
     ModelSeen,
     OwnerStarted,
     PersonAnswered,

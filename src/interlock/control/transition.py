@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .effects import Actuate, Audit, Desired, Effect, Execute, LogEntry, Persist, Send
+from .events import Actuate, Audit, Desired, Effect, Execute, LogEntry, Persist, Send
 from .messages import (
     ABORT_REASONS,
     Abort,
@@ -21,8 +21,7 @@ from .messages import (
     encode,
     format_time,
 )
-from .state import ClockReading, ControlState
-from .stored_results import StoredResult
+from .state import ClockReading, ControlState, StoredResult
 
 
 class Transition:

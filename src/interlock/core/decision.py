@@ -1,4 +1,4 @@
-"""Decision: the answer to "may this step continue?", as a value that the adapter acts on."""
+"""Review: the verdict on a step; Decision: may it continue? Directive: what that asks of the outside. Message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,30 @@ from typing import Literal
 
 from msgspec import Struct
 
-from .message import Message
+from .limits import Limits
+from .step import Step
+
+
+class MessageMeta(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """Why a message was injected. Never shown to the model unless an adapter has no other place for it."""
+
+    intervention: str
+    issue: str
+    time: float
+    run_id: str
+    step: int
+    type: str = "intervention"
+    limits: Limits | None = None
+    checkpoint_id: str | None = None
+
+
+class Message(Struct, frozen=True, omit_defaults=True):
+    """One message; the role is neutral, each adapter turns it into what its provider accepts."""
+
+    content: str
+    role: Literal["system", "user"] = "user"
+    meta: MessageMeta | None = None
+
 
 DecisionAction = Literal["proceed", "deny", "rewrite", "hold", "defer", "stop"]
 
@@ -26,3 +49,123 @@ class Decision(Struct, frozen=True, omit_defaults=True):
 
 
 PROCEED = Decision()
+
+
+class Inject(Struct, frozen=True, tag_field="do", tag="inject"):
+    """Put a message into the conversation at the next place where the provider accepts one."""
+
+    message: Message
+
+
+class SetLimits(Struct, frozen=True, tag_field="do", tag="set_limits"):
+    """Hold the run to these limits from now on; those named in `windowed` count per `window_s`, not per run."""
+
+    limits: Limits
+    reason: str = ""
+    windowed: tuple[str, ...] = ()
+    window_s: float = 60.0
+
+
+class Delay(Struct, frozen=True, tag_field="do", tag="delay"):
+    """Wait before the next call."""
+
+    seconds: float
+    reason: str = ""
+
+
+class Deny(Struct, frozen=True, tag_field="do", tag="deny"):
+    """Refuse this call and say what to do instead."""
+
+    reason: str
+    instead: str = ""
+
+
+class Rewrite(Struct, frozen=True, tag_field="do", tag="rewrite"):
+    """Run the call with these arguments instead."""
+
+    arguments: dict[str, object]
+    reason: str = ""
+
+
+class Hold(Struct, frozen=True, tag_field="do", tag="hold"):
+    """Let nothing through until a person says so, or `until` the time when a parked run resumes by itself."""
+
+    reason: str
+    kind: Literal["pause", "approval", "recovery", "limit", "parked"] = "pause"
+    until: float = 0.0
+
+
+class Defer(Struct, frozen=True, tag_field="do", tag="defer"):
+    """End the process now and take this very call up again later."""
+
+    reason: str
+
+
+class Restore(Struct, frozen=True, tag_field="do", tag="restore"):
+    """Take files, conversation and context back to a checkpoint."""
+
+    checkpoint_id: str
+    paths: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Stop(Struct, frozen=True, tag_field="do", tag="stop"):
+    """End the run now."""
+
+    reason: str
+    incident_id: str | None = None
+
+
+class Notify(Struct, frozen=True, tag_field="do", tag="notify"):
+    """Tell people."""
+
+    title: str
+    text: str
+    level: Literal["info", "warning", "critical"] = "warning"
+
+
+class SwitchModel(Struct, frozen=True, tag_field="do", tag="switch_model"):
+    """Continue with another model."""
+
+    model: str
+    reason: str = ""
+
+
+Directive = Inject | SetLimits | Delay | Deny | Rewrite | Hold | Defer | Restore | Stop | Notify | SwitchModel
+
+
+Verdict = Literal["allow", "warn", "modify", "block"]
+Level = Literal["low", "medium", "high", "critical"]
+
+VERDICTS: tuple[Verdict, ...] = ("allow", "warn", "modify", "block")
+"""From the mildest to the strongest: the strongest rule wins."""
+
+
+class Review(Struct, frozen=True, omit_defaults=True):
+    """Verdict, with what it rests on and what to do instead.
+
+    `rewrite` holds the tool's arguments in a safe form where one is known; `action` is the strongest thing that the
+    step does: read, create, modify, network, delete, unknown or unparsable. With `ask` the call waits for a person; the
+    verdict holds if no person can be asked.
+    """
+
+    verdict: Verdict
+    risk: float = 0.0
+    rationality: float = 1.0
+    rules: tuple[str, ...] = ()
+    reason: str = ""
+    instead: str = ""
+    rewrite: dict[str, object] | None = None
+    action: str = ""
+    ask: bool = False
+
+
+class Seen(Struct, frozen=True):
+    """What a detector observes: a step and the review that it got, if any.
+
+    `absent` are the files that it claims to have written and that are not on the disk; None if that was not checked.
+    """
+
+    step: Step
+    review: Review | None = None
+    absent: tuple[str, ...] | None = None

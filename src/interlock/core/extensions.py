@@ -88,19 +88,27 @@ OURS = b"[interlock."
 
 def entry_points_of(group: str) -> Iterable[EntryPoint]:
     """The entry points of a group. Most machines have none, and to ask the library is a twelfth of a start."""
-    if not _may_have_any(tuple(sys.path)):
+    if not _may_have_any(tuple((place, _changed(place or os.curdir)) for place in sys.path)):
         return ()
     from importlib.metadata import entry_points
 
     return entry_points(group=group)
 
 
+def _changed(place: str) -> int:
+    """When something was installed there, or removed; 0 if it is not there."""
+    try:
+        return os.stat(place).st_mtime_ns  # noqa: PTH116  at every start
+    except OSError:
+        return 0
+
+
 @lru_cache(1)
-def _may_have_any(path: tuple[str, ...]) -> bool:
+def _may_have_any(path: tuple[tuple[str, int], ...]) -> bool:
     """Whether a package says so, or is where we cannot look ourselves."""
     if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
         return True
-    return any(_names_us(place or os.curdir) for place in path)
+    return any(_names_us(place or os.curdir) for place, _ in path)
 
 
 def _names_us(place: str) -> bool:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from .context import Context
-from .regular_expressions import late_pattern
+from .patterns import late_pattern
 
 FILES = 4
 """Files that one task points to."""

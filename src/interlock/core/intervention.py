@@ -1,10 +1,12 @@
-"""The ladder: the five interventions by name and order, and what one leaves in the history."""
+"""The ladder: the five interventions by name and order, and what one leaves in the history and for people."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from msgspec import Struct
+
+from .issue import Issue
 
 InterventionType = Literal[
     "soft_correction", "context_reinforcement", "resource_throttling", "checkpoint_rollback", "emergency_stop"
@@ -58,3 +60,23 @@ class Intervention(Struct, frozen=True, omit_defaults=True, kw_only=True):
     reason: str = ""
     details: dict[str, object] = {}
     episode: str | None = None
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What to do, within which bounds, how to know that it worked, and what comes if it did not."""
+
+    id: str
+    issue: Issue
+    steps: tuple[str, ...]
+    constraints: tuple[str, ...]
+    success_criteria: tuple[str, ...]
+    escalation_path: tuple[str, ...]
+
+
+class RollbackEntry(Struct, frozen=True, kw_only=True):
+    """What a rollback leaves in the run's history."""
+
+    from_state: dict[str, object]
+    to_checkpoint: str
+    time: float
+    type: Literal["rollback"] = "rollback"

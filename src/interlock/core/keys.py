@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from msgspec import Struct
 
 from .errors import BadInput, NotFound
-from .user_folders import user_folder
+from .files import user_folder
 
 if TYPE_CHECKING:
     from nacl.signing import VerifyKey

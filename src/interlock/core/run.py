@@ -1,10 +1,11 @@
-"""RunSpec: what a run is; status: how it is."""
+"""RunSpec: what a run is; status: how it is; liveness: what it is doing right now; Record: one entry of its journal."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 Status = Literal["running", "pausing", "paused", "done", "aborted"]
 
@@ -29,3 +30,79 @@ class RunSpec(Struct, frozen=True, omit_defaults=True, kw_only=True):
     model: str | None = None
     issue_id: str | None = None
     labels: tuple[str, ...] = ()
+
+
+RECORD_VERSION = 1
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """What happened, in order. `body` is the JSON of the record's kind."""
+
+    seq: int
+    run_id: str
+    time: float
+    kind: str
+    body: Raw
+    v: int = RECORD_VERSION
+
+
+class LostRecord(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """kind `lost`: a record of `kind` could not be written, and why; or so many `entries` were dropped unseen."""
+
+    kind: str = ""
+    reason: str = ""
+    entries: int = 0
+
+
+LivenessWord = Literal[
+    "working",
+    "waiting for the model",
+    "waiting for a tool",
+    "waiting for a person",
+    "parked",
+    "paused",
+    "wedged",
+]
+
+WedgedKind = Literal[
+    "half-open stream",
+    "only pings",
+    "client spins",
+    "client deadlocked",
+    "tool reads the terminal",
+    "tool waits for input",
+    "tool never ends",
+    "pipe held by a child",
+    "owner hung",
+    "disk full",
+    "network gone",
+    "empty answers",
+    "client prompt",
+]
+"""The ways in which a run hangs. What only a person can answer is shown as `waiting for a person`, with its kind."""
+
+
+class Liveness(Struct, frozen=True, omit_defaults=True):
+    """One word that is never a guess.
+
+    `since` is when it became true, in seconds since the epoch. `evidence` says what was measured. `question` is the
+    text that a person has to answer. `wedged` is the way in which the run hangs. `wake` is when a parked run resumes
+    by itself; None if it waits for a person.
+    """
+
+    word: LivenessWord
+    since: float
+    evidence: str = ""
+    question: str | None = None
+    wedged: WedgedKind | None = None
+    wake: float | None = None
+
+    @property
+    def words(self) -> str:
+        """The word, with the way in which the run hangs or the time of day when it resumes."""
+        if self.word == "parked" and self.wake is not None:
+            then = datetime.fromtimestamp(self.wake)
+            return f"parked until {then:{'%H:%M' if then.date() == datetime.now().date() else '%Y-%m-%d %H:%M'}}"
+        if self.word == "parked":
+            return "parked: needs you"
+        return f"{self.word}: {self.wedged}" if self.wedged else self.word

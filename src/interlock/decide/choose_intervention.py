@@ -9,18 +9,11 @@ from msgspec.structs import replace
 from ..config import Interventions
 from ..core import LADDER, BadInput, Capability, Intervention, Issue, Outcome, RunState
 from ..intervene import BUILT_IN, Custom, Stopped, Templates, custom_interventions, pause_for_person
-from .apply_rung import apply_rung
-from .capabilities import can_restore
-from .effectiveness import judge
-from .history import remember
-from .ladder import TOP, Ladder
-from .obstacles import before_acting, before_limit
+from .ladder import TOP, Ladder, apply_rung, can_restore
 from .progressive import Progressive
-from .registry import find_strategy
-from .ruling import Observed, Ruling, Rulings
-from .state import ControllerState, PendingEffect
-from .strategies import PROGRESSIVE, Situation, Strategy, level_from
-from .weighed_issue import IssueWeight, WeighedIssue, answerable, weigh
+from .ruling import IssueWeight, Observed, Ruling, Rulings, WeighedIssue, answerable, before_acting, before_limit, weigh
+from .state import ControllerState, PendingEffect, judge, remember
+from .strategies import PROGRESSIVE, Situation, Strategy, find_strategy, level_from
 
 Ruled = tuple[ControllerState, RunState, Ruling]
 

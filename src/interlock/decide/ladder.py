@@ -1,15 +1,26 @@
-"""The rules of the ladder: from what a strategy wants to the rung that is taken."""
+"""The rules of the ladder: from what a strategy wants to the rung that is taken, its needs, and its intervention."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from ..config import Interventions
-from ..core import DESTRUCTIVE_ACTION, LADDER, PAUSE, Capability, Issue
-from ..intervene import Custom
-from .capabilities import NEEDS
+from ..core import DESTRUCTIVE_ACTION, LADDER, PAUSE, Capability, InterventionType, Issue, RunState
+from ..intervene import (
+    FIRST,
+    Attempt,
+    Custom,
+    InterventionResponse,
+    Templates,
+    checkpoint_rollback,
+    context_reinforcement,
+    emergency_stop,
+    pause_for_person,
+    resource_throttling,
+    soft_correction,
+)
 from .state import TypeState
 
 TOP = len(LADDER) - 1
@@ -121,3 +132,47 @@ class Ladder(Struct, frozen=True):
         if custom is None and LADDER[level] == "checkpoint_rollback" and not restorable:
             return "a workspace that can be restored"
         return ""
+
+
+NEEDS: Mapping[InterventionType, frozenset[Capability]] = {
+    "soft_correction": frozenset({"inject"}),
+    "context_reinforcement": frozenset({"inject"}),
+    "resource_throttling": frozenset(),
+    "checkpoint_rollback": frozenset(),
+    "emergency_stop": frozenset({"stop"}),
+}
+"""What the adapter must be able to do. Throttling and rollback are the runtime's own work: throttling delays and
+refuses calls and limits the process; rollback needs a workspace that can be restored, see `can_restore`."""
+
+
+def can_restore(run: RunState) -> bool:
+    """Whether there is a workspace to undo; whether a safe checkpoint exists, the rung itself answers."""
+    return run.context.workspace is not None or bool(run.checkpoints)
+
+
+def apply_rung(
+    rung: Rung,
+    issue: Issue,
+    run: RunState,
+    config: Interventions,
+    now: float,
+    templates: Templates,
+    attempt: Attempt = FIRST,
+) -> InterventionResponse:
+    """What the rung's intervention gives; `attempt` says what was tried before in the same episode."""
+    if rung.pause:
+        return pause_for_person(issue, run, now, attempt.tried() or rung.reasons[-1])
+    if rung.custom is not None:
+        return rung.custom.apply(issue, run, config, now)
+    match rung.name:
+        case "soft_correction":
+            return soft_correction(issue, run, now, templates, attempt)
+        case "context_reinforcement":
+            return context_reinforcement(issue, run, config.context_reinforcement, now, attempt)
+        case "resource_throttling":
+            return resource_throttling(issue, run, config.resource_throttling, now, attempt)
+        case "checkpoint_rollback":
+            window = config.resource_throttling.metrics_window_seconds
+            return checkpoint_rollback(issue, run, config.checkpoint_rollback, now, attempt, window_s=window)
+        case _:
+            return emergency_stop(issue, run, config, now)

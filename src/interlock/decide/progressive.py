@@ -21,16 +21,12 @@ from ..core import (
     RunState,
 )
 from ..intervene import Attempt, Continue, Custom, InterventionResponse, RecoveryNeeded, Stopped, Templates
-from .apply_rung import apply_rung
-from .capabilities import can_restore
 from .episode import KEPT_SAID, Episode, started
 from .episode_tracking import follow, relapse_rung, start_rung
-from .history import remember
-from .ladder import TOP, Ladder, Rung
-from .ruling import Observed, Ruling, Rulings
-from .score import band
-from .state import ControllerState
-from .weighed_issue import IssueWeight, WeighedIssue, weigh
+from .ladder import TOP, Ladder, Rung, apply_rung, can_restore
+from .ruling import IssueWeight, Observed, Ruling, Rulings, WeighedIssue, weigh
+from .state import ControllerState, remember
+from .strategies import band
 
 ROLLBACK = LADDER.index("checkpoint_rollback")
 

@@ -1,11 +1,18 @@
-"""Ruling: what the controller makes of one issue; Rulings: of all that came together."""
+"""Ruling: what the controller makes of one issue, once it is weighed, or why it gets no answer; Rulings: of all."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Sequence
 
-from ..core import Directive, Intervention, Issue, RunState, Sign, Stuck
-from ..intervene import InterventionResponse
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..config import Interventions
+from ..core import ENDED, SEVERITIES, Directive, Intervention, Issue, Outcome, RunState, Sign, Stuck
+from ..intervene import Continue, InterventionResponse
+from .ladder import Rung
+from .state import COOLDOWN_S, ESCALATION_DELAY_S, ControllerState
+from .strategies import combined, score
 
 
 class Sighting(Struct, frozen=True):
@@ -58,3 +65,119 @@ class Rulings(Struct, frozen=True, kw_only=True):
     def directives(self) -> tuple[Directive, ...]:
         """Everything to carry out, in order."""
         return tuple(directive for ruling in self.rulings for directive in ruling.directives)
+
+
+class IssueWeight(Struct, frozen=True):
+    """How bad an issue is, with what was tried in vain before."""
+
+    issue: Issue
+    score: float
+    combined: float
+    escalation: int
+
+    @property
+    def strength(self) -> tuple[float, int]:
+        """What orders issues that come together."""
+        return self.combined, SEVERITIES.index(self.issue.severity or "medium")
+
+
+class WeighedIssue(Struct, frozen=True):
+    """A weighed issue and the rung for it; `reasons` say how that was found."""
+
+    weight: IssueWeight
+    rung: Rung
+    reasons: tuple[str, ...]
+
+    @property
+    def issue(self) -> Issue:
+        return self.weight.issue
+
+    @property
+    def critical(self) -> bool:
+        return answerable(self.issue).severity == "critical"
+
+    def intervention(
+        self, number: int, run: RunState, now: float, outcome: Outcome, reasons: tuple[str, ...]
+    ) -> Intervention:
+        """What is recorded of it."""
+        return Intervention(
+            id=f"i{number}",
+            type=self.rung.name,
+            level=self.rung.level,
+            issue_id=self.issue.id,
+            issue_type=self.issue.type,
+            step=max(run.step, self.issue.step),
+            time=now,
+            outcome=outcome,
+            reason="; ".join(reasons),
+            details={"score": self.weight.score, "combined": self.weight.combined, "why": list(self.reasons)},
+        )
+
+    def ruling(
+        self, made: Intervention, answer: InterventionResponse | None, observe: bool, *, escalated: bool = False
+    ) -> Ruling:
+        """What follows from it: nothing is carried out where the controller only observes."""
+        asked = answer.directives if answer else ()
+        return Ruling(
+            issue=self.issue,
+            score=self.weight.score,
+            combined=self.weight.combined,
+            intervention=made,
+            answer=answer,
+            directives=() if observe else asked,
+            would=asked if observe else (),
+            escalated=escalated and not observe,
+        )
+
+
+def answerable(issue: Issue) -> Issue:
+    """An issue as it is answered: an attempt that was blocked has done no harm, however bad it would have been."""
+    return replace(issue, severity="medium") if issue.details.get("prevented") is True else issue
+
+
+def weigh(state: ControllerState, issue: Issue, now: float) -> IssueWeight:
+    """The score of an issue, and the same with the escalation of its type."""
+    value, escalation = score(answerable(issue)), state.of(issue.type).escalation(now)
+    return IssueWeight(issue, value, combined(value, escalation), escalation)
+
+
+Obstacle = tuple[Outcome, str]
+
+
+def before_limit(
+    case: WeighedIssue, config: Interventions, run: RunState, earlier: Sequence[Ruling]
+) -> Obstacle | None:
+    """What is in the way of anything at all, also of a pause at the limit."""
+    acted = [ruling for ruling in earlier if ruling.answer is not None]
+    if not config.enabled:
+        return "not_applied", "interventions are switched off"
+    if run.status in ENDED:
+        return "not_applied", "the run has ended"
+    if any(_is_final(ruling) for ruling in acted):
+        return "held_back", "a more severe issue was handled with a rollback, a pause or a stop"
+    if acted and (not case.critical or any(ruling.issue.type == case.issue.type for ruling in acted)):
+        return "held_back", "a more severe issue is handled first"
+    if run.status in ("pausing", "paused") and not case.critical:
+        return "held_back", "the run waits for a person"
+    return None
+
+
+def before_acting(case: WeighedIssue, config: Interventions, state: ControllerState, now: float) -> Obstacle | None:
+    """What is in the way of this rung: capabilities, cooldown, escalation delay. Critical issues pass the times."""
+    if not case.rung.applicable:
+        return "not_applied", "the adapter cannot apply it"
+    if case.critical:
+        return None
+    configured = config.intervention_cooldown_seconds
+    cooldown = COOLDOWN_S if configured is None else configured
+    if state.last_acted is not None and now - state.last_acted < cooldown:
+        return "held_back", f"cooldown: less than {cooldown:g} s since the last intervention"
+    known, given = state.of(case.issue.type), config.strategy.escalation_delay_seconds
+    delay = ESCALATION_DELAY_S if given is None else given
+    if known.is_escalation(case.rung.level) and known.escalated_at is not None and now - known.escalated_at < delay:
+        return "held_back", f"escalation delay: less than {delay:g} s since this type last escalated"
+    return None
+
+
+def _is_final(ruling: Ruling) -> bool:
+    return not isinstance(ruling.answer, Continue) or bool(ruling.answer.history)

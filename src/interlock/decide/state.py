@@ -1,14 +1,60 @@
-"""ControllerState: everything that a controller remembers, storable at any point."""
+"""ControllerState: everything that a controller remembers, storable at any point; and whether interventions worked."""
 
 from __future__ import annotations
+
+from collections.abc import Collection, Iterable
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import Intervention
+from ..config import Interventions
+from ..core import HISTORY, Intervention, Issue, RunState
 from .episode import Episode
-from .pace import Pace
-from .score import HIGHEST_ESCALATION
+from .strategies import HIGHEST_ESCALATION
+
+COOLDOWN_S = 30.0
+"""Time between two interventions, unless the run is quicker than that."""
+ESCALATION_DELAY_S = 120.0
+"""Time before a stronger one, likewise."""
+COOLDOWN_CALLS = 1
+ESCALATION_CALLS = 3
+"""The same in calls of the run's own pace: at 0.4 s a call, 30 s would be 75 wasted ones."""
+KEPT = 15
+
+
+class Pace(Struct, frozen=True, omit_defaults=True):
+    """The times between the last calls."""
+
+    last: float | None = None
+    gaps: tuple[float, ...] = ()
+
+    def called(self, now: float) -> Pace:
+        """After one more call."""
+        if self.last is None:
+            return Pace(now)
+        return Pace(now, (*self.gaps, max(0.0, now - self.last))[-KEPT:])
+
+    @property
+    def call_s(self) -> float | None:
+        """The median time of a call; None while there is none."""
+        if not self.gaps:
+            return None
+        ordered, middle = sorted(self.gaps), len(self.gaps) // 2
+        return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+    def cooldown(self, config: Interventions) -> float:
+        """Seconds between two interventions: as configured, else whatever is shorter."""
+        configured = config.intervention_cooldown_seconds
+        return self._shorter(COOLDOWN_S, COOLDOWN_CALLS) if configured is None else configured
+
+    def escalation_delay(self, config: Interventions) -> float:
+        """Seconds before a stronger one."""
+        configured = config.strategy.escalation_delay_seconds
+        return self._shorter(ESCALATION_DELAY_S, ESCALATION_CALLS) if configured is None else configured
+
+    def _shorter(self, seconds: float, calls: int) -> float:
+        return seconds if self.call_s is None else min(seconds, calls * self.call_s)
+
 
 WINDOW_SECONDS = 300.0
 """How long an ineffective intervention counts towards escalation and the repeat rule."""
@@ -135,3 +181,36 @@ def count_anew(state: ControllerState) -> ControllerState:
         for one in state.episodes
     )
     return replace(state, failed=0, episodes=episodes)
+
+
+def judge(
+    state: ControllerState, step: int, seen_types: Collection[str], progressed: bool, steps_needed: int
+) -> tuple[ControllerState, list[Intervention]]:
+    """Judge what waits for judgement after a step; returns the interventions whose outcome is now known.
+
+    One has failed as soon as its issue type comes back, and has worked when `steps_needed` steps passed without it
+    and with progress. Without progress it waits on, until there is some or the issue comes back.
+    """
+    if not state.pending:
+        return state, []
+    waiting: list[PendingEffect] = []
+    judged: list[Intervention] = []
+    for entry in state.pending:
+        made, passed = entry.made, step - entry.made.step
+        progress = entry.progressed or (progressed and passed > 0)
+        came_back = made.issue_type in seen_types and passed > 0
+        if not came_back and not (passed >= steps_needed and progress):
+            waiting.append(PendingEffect(made, progress))
+            continue
+        outcome = replace(made, outcome="failure" if came_back else "success")
+        judged.append(outcome)
+        state = state.with_type(made.issue_type, state.of(made.issue_type).judge(made, worked=not came_back))
+        state = replace(state, failed=state.failed + came_back, worked=state.worked + (not came_back))
+    return replace(state, pending=tuple(waiting)), judged
+
+
+def remember(run: RunState, issues: Iterable[Issue] = (), interventions: Iterable[Intervention] = ()) -> RunState:
+    """The run with these added; an intervention that is there already is replaced by what is known of it now."""
+    found = {known.id: known for known in (*run.issues, *issues)}
+    made = {known.id: known for known in (*run.interventions, *interventions)}
+    return replace(run, issues=tuple(found.values())[-HISTORY:], interventions=tuple(made.values())[-HISTORY:])

@@ -1,14 +1,54 @@
-"""Strategies: which rung an issue calls for, before the rules of the ladder are applied."""
+"""Strategies: which rung an issue calls for, by its score; built in, from packages, or registered by code."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from msgspec import Struct
 
 from ..config import Interventions
-from ..core import DESTRUCTIVE_ACTION, HALLUCINATION, LADDER, RESOURCE_SPIRAL, SCOPE_CREEP, BadInput, Issue
-from .score import band
+from ..core import DESTRUCTIVE_ACTION, HALLUCINATION, LADDER, RESOURCE_SPIRAL, SCOPE_CREEP, STRATEGIES, BadInput, Issue
+
+BASE = {"low": 0.2, "medium": 0.5, "high": 0.8, "critical": 1.0}
+
+PER_ESCALATION = 0.3
+"""What each ineffective intervention on the same type adds."""
+
+HIGHEST_ESCALATION = 3
+
+BANDS = (0.3, 0.5, 0.7, 0.9)
+"""From these on: reinforcement, throttling, rollback, emergency stop; below the first, soft correction."""
+
+DIGITS = 9
+"""Sums like 0.3 x 3 must meet their border; beyond these digits there is only noise."""
+
+
+def score(issue: Issue) -> float:
+    """How bad, 0..1. A missing severity is medium, a missing confidence 1, a missing impact 0."""
+    base = BASE.get(issue.severity or "medium", BASE["medium"])
+    return clamped(base * _share(issue.confidence, 1.0) * (1 + _share(issue.impact_factor, 0.0)))
+
+
+def combined(issue_score: float, escalation: int) -> float:
+    """The score with what was tried in vain; may exceed 1."""
+    level = max(0, min(HIGHEST_ESCALATION, escalation))
+    return round(issue_score + PER_ESCALATION * level, DIGITS)
+
+
+def band(value: float) -> int:
+    """The level of the ladder that a combined score calls for."""
+    return sum(round(value, DIGITS) >= border for border in BANDS)
+
+
+def clamped(value: float) -> float:
+    return round(max(0.0, min(1.0, value)), DIGITS)
+
+
+def _share(value: float | None, missing: float) -> float:
+    # What is not a number says nothing, so it counts as missing.
+    return missing if value is None or math.isnan(value) else max(0.0, min(1.0, value))
 
 
 class Situation(Struct, frozen=True):
@@ -64,3 +104,44 @@ def level_from(answer: int | str, name: str) -> int:
             return [*LADDER].index(answer)
         raise BadInput(f"the strategy {name!r} returned {answer!r}", todo=f"Known levels: {', '.join(LADDER)}")
     return max(0, min(len(LADDER) - 1, int(answer)))
+
+
+RESERVED = (PROGRESSIVE, *BUILT_IN)
+
+
+def register_strategy(name: str, strategy: Strategy) -> None:
+    """Make a strategy of your own known by name to every controller made from now on."""
+    if not name or name in RESERVED:
+        raise BadInput(f"{name!r} cannot be the name of a strategy of your own", todo="Choose another name.")
+    if _own().get(name, strategy) is not strategy:
+        raise BadInput(f"a strategy is already registered as {name!r}", todo="Choose another name.")
+    STRATEGIES.register(strategy, name)
+
+
+def unregister_strategy(name: str) -> None:
+    """Remove a registered strategy."""
+    STRATEGIES.unregister(_own()[name], name)
+
+
+def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Strategy:
+    """The strategy of a name. `custom` is the one of that name, else the only one that is not built in.
+
+    `given` takes the place of what is installed and registered.
+    """
+    if name in BUILT_IN:
+        return BUILT_IN[name]
+    own = _own() if given is None else given
+    if name in own:
+        return own[name]
+    if name == "custom" and len(own) == 1:
+        return next(iter(own.values()))
+    what = f"there is no strategy {name!r}"
+    if name == "custom":
+        what = f"{len(own)} custom strategies are registered, so one must be named" if own else "none is registered"
+    known = ", ".join((*RESERVED, *sorted(own)))
+    raise BadInput(what, where="interventions.strategy.type", todo=f"Known: {known}.")
+
+
+def _own() -> dict[str, Strategy]:
+    """Strategies that are installed or registered, by name; one that is built in is found first."""
+    return {name: cast("Strategy", strategy) for name, strategy in STRATEGIES.found()}

@@ -1,9 +1,10 @@
-"""The play: the scripted agent under the real supervisor, as a stream of events read back from the journal."""
+"""The play: the scripted agent in a small project, under the real supervisor, as events read back from the journal."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -12,8 +13,7 @@ from msgspec import Struct
 from ..core import Decision, InterlockError, ManualClock, Usage, from_json
 from ..journal import JournalReader, verify_journal
 from ..link import noted_socket
-from ..runtime import Supervisor
-from .workspace import Output, Workshop, count_files
+from ..runtime import CheckRunner, Supervisor, Wall, no_wall
 
 
 class Act(Struct, frozen=True):
@@ -239,3 +239,50 @@ def _report(incident: Path) -> str:
         return (incident / "report.txt").read_text()
     except OSError:
         return ""
+
+
+COMMAND_S = 60.0
+
+
+class Output(Struct, frozen=True):
+    """What a command printed, and how it ended."""
+
+    text: str
+    exit_code: int
+
+    @property
+    def failed(self) -> bool:
+        return self.exit_code != 0
+
+
+class Workshop:
+    """The folder that the scripted agent works in; `wall` contains its commands."""
+
+    def __init__(self, root: Path, files: Mapping[str, str], wall: Wall = no_wall) -> None:
+        self.root = root
+        self._runner = CheckRunner(str(root), COMMAND_S)
+        self._runner.enclose = wall
+        for name, content in files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+
+    def run(self, command: str) -> Output:
+        """Run a shell command in the folder, for real."""
+        (done,) = self._runner.run((command,))
+        return Output(done.output or done.why, 1 if done.exit_status is None else done.exit_status)
+
+    def files(self) -> dict[str, str]:
+        """A hash over mode and content of every path; those of folders end with a slash."""
+        found = {}
+        for path in sorted(self.root.rglob("*")):
+            folder = path.is_dir() and not path.is_symlink()
+            content = b"" if folder else path.read_bytes()
+            name = f"{path.relative_to(self.root)}{'/' if folder else ''}"
+            found[name] = hashlib.sha256(f"{path.lstat().st_mode:o}\0".encode() + content).hexdigest()
+        return found
+
+
+def count_files(paths: Iterable[str]) -> int:
+    """How many of these are no folders."""
+    return sum(not path.endswith("/") for path in paths)

@@ -5,11 +5,11 @@ from .detector import DetectorFailed as DetectorFailed
 from .detector import Factory as Factory
 from .detector import Setting as Setting
 from .detector import StatefulDetector as StatefulDetector
-from .registry import built_in as built_in
-from .registry import factories as factories
-from .registry import issue_types as issue_types
-from .registry import register as register
-from .registry import unregister as unregister
 from .run_detectors import Detectors as Detectors
+from .run_detectors import built_in as built_in
+from .run_detectors import factories as factories
 from .run_detectors import finding_key as finding_key
+from .run_detectors import issue_types as issue_types
+from .run_detectors import register as register
+from .run_detectors import unregister as unregister
 from .tuning import Tuning as Tuning

@@ -1,4 +1,4 @@
-"""AgentHistory: what one agent did so far, read once per step and shared by all detectors."""
+"""AgentHistory: what one agent did so far, read once per step, for all detectors; RunActivity: what all agents did."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ import msgspec
 from msgspec import Struct, field
 
 from ..core import ASSUMED_SECONDS, Step, from_msgpack
-from .completed_call import CompletedCall, PendingCall, read_call
+from ..proof import tests
+from .completed_call import CompletedCall, PendingCall, read_call, read_result
 from .effect import wrote
-from .failure import read_failure
-from .failure_counts import mask_numbers, read_failing, read_failures, read_passes, read_place
-from .fingerprint import fingerprint
+from .failure import mask_numbers, read_failing, read_failure, read_failures, read_passes, read_place
+from .fingerprint import bounded, fingerprint
 from .goal import GOAL
-from .normalise import bounded
 from .progress import Knowledge, gained
-from .result import read_result
-from .run_activity import RunActivity
 from .statements import Statements
 from .waiting_calls import BUSY_SECONDS
 
@@ -191,3 +188,41 @@ def push(window: list[T], item: T, cap: int) -> None:
     window.append(item)
     if len(window) > cap:
         del window[0]
+
+
+FILES = 256
+"""Files remembered as written."""
+
+
+class RunActivity(Struct):
+    """The files that were written, those that were only read, whether anything was run, and the step at which tests
+    failed last."""
+
+    written: list[str] = field(default_factory=list)
+    read: dict[str, None] = field(default_factory=dict)
+    ran: bool = False
+    failing: int | None = None
+
+    def record(self, turn: CompletedCall) -> None:
+        """Enter one turn."""
+        if turn.wrote:
+            for path in turn.paths:
+                name = file_name(path)
+                if name not in self.written:
+                    self.written.append(name)
+            del self.written[:-FILES]
+        elif not turn.failed:
+            for path in turn.paths:
+                self.read[file_name(path)] = None
+            while len(self.read) > FILES:
+                del self.read[next(iter(self.read))]
+        testing = tests(turn.words)
+        if testing or turn.effect == "run":
+            self.ran = True
+        if testing and turn.effect in ("run", "write"):
+            self.failing = turn.step if turn.failed else None
+
+
+def file_name(path: str) -> str:
+    """The last part of a path."""
+    return path.rstrip("/").rpartition("/")[2]

@@ -1,11 +1,13 @@
-"""Breaches: whether a call, or what came back, does what a clause of the task forbids."""
+"""Breaches: whether a call, or its result, does what a clause of the task forbids, or what no task means to allow."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from ..core import late_pattern
 from ..redact import kind_of_name
+from ..review import Write
 from .constraints import Constraint
 
 REDACTED = "[redacted:"
@@ -48,10 +50,8 @@ def broken(clause: Constraint, command: str, written: tuple[str, ...]) -> str:
         # Where a command in a shell writes depends on where it is; only a full path says so.
         places = [path for path in written if path.startswith(("/", "../", "~"))] if command else written
         return next((path for path in places if _outside(path, clause.names)), "")
-    if clause.kind == "not":
-        return next((path for path in written if any(_under(path, name) for name in clause.names)), "")
-    if clause.kind == "files":
-        return next((path for path in written if _FILES[clause.names[0]].search(path)), "")
+    if clause.kind in ("not", "files"):
+        return next((path for path in written if breaks_path(clause, path)), "")
     if not command:
         return ""
     if clause.kind == "word":
@@ -61,9 +61,31 @@ def broken(clause: Constraint, command: str, written: tuple[str, ...]) -> str:
     if clause.kind == "secret":
         return printed_secret(command)
     if clause.kind == "production":
-        found = None if _LOOKS.search(command) else _IN_PRODUCTION.search(command)
-        return found[0].strip() if found is not None else ""
+        found = _IN_PRODUCTION.search(command) if "prod" in command or "PROD" in command else None
+        return found[0].strip() if found is not None and not _LOOKS.search(command) else ""
     return _lasting(clause, command) if clause.kind == "seconds" else _above(clause, command)
+
+
+def breaks_path(clause: Constraint, path: str) -> bool:
+    """Whether a clause forbids to change this file: by its place, or by its kind and the words that say whose."""
+    if clause.kind == "not":
+        return any(_under(path, name) for name in clause.names)
+    kind, *whose = clause.names
+    if _FILES[kind].search(path) is None:
+        return False
+    return not whose or any(word in path.lower() for word in whose)
+
+
+FILES = frozenset(("only", "not", "files"))
+"""The kinds of clauses that are about files."""
+_COMMENT = late_pattern(r"(?:^|(?<=\s))(?:#|//|--\s)[^\n]*|\s+")
+
+
+def only_comments(writes: Sequence[Write]) -> bool:
+    """Whether pieces of files change in nothing but comments and blanks."""
+    return bool(writes) and all(
+        write.old is not None and _COMMENT.sub("", write.old) == _COMMENT.sub("", write.text) for write in writes
+    )
 
 
 def printed_secret(command: str) -> str:
@@ -85,6 +107,69 @@ def printed_secret(command: str) -> str:
                 return segment.strip()
         elif segment.strip() == "env":
             return "env"
+    return ""
+
+
+_SHOWN = late_pattern(
+    r"(?:authorization[\"']?\s*:\s*[\"']?(?:bearer|basic|token)\s+|([\w.-]{3,60})[\"']?\s*[:=]\s*[\"']?)"
+    r"([\w.+/=-]{12,})",
+    re.IGNORECASE,
+)
+_HAS_DIGIT = late_pattern(r"\d")
+_STANDS_IN = late_pattern(
+    r"(?:^|[^a-z])(?:test|fake|dummy|mock|example|sample|placeholder|change|your|redacted|masked|x{4,})", re.IGNORECASE
+)
+"""In a value that stands for a secret and is none."""
+_ABOUT_SECRETS = ("oken", "ecret", "assword", "key", "KEY", "TOKEN", "PASS", "SECRET", "uthorization", "redential")
+
+
+def shown_secret(output: str) -> str:
+    """The name under which an output shows a value that is a secret by that name; empty if none does."""
+    if not any(word in output for word in _ABOUT_SECRETS):
+        return ""
+    for found in _SHOWN.finditer(output[:SHOWN]):
+        name, value = found[1], found[2]
+        if (name is None or kind_of_name(name)) and _HAS_DIGIT.search(value) and not _STANDS_IN.search(value):
+            return name or "Authorization"
+    return ""
+
+
+SHOWN = 20_000
+"""Characters of an output that are looked at."""
+
+
+_REPORTED = late_pattern(r"(?<![\w.,:/-])(\d[\d,]*)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
+_AT_A_TIME = late_pattern(r"size|batch|\bper\b|\beach\b|concurrent|parallel|at once|at a time|/", re.IGNORECASE)
+
+
+def exceeded(clause: Constraint, output: str) -> str:
+    """The part of a command's output that tells of more than a clause allows in all; empty if none does."""
+    if not clause.names or _AT_A_TIME.search(clause.phrase):
+        return ""
+    for found in _REPORTED.finditer(output[:SHOWN]):
+        if int(found[1].replace(",", "")) > clause.most:
+            words = found[2].lower().split()
+            if words[0] == "runs" or any(word.startswith(clause.names[-1]) for word in words):
+                return found[0]
+    return ""
+
+
+_OUT = late_pattern(
+    r"(?:\bprint|\bconsole\.\w+|\blog\w*\.\w+|\bputs|\b(?:requests|httpx|axios)\.(?:post|put|request)|\bfetch)\s*\("
+    r"(?P<given>[^\n]{0,400})",
+)
+_FROM_ENVIRONMENT = late_pattern(r"(?:environ(?:\.get)?\s*[\[(]|getenv\s*\(|process\.env[.\[])\s*[\"']?(\w+)")
+_FOR_LOGIN = late_pattern(r"headers|auth\b|Bearer|Authorization", re.IGNORECASE)
+
+
+def leaking_code(text: str) -> str:
+    """The variable with a secret that a program text prints, logs or sends as data; empty if it does not."""
+    if "env" not in text:
+        return ""
+    for out in _OUT.finditer(text[:SHOWN]):
+        for name in _FROM_ENVIRONMENT.finditer(out["given"]):
+            if kind_of_name(name[1]) and not _FOR_LOGIN.search(out["given"][: name.start()]):
+                return name[1]
     return ""
 
 
@@ -131,3 +216,55 @@ def _outside(path: str, roots: tuple[str, ...]) -> bool:
 def _under(path: str, root: str) -> bool:
     path, root = path.removeprefix("./"), root.removeprefix("./").rstrip("/*")
     return path == root or path.startswith(f"{root}/") or f"/{root}/" in f"/{path}/" or path.endswith(f"/{root}")
+
+
+_DEPLOYS = late_pattern(
+    r"(?:^|[;&|]\s*|/)(?:[\w./-]*(?:deploy|release|promote|rollout)[\w.-]*|kubectl\s+(?:apply|rollout|set)"
+    r"|helm\s+(?:install|upgrade)|terraform\s+apply|cap|fly(?:ctl)?\s+deploy|vercel|npm\s+run\s+deploy\S*"
+    r"|make\s+deploy\S*)\s[^;&|\n]*?(?<![\w./])(?:--?[\w-]+[ =])?(prod|production|--prod)(?![\w./-])"
+)
+_SKIPS = late_pattern(
+    r"\bgit\b[^;&|\n]*\s--no-verify\b|\bcommit\s+(?:-\w+\s+)*--no-verify\b|\bHUSKY(?:_SKIP_HOOKS)?=[01]\s+git\b"
+)
+_SILENCES = late_pattern(
+    r"(?<![\w-])(?:[\w./-]*/)?(?:disable|silence|mute|suppress|snooze)[-_ ](?:all[-_ ])?"
+    r"(?:alert|alarm|monitor)s?(?:ing)?(?![a-z])[^;&|\n]{0,60}",
+    re.IGNORECASE,
+)
+_WATCHES = ("alert", "alarm", "monitor")
+"""What such a command has in it, in whatever case: most commands that have an `al` have none of it."""
+_MEANT = late_pattern(r"deploy|production|\bprod\b|release|roll ?out|ship", re.IGNORECASE)
+
+
+_SETTINGS = late_pattern(r"(?:~|\$\{?HOME\}?)/(?:\.config|\.local/(?:share|lib))/")
+"""Where a user's programs keep what outlasts a run."""
+_SETS_UP = late_pattern(r"config|install|set\s?up|dotfile|\bhome\b|~", re.IGNORECASE)
+
+
+def unasked(task: str, command: str, written: tuple[str, ...]) -> tuple[str, str]:
+    """What a call does that the task does not speak of, and the part of the call that shows it; else empty."""
+    if command:
+        deployed = _DEPLOYS.search(command) if "prod" in command else None
+        if deployed is not None and not _MEANT.search(task):
+            return "deploys to production, which the task does not mention", deployed[0].strip(" ;&|")
+        skipped = _SKIPS.search(command) if "--no-verify" in command or "HUSKY" in command else None
+        if skipped is not None and not re.search(r"no-verify|skip (?:the )?hooks", task, re.IGNORECASE):
+            return "skips the checks that guard each commit", skipped[0]
+        lower = command.lower() if "al" in command or "monitor" in command else ""
+        silenced = _SILENCES.search(command) if any(word in lower for word in _WATCHES) else None
+        if silenced is not None and not re.search(r"silenc|mute|snooze|maintenance", task, re.IGNORECASE):
+            return "switches off an alert that others rely on", silenced[0].strip()
+        settings = next((path for path in written if _SETTINGS.match(path)), "")
+        if settings and (_SETS_UP.search(task) or any(part in task for part in settings.split("/")[2:])):
+            settings = ""
+        return ("changes settings outside the project", settings) if settings else ("", "")
+    for path in written:
+        if path.startswith("../") and "../" not in task and _foreign(path, task):
+            return "changes a file outside the project", path
+    return "", ""
+
+
+def _foreign(path: str, task: str) -> bool:
+    """Whether the task names neither the file nor the folder beside the project that it is in."""
+    parts = [part for part in path.split("/") if part not in ("..", ".")]
+    return not any(part in task for part in (parts[:1] + parts[-1:]))

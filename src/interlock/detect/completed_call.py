@@ -1,25 +1,24 @@
-"""CompletedCall: a call together with the result, read into what can be compared."""
+"""CompletedCall: a call together with its result, CallResult, read into what can be compared."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 
 from ..core import Step, Tool
 from .check_commands import TARGETS, read_command
-from .effect import Effect, command_of, is_shell, read_effect
-from .fingerprint import WORDS, alike, canonical, fingerprint, name_words, words
+from .effect import Effect, command_of, is_shell, read_effect, read_paths
+from .fingerprint import WORDS, alike, bounded, canonical, fingerprint, has_any, name_words, normalise, words
 from .garbled import Garble, read_garble
-from .normalise import bounded
-from .paths import read_paths
 from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
 from .waiting_calls import Wait, read_waits
 
 ARGUMENTS = 2000
 """Characters of the arguments and of the thought before them that are read."""
 
-REMEMBERED = 512
+REMEMBERED = 1024
 """Calls whose reading is remembered: of those that runs make, one in three came shortly before."""
 
 QUESTION = 3
@@ -192,3 +191,42 @@ def _asks(value: object) -> bool:
     if not isinstance(value, str) or value.count(" ", 0, ARGUMENTS) < QUESTION:
         return False
     return len(_WORD.findall(value, 0, BEGINNING)) >= QUESTION
+
+
+READ = 1200
+"""Bytes of a result whose words are read."""
+RESULTS_REMEMBERED = 256
+"""Results whose reading is remembered: of those that runs get, one in three came shortly before."""
+
+
+_SILENT = (b"no output", b"any output", b"without output", b"(no content)", b"no matches found", b"no files found")
+"""How tools say that a call printed nothing, or found nothing."""
+_SHORT = 100
+"""Characters of such a remark at most."""
+
+
+class CallResult(Struct, frozen=True):
+    """The normalised text of a result, its fingerprint, the words that it begins with, and whether it says nothing."""
+
+    text: bytes
+    mark: int
+    words: set[bytes]
+    empty: bool
+
+
+def read_result(content: str) -> CallResult:
+    """Read what a call brought."""
+    return _read(bounded(content))
+
+
+@lru_cache(RESULTS_REMEMBERED)
+def _read(raw: bytes) -> CallResult:
+    text = normalise(raw)
+    return CallResult(text, fingerprint(text), words(text[:READ]), _is_empty(text))
+
+
+def _is_empty(text: bytes) -> bool:
+    if len(text) > _SHORT:
+        return False
+    said = text.strip().lower()
+    return not said or has_any(said, _SILENT)

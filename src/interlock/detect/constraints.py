@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import takewhile
 from typing import Literal
 
 import re2
@@ -14,8 +15,10 @@ from msgspec import Struct
 
 from ..core import late_pattern
 
-Kind = Literal["only", "not", "files", "word", "production", "count", "seconds", "read", "secret"]
+Kind = Literal["only", "rest", "act", "not", "files", "word", "production", "count", "seconds", "read", "secret"]
 
+TASKS = 256
+"""Tasks that are not read twice: recorded traces are often about the same ones."""
 _TASK = 6000
 """Characters of a task that are read."""
 _CLAUSES = 24
@@ -69,7 +72,7 @@ _SHOW = late_pattern(
     r"|leak(?:ing)?|dump(?:ing)?|read|view|reveal(?:ing)?|use\s+verbose)\b",
     re.IGNORECASE,
 )
-_SECRET = late_pattern(
+SECRET = late_pattern(
     r"\b(?:secrets?|credentials?|passwords?|(?:api|access|auth\w*|session|bearer|jwt|client|service)?[ _-]?tokens?"
     r"|(?:api|private|access|signing|secret|encryption)[ _-]?keys?|client_secret|connection\s+strings?|jwts?"
     r"|sensitive|environment\s+variables?|os\.environ|authori[sz]ation\s+headers?|auth\w*\s+payloads?)\b",
@@ -101,6 +104,32 @@ _FILES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     )
 )
 """Files that a noun names in every project; `breaches` knows their paths."""
+_CONFIG = late_pattern(_LEAD + r"(?P<whose>(?:[\w-]+\s+){1,3})(?:configurations?|config|settings)\b", re.IGNORECASE)
+_ANYONES = frozenset(("shared", "global", "common", "existing", "file", "files", "level", "core", "base"))
+"""Words before `configuration` that do not tell whose it is."""
+_REST = late_pattern(
+    r"^\W*(?:any\s+)?(?:files?|anything|code|modules?|components?|templates?|scripts?|documents?|sources?)\s+"
+    r"(?:outside|elsewhere|beyond|in\s+(?:any\s+)?other)\b"
+    r"|^\W*(?:any\s+)?other\s+(?:files|modules|director|folders|packages|services|components)",
+    re.IGNORECASE,
+)
+"""What must not change where the task has said before what may: all the rest."""
+_DEPENDENCIES = late_pattern(r"\b(node_modules|site-packages|vendor(?=\s+(?:director|folder)|/))")
+ACT = late_pattern(
+    r"(?P<verb>modif(?:y|ies|ying)|(?:chang|edit|alter|adjust|updat|delet|remov|drop|disabl|bypass|grant|rais|increas|mock"
+    r"|restart|creat|add|revok|rotat|merg|publish)(?:e?s|e|d?ing)?)\s+(?P<what>(?:[a-z][\w-]*\s*){1,5})",
+    re.IGNORECASE,
+)
+"""A deed and what it is done to, in a sentence that forbids it or in one that announces it."""
+_ALIKE = {**dict.fromkeys(("modi", "edit", "alte", "adju", "upda"), "chan"), "remo": "dele", "drop": "dele"}
+"""The beginnings of verbs, and of the one that means the same."""
+_SMALL = frozenset((
+    "the", "a", "an", "any", "all", "our", "your", "existing", "to", "new", "more", "other", "this", "that", "these",
+))  # fmt: skip
+_ENDS = frozenset((
+    "without", "or", "and", "under", "unless", "to", "in", "on", "for", "from", "with", "by", "via", "directly",
+))  # fmt: skip
+"""Words that are not part of what a deed is done to: before it, and behind it."""
 _SOURCE = late_pattern(r"\bsource(?:\s+code)?\s+only\b|\bin\s+SOURCE\s+CODE\b|\bonly\s+(?:in\s+)?(?:the\s+)?source\b")
 _PRODUCTION = late_pattern(r"\b(?:prod|production)\b", re.IGNORECASE)
 _STAGING = late_pattern(
@@ -113,6 +142,8 @@ _COUNT = late_pattern(
 )
 _TIME = late_pattern(r"(?:(?P<s>s|secs?|seconds?)|(?P<m>mins?|minutes?)|(?P<h>hours?))\b")
 _SIZE = late_pattern(r"(?:ms|days?|weeks?|months?|years?|mb|gb|kb|bytes?|characters?|percent)\b")
+_JOINS = frozenset(("for", "during", "per", "in", "of", "on", "at", "when", "while", "and", "or", "to", "from", "with"))
+"""Where the name of what is counted ends."""
 _RUNS = late_pattern(
     r"\b(?:run|runs|running|benchmark\w*|test|tests|monitor\w*|load|train\w*|sleep|wait)\b", re.IGNORECASE
 )
@@ -127,7 +158,7 @@ class Constraint(Struct, frozen=True):
     most: int = 0
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=TASKS)
 def read_constraints(task: str) -> tuple[Constraint, ...]:
     """What a task forbids, as far as a call can show it."""
     task = task[:_TASK]
@@ -146,6 +177,12 @@ def read_constraints(task: str) -> tuple[Constraint, ...]:
             if hints:
                 found += _read(" ".join(sentence.strip(" \t-*•").split()), hints)
     return tuple(dict.fromkeys(found))[:_CLAUSES]
+
+
+@lru_cache(maxsize=TASKS)
+def about_results(task: str) -> tuple[Constraint, ...]:
+    """Of what a task forbids that which shows in what comes back."""
+    return tuple(clause for clause in read_constraints(task) if clause.kind in ("secret", "count"))
 
 
 def _lines_with(text: str, hints: list[str]) -> list[int]:
@@ -196,7 +233,8 @@ def _counted(phrase: str, said: str) -> list[Constraint]:
         return [Constraint("seconds", said, (), seconds)] if _RUNS.search(phrase) else []
     if _SIZE.match(unit):
         return []
-    return [Constraint("count", said, tuple(word.rstrip("s") for word in unit.split() if len(word) > 2), most)]
+    words = takewhile(lambda word: word not in _JOINS, unit.split())
+    return [Constraint("count", said, tuple(word.rstrip("s") for word in words if len(word) > 2), most)]
 
 
 def _denied(rest: str, said: str) -> list[Constraint]:
@@ -205,23 +243,53 @@ def _denied(rest: str, said: str) -> list[Constraint]:
     write = _WRITE.match(rest)
     if write is not None:
         what = rest[write.end() :]
-        files = next((name for name, nouns in _FILES if nouns.match(what)), None)
-        if files is not None:
+        files = kind_of_files(what)
+        if _REST.search(what):
+            found.append(Constraint("rest", said))
+        elif files is not None:
             found.append(Constraint("files", said, (files,)))
-        elif (places := _paths(what)) and " outside " not in f" {what} ":
-            found.append(Constraint("not", said, places))
+        elif (places := (*_paths(what), *_DEPENDENCIES.findall(what))) and " outside " not in f" {what} ":
+            found.append(Constraint("not", said, tuple(dict.fromkeys(places))))
+        elif (config := _CONFIG.match(what)) is not None:
+            whose = [
+                word for word in re.split(r"[\s-]+", config["whose"].lower()) if word not in _ANYONES and len(word) > 2
+            ]
+            if whose:
+                found.append(Constraint("files", said, ("config", *whose)))
     elif (show := _SHOW.match(rest)) is not None:
         what = rest[show.end() :]
         named = (*_paths(what), *_NAME.findall(what))
         if named:
             found.append(Constraint("read", said, tuple(dict.fromkeys(named))))
-        if _SECRET.search(what):
+        if SECRET.search(what):
             found.append(Constraint("secret", said))
     if words and _USE.match(rest):
         found.append(Constraint("word", said, tuple(dict.fromkeys(words))))
     if _PRODUCTION.search(rest) and not _PATH.search(rest) and not found:
         found.append(Constraint("production", said))
+    if not found and (act := read_act(rest)) is not None and act[3] in ("", "without", "or", "and", "directly"):
+        found.append(Constraint("act", said, act))
     return found
+
+
+def read_act(text: str) -> tuple[str, str, str, str] | None:
+    """The deed that a text begins with: its verb, the first two words of what it is done to, and what comes after."""
+    found = ACT.match(text)
+    if found is None:
+        return None
+    verb = found["verb"].lower()[:4]
+    words = [word for word in found["what"].lower().split() if word not in _SMALL]
+    thing = list(takewhile(lambda word: word not in _ENDS, words))
+    if not thing or len(thing) > 3 or len(thing[0]) < 3:
+        return None
+    after = words[len(thing)] if len(words) > len(thing) else ""
+    first, second = (*(word.rstrip("s") for word in thing[:2]), "")[:2]
+    return _ALIKE.get(verb, verb), first, second, after
+
+
+def kind_of_files(text: str) -> str | None:
+    """The kind of files that a text begins with the noun of."""
+    return next((name for name, nouns in _FILES if nouns.match(text)), None)
 
 
 def _paths(text: str) -> tuple[str, ...]:

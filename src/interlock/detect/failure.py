@@ -1,4 +1,4 @@
-"""Failure: whether a result is one, and its message without what differs from case to case."""
+"""Failure: whether a result is one, its message without what differs from case to case, and how many it reports."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ from functools import lru_cache
 import re2
 
 from ..core import Step
+from .fingerprint import fingerprint, has_any
 
 LOOK = 320
 """Bytes at either end of a result where a failure shows itself."""
+EXIT = 120
+"""Bytes at the end where an exit status is."""
 OPENING = 3
 """Lines at the beginning where a result says how it went; further down it is content."""
 HEAD = 4 * LOOK
@@ -37,6 +40,8 @@ _NAMED = (b"Error: ", b"Exception: ", b"Error:\n", b"Exception:\n")
 _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
 _PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*+(?:/[\w.@~-]+)+/?")
+_QUOTED = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`")
+"""The same where there is no path: found much faster."""
 _QUOTES = (b"'", b'"', b"`")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
 _FAILING = re.compile(
@@ -75,7 +80,7 @@ def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes |
     """
     if not _failed(step, text):
         return None
-    harness = _HARNESS.match(text) if b"xit" in text or b"Command failed" in text else None
+    harness = _HARNESS.match(text) if has_any(text, (b"xit", b"Command failed")) else None
     said = text[harness.end() :] if harness is not None and text[harness.end() :].strip() else text
     return _masked(_message(said, asked), asked, script)
 
@@ -99,12 +104,11 @@ def _failed(step: Step, text: bytes) -> bool:
         return step.exit_code != 0
     if step.error is not None:
         return step.error
-    tail = text[-LOOK:]
-    if b"exit" in tail[-120:]:
-        found = _EXIT.search(tail[-120:])
+    if text.find(b"exit", -EXIT) >= 0:
+        found = _EXIT.search(text[-EXIT:])
         if found is not None:
             return found[1] != b"0"
-    if b"Traceback (most recent call last)" in text or b"FAILED" in tail:
+    if text.find(b"Traceback (most recent call last)") >= 0 or text.find(b"FAILED", -LOOK) >= 0:
         return True
     return _complains(text[:LOOK].lstrip())
 
@@ -117,8 +121,8 @@ def _complains(head: bytes) -> bool:
     for line in head.split(b"\n", OPENING)[:OPENING]:
         if not line.lstrip()[:1].isdigit() or _STATUS.match(line):
             opening += line.lower() + b"\n"
-    opening = _PIECE.sub(b"", opening)
-    return _complaint(opening) and not any(word in opening for word in _ALL_WELL)
+    opening = _pieces(opening).sub(b"", opening)
+    return _complaint(opening) and not has_any(opening, _ALL_WELL)
 
 
 def _complaint(lower: bytes) -> bool:
@@ -132,16 +136,16 @@ def _message(text: bytes, asked: bytes) -> bytes:
     if named >= 0:
         begin = max(text.rfind(mark, 0, named) for mark in (b"\n", b" ")) + 1
         return _announced(text[begin : begin + MESSAGE].splitlines(), 0)
-    lines = _LAST_LINE.findall(text) if b"Traceback (most" in text else None
+    lines = _LAST_LINE.findall(text) if text.find(b"Traceback (most") >= 0 else None
     if lines:
         return bytes(lines[-1][:MESSAGE])
-    if any(hint in text for hint in _FAILING_HINTS):
+    if has_any(text, _FAILING_HINTS):
         failing = b"; ".join(line.strip() for line in _FAILING.findall(text))
         if failing:
             return failing[:MESSAGE]
     if _SHORT.fullmatch(bare := text.strip()):
         return bare
-    if any(line in text for line in _LINES):
+    if has_any(text, _LINES):
         text = _DRAWN.sub(rb"\1\1\1", text)
     return _complaining(text, asked)
 
@@ -179,11 +183,96 @@ def _masked(message: bytes, asked: bytes, script: bool) -> bytes:
         piece = found[0].strip(b"'\"`")
         return b"~" if piece in asked and not (script and b"/" not in piece) else found[0]
 
-    if b"{" in message:
+    if message.find(b"{") >= 0:
         message = _BRACES.sub(b"~", _BRACES.sub(b"~", message))
-    message = _PIECE.sub(mask, message)
+    message = _pieces(message).sub(mask, message)
     if not script:
-        if any(quote in message for quote in _QUOTES):
+        if has_any(message, _QUOTES):
             message = _OPEN_QUOTE.sub(lambda found: b"~" if found[0][1:].strip()[:20] in asked else found[0], message)
         message = message.replace(asked.split(b"\0", 1)[0], b"~")
     return b" ".join(message.split())
+
+
+def _pieces(text: bytes) -> re.Pattern[bytes]:
+    """What finds the quotations and paths of a text."""
+    return _PIECE if text.find(b"/") >= 0 else _QUOTED
+
+
+NAMES = 24
+"""Failing tests remembered of one result."""
+
+_COUNTS = re2.compile(
+    rb"\b(\d+) (?:failed|failing|failures?|errors?|problems?|fail)\b"  # pytest, jest, mocha, tsc, ruff, mypy, eslint
+    rb"|(?:failures|errors|failed|Failures|Errors|fail)[=:] ?(\d+)"  # unittest, surefire, cargo
+)
+_PASSED = re.compile(rb"(\d+) (?:passed|passing|pass|ok)\b")
+_SUMMARY = 900
+"""Bytes at the end of a result where it adds up."""
+_NAMES = re.compile(
+    rb"^[ \t]*(?:FAILED|FAIL:?|--- FAIL:|not ok \d+(?: -)?|\xe2\x97\x8f|\xe2\x9c\x95|\xc3\x97|ERROR:?)"
+    rb" +([^\s(][^\s]*(?: \xe2\x80\xba [^\n]*)?)"
+    rb"|^test ([\w:]+) \.\.\. FAILED|^(\S+\.py::\S+) FAILED",
+    re.MULTILINE,
+)
+_PLACE = re.compile(
+    rb"\.(?:py|pyi|js|jsx|mjs|ts|tsx|go|rs|java|kt|rb|c|cc|cpp|h|cs|php|ex|swift)(?:\", line |:|\()(\d+)"
+)
+"""The end of a place; what is before it is read back from there: a path may begin anywhere, and ends seldom."""
+_PATH = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@+-/"
+_LONGEST = 300
+"""Bytes of a path."""
+_NAME_HINTS = (b"FAIL", b"ERROR", b"not ok", b"\xe2\x97\x8f", b"\xe2\x9c\x95", b"\xc3\x97")
+_COUNT_HINTS, _PASS_HINTS = (b"ail", b"rror", b" problem"), (b" pass", b" ok")
+"""What a result has in it that an expression looks for: most have none of it."""
+_NUMBERS = re.compile(rb"\b\d+(?:\.\d+)?\b")
+
+
+def mask_numbers(message: bytes) -> bytes:
+    """A message without its numbers: an assertion that compares another value each time is the same assertion."""
+    return _NUMBERS.sub(b"#", message)
+
+
+def read_failures(raw: bytes) -> int | None:
+    """How many failures a result reports; None if it does not add them up."""
+    total: int | None = None
+    last = raw[-_SUMMARY:]
+    if not has_any(last, _COUNT_HINTS):
+        return None
+    line = -2
+    for found in _COUNTS.finditer(last):
+        # Only what the last such line says adds up.
+        start = last.rfind(b"\n", 0, found.start())
+        total = (total or 0) + int(found[1] or found[2]) if start == line else int(found[1] or found[2])
+        line = start
+    return total
+
+
+def read_passes(raw: bytes) -> int | None:
+    """How many tests a result says to have passed; None if it does not say."""
+    last = raw[-_SUMMARY:]
+    count = None
+    for found in _PASSED.finditer(last) if has_any(last, _PASS_HINTS) else ():
+        before = last[found.start() - 1 : found.start()]
+        if not before.isalnum() and before != b"_":
+            count = int(found[1])
+    return count
+
+
+def read_failing(raw: bytes) -> tuple[int, ...]:
+    """Fingerprints of the tests that a result names as failing, in order of their value."""
+    if not has_any(raw, _NAME_HINTS):
+        return ()
+    names = {next(filter(None, groups)).split(b" - ")[0] for groups in _NAMES.findall(raw)}
+    return tuple(sorted(fingerprint(name) for name in names))[:NAMES]
+
+
+def read_place(raw: bytes) -> str:
+    """The file and line that a failure names last, as `tests/test_a.py:12`; empty if it names none."""
+    last = ""
+    for found in _PLACE.finditer(raw):
+        before = raw[max(0, found.start() - _LONGEST) : found.start()]
+        name = before[len(before.rstrip(_PATH)) :]
+        if name:
+            ending = found[0].partition(b'"')[0].partition(b":")[0].partition(b"(")[0]
+            last = f"{(name + ending).decode('utf-8', 'replace')}:{int(found[1])}"
+    return last

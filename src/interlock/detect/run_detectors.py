@@ -1,19 +1,34 @@
-"""Detectors: all of them over one run, agent by agent."""
+"""Detectors: all of them over one run, agent by agent; built in, from packages, and registered by code."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
+from typing import cast
 
 import msgspec
 from msgspec import Struct, field
 
 from ..config import Detect
-from ..core import Context, Issue, Seen, Sign, Step, Stuck, from_msgpack, is_task_file, task_files, with_instructions
+from ..core import (
+    DETECTORS,
+    KEPT,
+    Context,
+    Issue,
+    Seen,
+    Sign,
+    Step,
+    Stuck,
+    from_msgpack,
+    is_task_file,
+    task_files,
+    with_instructions,
+)
+from . import patterns
 from .agent_detectors import AgentDetectors, SavedAgent
-from .agent_history import AgentHistory
+from .agent_history import AgentHistory, RunActivity
 from .detector import Asked, DetectorFailed, Factory, Setting
-from .registry import factories
-from .run_activity import RunActivity
 from .tuning import Tuning
 
 AGENTS = 32
@@ -239,3 +254,30 @@ class _Saved(Struct):
     caller: str = ""
     ledger: RunActivity = field(default_factory=RunActivity)
     instructions: str = ""
+
+
+def register(factory: Factory) -> Factory:
+    """Add a detector to every run started from now on; usable as a decorator."""
+    DETECTORS.register(factory)
+    return factory
+
+
+def unregister(factory: Factory) -> None:
+    """Remove a registered detector."""
+    DETECTORS.unregister(factory)
+
+
+def factories() -> tuple[Factory, ...]:
+    """Every detector known now: built-in, installed, registered."""
+    return (*built_in(), *(cast("Factory", factory) for _, factory in DETECTORS.found()))
+
+
+def issue_types() -> frozenset[str]:
+    """The types of issues that these detectors raise; one made by a function does not say."""
+    return frozenset(kind for factory in factories() if isinstance(kind := getattr(factory, "type", None), str))
+
+
+@cache
+def built_in() -> tuple[Factory, ...]:
+    """The detectors that come with Interlock."""
+    return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in KEPT.names_in(patterns))

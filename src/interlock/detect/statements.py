@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from ..core import Step
 from .effect import Effect, script_of
-from .normalise import bounded
+from .fingerprint import bounded
 from .tuning import SENTENCE, SPACES
 
 READ = 3000
@@ -87,14 +87,14 @@ def sentences(text: str) -> list[bytes]:
     raw = bounded(text, READ, 0).lower()
     if len(raw) < SENTENCE:
         return []
-    if b"```" in raw:
+    if "```" in text:
         raw = b"\n".join(raw.split(b"```")[::2])
     return [
         part
         for part in raw.replace(b"\n", b". ").split(b". ")
         if len(part) >= SENTENCE
         and part.count(b" ") >= SPACES
-        and b"=" not in part
-        and b"[" not in part
+        and part.find(b"=") < 0
+        and part.find(b"[") < 0
         and part[:1].isalpha()
     ]

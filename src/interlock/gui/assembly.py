@@ -8,25 +8,20 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..config import Gui, ModelInfo
-from .analyzer.auto import Analyzer
+from .accessibility import Accessibility, NoAccessibility
+from .analyzer.auto import Analyzer, create_analyzer
 from .analyzer.budget import QuestionBudget
-from .analyzer.evidence import Layer
-from .analyzer.factory import create_analyzer
-from .analyzer.layers.accessibility import AccessibilityLayer
-from .analyzer.layers.debug_port import DebugPortLayer
-from .analyzer.layers.server import ServerLayer
-from .analyzer.layers.window import WindowLayer
+from .analyzer.evidence import Layer, ScreenSituation
+from .analyzer.layers import AccessibilityLayer, DebugPortLayer, ServerLayer, WindowLayer
 from .analyzer.local import LocalAnalyzer
-from .analyzer.result import ScreenSituation
-from .desktop.accessibility import Accessibility, NoAccessibility
-from .desktop.debug_port import DebugPort
-from .desktop.windows import DisplayGone, WindowSystem
+from .debug_port import DebugPort
 from .editor.vscode import VSCodeController
-from .input.backend import InputBackend
+from .input import InputBackend, InputError
 from .orchestrator import InterventionOrchestrator
-from .recovery.executor import RecoveryExecutor
-from .run import RunLike
+from .recovery import RecoveryExecutor
+from .screen_supervision import RunLike
 from .screenshot.backend import create_screenshot_backend
+from .windows import DisplayGone, WindowSystem
 
 
 class Screen(Struct, frozen=True, kw_only=True):
@@ -128,8 +123,6 @@ class _NoKeyboard(InputBackend):
     name = "none"
 
     def _refuse(self, *_: object) -> None:
-        from .input.backend import InputError
-
         raise InputError("nothing can be typed on this display")
 
     def type_text(self, text: str) -> None:

@@ -1,21 +1,23 @@
-"""Opening an editor for a session: one of our own, one at an address, or the one that is on the display already."""
+"""Opening an editor for a session: our own, one at an address, or the one on the display; Ctrl-C ends it in order."""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import shutil
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..core import InvalidState
+from .accessibility import Accessibility
 from .assembly import Screen
-from .desktop.accessibility import Accessibility
-from .desktop.windows import DisplayGone, WindowSystem
 from .editor.editor_session import EditorSession
 from .editor.vscode import VSCodeController
-from .input.backend import create_input_backend
+from .input import create_input_backend
+from .windows import DisplayGone, WindowSystem
 
 SIZE = (1600, 900)
 """Of the display that we start: enough for an editor, and a quarter less to paint than full HD."""
@@ -107,3 +109,24 @@ def only_one(folder: Path) -> Iterator[None]:
         except OSError:
             raise InvalidState("this session is already being replayed", where=str(folder)) from None
         yield
+
+
+INTERRUPTED = "interrupted"
+
+
+@contextmanager
+def interrupted(stop: Callable[[str], object]) -> Iterator[None]:
+    """Ctrl-C and SIGTERM end the session in order: what was started is ended, what was typed is kept."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def handle(number: int, frame: object) -> None:
+        stop(INTERRUPTED)
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal, Protocol
 
 import msgspec
 import structlog
 from msgspec.structs import replace
 
 from ..config import Config
-from ..core import Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
-from ..journal import RunFolder, Store, new_run_id, open_store
+from ..core import ENDED, Applied, Capability, Directive, InterlockError, RunSpec, Step, Stop, Tool
+from ..journal import JournalReader, RunFolder, Store, new_run_id, open_store
 from ..journal_records import GuiChunkRecord, GuiModelCallRecord, InterventionEvent, RecordBody, kind_of
 from ..redact import redact_text
 from ..runtime import AFTER_STEP, Options, Supervisor
-from .run import Passage
-from .screenshot.names import NAME
+from .screenshot.screenshot import NAME
 
 ADAPTER = "gui"
 
@@ -197,9 +197,45 @@ def remove_old_pictures(store: Store, days: float) -> None:
 
 
 def _is_over(folder: RunFolder) -> bool:
-    from ..core import ENDED
-    from ..journal import JournalReader
-
     with JournalReader.open(folder) as reader:
         summary = reader.summary()
     return summary is None or summary.status in ENDED
+
+
+Passage = Literal["proceed", "stop"]
+
+
+class RunLike(Protocol):
+    """A run: its journal, and the gate that pause, resume and cancel close and open."""
+
+    def record(self, body: RecordBody) -> None:
+        """Write a record to the run's journal."""
+        ...
+
+    def gate(self) -> Passage:
+        """Ask before each chunk; waits while the run is paused, and says stop when it was cancelled."""
+        ...
+
+    def is_paused(self) -> bool:
+        """Whether nothing may be typed now, not even by a recovery."""
+        ...
+
+    def checkpoint(self, label: str) -> None:
+        """Keep the workspace as it is now."""
+        ...
+
+
+class NoRun:
+    """A session on its own: nothing is recorded, no one pauses it."""
+
+    def record(self, body: RecordBody) -> None:
+        return
+
+    def gate(self) -> Passage:
+        return "proceed"
+
+    def is_paused(self) -> bool:
+        return False
+
+    def checkpoint(self, label: str) -> None:
+        return

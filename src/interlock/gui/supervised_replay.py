@@ -9,18 +9,15 @@ from msgspec import Struct
 
 from ..config import Config
 from ..core import BadInput, InterlockError
-from ..journal_records import GuiResultRecord
-from .analyzer.layers.progress import ProgressLayer
+from ..journal_records import GuiResultRecord, InterventionEvent
+from .analyzer.layers import ProgressLayer
 from .assembly import Screen, ScreenWatch, assemble
-from .filmstrip import Filmstrip
-from .open_editor import open_editor
-from .orchestrator import InterventionEvent
+from .open_editor import INTERRUPTED, interrupted, open_editor
 from .replay.engine import CRITICAL, ReplayEngine
-from .replay.result import ReplayResult
-from .replay.store import SessionStore
+from .replay.store import ReplayResult, SessionStore
 from .screen_supervision import SupervisedRun, open_run
+from .screenshot.album import Filmstrip
 from .session import ReplaySession, read_session
-from .signals import INTERRUPTED, interrupted
 
 
 class Replayed(Struct, frozen=True):

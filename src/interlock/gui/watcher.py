@@ -11,11 +11,10 @@ from msgspec.structs import replace
 
 from ..config import Config
 from ..core import BadInput
+from ..journal_records import InterventionEvent
 from .assembly import assemble
-from .open_editor import open_display
-from .orchestrator import InterventionEvent
+from .open_editor import interrupted, open_display
 from .screen_supervision import open_run
-from .signals import interrupted
 
 log = structlog.get_logger("interlock.gui")
 

@@ -8,11 +8,10 @@ from msgspec.structs import replace
 from ..config import CheckpointRollback
 from ..core import CheckpointInfo, Growth, Hold, Inject, Issue, Limits, Restore, RollbackEntry, RunState, SetLimits
 from .advice import advice_for
-from .attempt import FIRST, Attempt
-from .checkpoints import newest_safe
-from .message import guidance, one_line
+from .incident import make_plan
+from .message import FIRST, Attempt, guidance, one_line
+from .options import newest_safe
 from .outcome import Continue, RecoveryNeeded
-from .plan import make_plan
 
 NAME = "checkpoint_rollback"
 

@@ -1,4 +1,4 @@
-"""Custom: an intervention of your own, at a level of the ladder, for some types of issues."""
+"""Custom: an intervention of your own, at a level of the ladder, for some types of issues; and those that there are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ..config import Interventions
-from ..core import LADDER, BadInput, Capability, InterventionType, Issue, RunState
+from ..core import INTERVENTIONS, LADDER, BadInput, Capability, InterventionType, Issue, RunState
 from .outcome import InterventionResponse
 
 Apply = Callable[[Issue, RunState, Interventions, float], InterventionResponse]
@@ -49,3 +49,20 @@ class Custom(Struct, frozen=True):
 def level_of(rung: InterventionType) -> int:
     """The level of a built-in intervention, for declaring a custom one alongside it."""
     return LADDER.index(rung)
+
+
+def register_intervention(custom: Custom) -> Custom:
+    """Add an intervention to every controller made from now on."""
+    INTERVENTIONS.register(custom)
+    return custom
+
+
+def unregister_intervention(custom: Custom) -> None:
+    """Remove a registered intervention."""
+    INTERVENTIONS.unregister(custom)
+
+
+def custom_interventions() -> tuple[Custom, ...]:
+    """Every custom intervention known now: installed and registered."""
+    found = INTERVENTIONS.found(lambda thing: isinstance(thing, Custom))
+    return tuple(custom for _, custom in found if isinstance(custom, Custom))

@@ -1,12 +1,13 @@
-"""Emergency stop: stop first; the incident, the report and the options are values for what follows."""
+"""Emergency stop: stop first; the incident, the report and the options follow. Pause: where a stop is switched off."""
 
 from __future__ import annotations
 
 from ..config import Interventions
-from ..core import Issue, Notify, RunState, Stop
-from .incident import make_incident
+from ..core import Hold, Issue, Notify, RunState, Stop
+from .incident import make_incident, make_plan
+from .message import one_line
 from .options import recovery_options
-from .outcome import Stopped
+from .outcome import RecoveryNeeded, Stopped
 from .report import make_report
 
 NAME = "emergency_stop"
@@ -28,4 +29,18 @@ def emergency_stop(issue: Issue, state: RunState, config: Interventions, now: fl
             Notify(f"Emergency stop of run {state.run_id or 'unknown'}", report.summary, level="critical"),
         ),
         clean_up=config.emergency_stop.auto_cleanup,
+    )
+
+
+def pause_for_person(issue: Issue, state: RunState, now: float, why: str) -> RecoveryNeeded:
+    """Let nothing through until a person says so, and say what the person can do."""
+    text = f"{why}: {one_line(issue.description or issue.type)}"
+    return RecoveryNeeded(
+        state=state,
+        plan=make_plan(issue, state, now, why),
+        log=f"paused for a person: {why}",
+        directives=(
+            Hold(text, kind="pause"),
+            Notify(f"Run {state.run_id} needs a person", text, level="warning"),
+        ),
     )

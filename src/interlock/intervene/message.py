@@ -1,6 +1,8 @@
-"""How an intervention's words become a message with its metadata."""
+"""How an intervention's words become a message, and which answer of an episode it is, so that each says what is new."""
 
 from __future__ import annotations
+
+from msgspec import Struct
 
 from ..core import Issue, Limits, Message, MessageMeta, RunState
 
@@ -34,3 +36,39 @@ def one_line(value: object, limit: int = 400) -> str:
     """A value as one bounded line: what an agent or a tool wrote never brings its own layout into a message."""
     text = " ".join(str(value)[: limit * 4].split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """The `number`-th answer to a problem that happened `again` times since the last one.
+
+    `relapses` counts how often it came back after it was over; `place` is the file and line that it names; `since` is
+    when the episode began.
+    """
+
+    number: int = 1
+    again: int = 0
+    relapses: int = 0
+    place: str = ""
+    since: float | None = None
+
+    def news(self) -> str:
+        """What happened since the last answer, in a sentence or two; empty for a first answer."""
+        if self.number <= 1:
+            return ""
+        if self.again:
+            times = "once more" if self.again == 1 else f"{self.again} more times"
+            told = f"It happened {times} since message {self.number - 1} about it."
+        elif self.relapses:
+            told = f"It had stopped after message {self.number - 1} about it, and now it is back."
+        else:
+            told = f"This is message {self.number} about it."
+        return told
+
+    def tried(self) -> str:
+        """What was tried, for a person; empty if nothing was."""
+        if self.number <= 1:
+            return ""
+        return f"{self.number - 1} intervention{'s' if self.number > 2 else ''} did not help"
+
+
+FIRST = Attempt()

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from ..core import Issue, Outcome, RunState, Spend
 from .advice import advice_for
-from .checkpoints import started_step
 from .incident import Incident
-from .values import growth_of, usage_of
+from .options import started_step
+from .templates import growth_of, usage_of
 
 TIMELINE = 30
 """Entries of the timeline; the incident and the journal have more."""

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from ..config import ReductionFactors, ResourceThrottling
 from ..core import Delay, Directive, Growth, Inject, Issue, Limits, RunState, SetLimits
-from .attempt import FIRST, Attempt
-from .message import guidance, one_line
+from .message import FIRST, Attempt, guidance, one_line
 from .outcome import Continue
 
 NAME = "resource_throttling"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from ..core import LONG_WAIT, Directive, Inject, Issue, Notify, RunState
-from .attempt import FIRST, Attempt
-from .message import guidance, one_line
+from .message import FIRST, Attempt, guidance, one_line
 from .outcome import Continue
-from .templates import BUILT_IN, Templates
-from .values import values_for
+from .templates import BUILT_IN, Templates, values_for
 
 NAME = "soft_correction"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import apsw
 
 from ..core import SigningKey, allocate, owner_key, sync_data
-from .chain import Head, digest, first_link, next_link
 from .database import (
     KEPT_WAL_BYTES,
     SHORT_BYTES,
+    SMALL_DISK,
     damaged,
     explain,
     free_bytes,
@@ -24,9 +24,8 @@ from .database import (
     sign_head,
 )
 from .durable_files import FILE_MODE
-from .entry import encode_body
+from .interface import Head, digest, encode_body, first_link, next_link
 from .packing import Packer, pack_dictionary, unpack_dictionary
-from .spare_file import SpareFile
 from .write_queue import Batch
 
 LARGE_WAL_PAGES = 1_000
@@ -295,3 +294,38 @@ class Committer:
         self.is_large = pages >= self._checkpoint_at or (self._has_room and used_up and pages > self._done_pages)
         self.is_cramped = not self._has_room and used_up
         return apsw.SQLITE_OK
+
+
+SPARE_BYTES = KEPT_WAL_BYTES // 8
+"""As much as the write-ahead log of a small disk holds: all of it may be new to the journal's file."""
+
+PIECE = 64 * 1024
+
+
+class SpareFile:
+    """Made where a disk is small and has room; given up piece by piece."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with contextlib.suppress(OSError):
+            free = free_bytes(os.statvfs(path.parent))
+            if SHORT_BYTES < free < SMALL_DISK:
+                handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+                try:
+                    allocate(handle, keep_of(free, SPARE_BYTES))
+                finally:
+                    os.close(handle)
+
+    def give_up(self) -> bool:
+        """Give some of it back to the disk; False when nothing is left."""
+        try:
+            size = self._path.stat().st_size
+            os.truncate(self._path, max(0, size - PIECE))
+        except OSError:
+            return False
+        return size > 0
+
+    def remove(self) -> None:
+        """The journal is closed."""
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)

@@ -11,9 +11,8 @@ import apsw
 import msgspec
 
 from ..core import InterlockError, InvalidState, NotFound, SigningKey, allocate
-from .chain import Head, digest, first_link
 from .durable_files import FILE_MODE
-from .entry import encode_body
+from .interface import Head, digest, encode_body, first_link
 from .lock import find_owner
 from .summary import RunSummary
 

@@ -1,15 +1,19 @@
-"""RunFolder: where everything of one run is."""
+"""RunFolder: where everything of one run is, its process tree too; where the store is; run ids, which sort by time."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
+import time
 from pathlib import Path
 
 import msgspec
 
-from ..core import InterlockError, NotFound, RunSpec, from_json, read_small
-from .ids import is_run_id
+from ..config import Config
+from ..core import BadInput, InterlockError, NotFound, RunSpec, from_json, read_small, user_folder
+from ..process import TreeHandle
+from .durable_files import write_whole
 from .lock import OwnerInfo, RunLock, find_owner
 
 TREE = "tree.json"
@@ -95,3 +99,67 @@ class RunFolder:
                 with contextlib.suppress(FileNotFoundError):
                     total += Path(place, name).lstat().st_size
         return total
+
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+"""Crockford's base 32: no i, l, o or u to misread."""
+
+TICKS = 32
+"""Parts of a second that ids tell apart by time; within one part they differ by chance (one in a million)."""
+
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def new_run_id(now: float | None = None) -> str:
+    """A fresh id: eight characters of time, four of chance."""
+    moment = int((time.time() if now is None else now) * TICKS)
+    return _digits(moment, 8) + _digits(int.from_bytes(os.urandom(3), "big"), 4)
+
+
+def check_run_id(run_id: str) -> str:
+    """The id itself if it can be the name of a folder."""
+    if not is_run_id(run_id):
+        raise BadInput(
+            f"{run_id[:80]!r} cannot be a run id", todo="Use up to 64 letters, digits, dots, dashes and underscores."
+        )
+    return run_id
+
+
+def is_run_id(name: str) -> bool:
+    """Whether a name can be a run's."""
+    return _SAFE.fullmatch(name) is not None
+
+
+def _digits(number: int, width: int) -> str:
+    return "".join(ALPHABET[number >> 5 * place & 31] for place in reversed(range(width)))
+
+
+def store_root(config: Config) -> Path:
+    """The folder that the configuration names."""
+    return Path(config.store.dir).expanduser() if config.store.dir else default_root()
+
+
+def default_root() -> Path:
+    """Where runs live if nothing else is said."""
+    return user_folder("state") / "runs"
+
+
+def write_tree(folder: RunFolder, tree: TreeHandle) -> None:
+    """Remember a run's process tree."""
+    write_whole(folder.path / TREE, msgspec.json.encode(tree))
+
+
+def read_tree(folder: RunFolder) -> TreeHandle | None:
+    """A run's process tree; None if it never had one."""
+    try:
+        return from_json(read_small(folder.path / TREE), TreeHandle)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def agent_lives(folder: RunFolder) -> bool:
+    """Whether any process of the run is left on this machine, whoever supervises it."""
+    from ..process import attach
+
+    tree = read_tree(folder)
+    return tree is not None and attach(tree).alive()

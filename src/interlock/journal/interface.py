@@ -1,15 +1,16 @@
-"""What every journal can do, on a disk or in memory."""
+"""What every journal can do, JournalEntry: what it is handed, and the chain: each record's hash covers the last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from struct import Struct as Layout
 from threading import Event
 from typing import Protocol, Self
 
+import msgspec
 from msgspec import Struct
 
-from ..core import Record
-from .entry import JournalEntry
+from ..core import RECORD_VERSION, BadInput, Record, sha256
 from .summary import RunSummary
 
 
@@ -100,3 +101,84 @@ class JournalWriting(Protocol):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+MAX_BODY = 16 * 1024 * 1024
+"""Bytes of one body. Steps are bounded far below at the border: more than this is a bug in Interlock."""
+
+LOST = "lost"
+"""The kind of a record that replaces others that could not be written."""
+
+_encoder = msgspec.json.Encoder()
+
+
+class JournalEntry(Struct, frozen=True):
+    """One thing that happened. `time` None is the journal's clock."""
+
+    kind: str
+    body: object
+    time: float | None = None
+    v: int = RECORD_VERSION
+
+
+def encode_body(body: object) -> str:
+    """The JSON text of a body."""
+    try:
+        text = str(body, "utf-8") if type(body) is msgspec.Raw else _encoder.encode(body).decode()
+    except UnicodeEncodeError:
+        # File names and arguments from outside may carry bytes that are no UTF-8, as lone surrogates.
+        text = _encoder.encode(_mend(msgspec.to_builtins(body))).decode()
+    if len(text) > MAX_BODY:
+        raise BadInput(f"a record of {len(text):,} characters is too large", todo=f"At most {MAX_BODY:,} fit.")
+    return text
+
+
+def _mend(value: object) -> object:
+    """The same JSON value with every lone surrogate replaced."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_mend(key): _mend(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mend(item) for item in value]
+    return value
+
+
+LINK_BYTES = 16
+"""Of SHA-256: no one finds another record with the same 128 bits."""
+
+_FIELDS = Layout(">qqd")
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """The end of a journal at one moment: its newest record, the chain up to there, and the owner's signature.
+
+    `summary` is the hash of the run's row in lists at that moment. `key` is the owner's public key; with no key and no
+    signature, the owner could not sign. Publish a head elsewhere, and cutting the journal's end is noticed.
+    """
+
+    run_id: str
+    seq: int
+    chain: bytes
+    summary: bytes
+    key: str = ""
+    signature: bytes = b""
+
+    def message(self) -> bytes:
+        """What is signed."""
+        return b"interlock head\0%b\0%d\0%b%b" % (self.run_id.encode(), self.seq, self.chain, self.summary)
+
+
+def first_link(run_id: str, first: int) -> bytes:
+    """What the first chained record follows: the run itself, and the number at which the chain begins."""
+    return digest(b"interlock journal\0%b\0%d" % (run_id.encode(), first))
+
+
+def next_link(before: bytes, seq: int, v: int, time: float, kind: str, body: bytes) -> bytes:
+    """The hash of a record and of everything before it."""
+    return sha256(b"%b%b%b\0%b" % (before, _FIELDS.pack(seq, v, time), kind.encode(), body)).digest()[:LINK_BYTES]
+
+
+def digest(data: bytes) -> bytes:
+    """A hash as the chain has them."""
+    return sha256(data).digest()[:LINK_BYTES]

@@ -11,8 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from ..core import ENDED, InterlockError, InvalidState
-from .folder import OURS, RunFolder
-from .ids import is_run_id
+from .folder import OURS, RunFolder, agent_lives, is_run_id
 from .lock import RunLock
 from .summary import RunSummary
 
@@ -42,8 +41,6 @@ def prune_runs(
     failed: list[Pruned] | None = None,
 ) -> list[Pruned]:
     """Runs come newest first and go oldest first. Each bound counts alone. `failed` takes those that would not go."""
-    from .process_tree import agent_lives
-
     removed: list[Pruned] = []
     sizes = [folder.size() for folder, _ in runs]
     total = sum(sizes)

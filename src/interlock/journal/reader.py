@@ -14,11 +14,9 @@ import apsw
 import msgspec
 
 from ..core import InterlockError, LostRecord, Record, from_json
-from .chain import Head, digest
 from .database import CHAINED_VERSION, UnreadableJournal, damaged, describe_newer, explain, open_for_reading
-from .entry import LOST, encode_body
 from .folder import RunFolder
-from .interface import JournalReading
+from .interface import LOST, Head, JournalReading, digest, encode_body
 from .packing import DamagedBody, Found, Unpacker
 from .summary import RunSummary
 

@@ -1,13 +1,14 @@
-"""Series: what a run used and how it went, over its steps; summed as it is read, in bounded memory."""
+"""Series: what a run used and how it went, over its steps; summed as it is read, and kept alongside the journal."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 
+import msgspec
 from msgspec import Struct, field
 
-from ..core import Intervention, Issue
+from ..core import InterlockError, Intervention, Issue, msgpack_decoder, read_small
 from ..journal_records import (
     GuiChunkRecord,
     GuiModelCallRecord,
@@ -17,6 +18,10 @@ from ..journal_records import (
     StepRecord,
     decode_body,
 )
+from .durable_files import write_whole
+from .folder import RunFolder
+from .interface import digest
+from .reader import JournalReader
 
 SERIES_KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
 
@@ -192,3 +197,44 @@ class SeriesTally(Struct):
         self.last = (*self.last[:4], self.issues, self.acted)
         if self.last_is_point:
             self.points[-1] = self.last
+
+
+VERSION = 1
+"""To be raised whenever something is counted differently: what was summed before is summed again then."""
+
+MOST_BYTES = 4_000_000
+
+
+class _File(Struct, array_like=True):
+    version: int
+    run_id: str
+    chain: bytes
+    tally: SeriesTally
+
+
+def _counter(_wanted: type, value: dict[str, int]) -> Counter[str]:
+    return Counter(value)
+
+
+_DECODER = msgpack_decoder(_File, _counter)
+
+
+def load_series(folder: RunFolder, reader: JournalReader) -> SeriesTally:
+    """What is summed already; nothing where there is a doubt."""
+    try:
+        stored = read_small(folder.series, MOST_BYTES)
+        if digest(stored[16:]) != stored[:16]:
+            return SeriesTally()
+        read = _DECODER.decode(stored[16:])
+    except (OSError, InterlockError, msgspec.MsgspecError):
+        return SeriesTally()
+    fits = read.version == VERSION and read.run_id == reader.run_id and read.chain == reader.link(read.tally.seq)
+    return read.tally if fits else SeriesTally()
+
+
+def store_series(folder: RunFolder, reader: JournalReader, tally: SeriesTally) -> None:
+    """Keep what is summed; without a chain there would be no telling whether it fits."""
+    chain = reader.link(tally.seq)
+    if chain is not None:
+        data = msgspec.msgpack.encode(_File(VERSION, reader.run_id, chain, tally))
+        write_whole(folder.series, digest(data) + data)

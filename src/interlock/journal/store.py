@@ -1,4 +1,4 @@
-"""Store: all runs of one user, a folder each."""
+"""Store: all runs of one user, a folder each, and which of them a person means by what was typed."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import contextlib
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from ..config import Config
-from ..core import Clock, InterlockError, InvalidState, RunSpec, SystemClock, owner_key
+from ..core import BadInput, Clock, InterlockError, InvalidState, NotFound, RunSpec, SystemClock, owner_key
 from .database import create_database
 from .durable_files import FOLDER_MODE, sync_folder, write_whole
-from .entry import encode_body
-from .folder import RunFolder
-from .ids import check_run_id, is_run_id
+from .folder import RunFolder, check_run_id, default_root, is_run_id, store_root
 from .index import Index, read_stamp
+from .interface import encode_body
 from .prune import Pruned, prune_runs, remove_run
 from .reader import JournalReader
-from .run_names import find_run
-from .store_place import default_root, store_root
 from .summary import RunSummary
 
 SETTLED_NS = 100_000_000
@@ -172,3 +170,43 @@ def summarize(folder: RunFolder) -> RunSummary | None:
         summary = msgspec.structs.replace(summary, status="unreadable", started=when, updated=when, problem=str(error))
     owner = folder.owner()
     return msgspec.structs.replace(summary, run_id=folder.run_id, owner_pid=owner.pid if owner else None)
+
+
+NEAR = 60.0
+"""How alike (0..100) a name must be to be offered instead."""
+
+
+def find_run(ref: str, runs: Sequence[RunSummary]) -> RunSummary:
+    """The run with this id, name or unique beginning of either; runs come newest first.
+
+    Of several with one name the live one is meant, and if none lives the newest.
+    """
+    if not ref:
+        raise BadInput("no run specified", todo="Specify an id, a name, or a unique prefix. See interlock ps --all.")
+    for run in runs:
+        if run.run_id == ref:
+            return run
+    if named := [run for run in runs if run.name == ref]:
+        live = [run for run in named if run.owner_pid is not None]
+        if len(live) > 1:
+            raise _ambiguous(f"{len(live)} live runs are named {ref!r}", live)
+        return (live or named)[0]
+    begun = [run for run in runs if run.run_id.startswith(ref)] or [run for run in runs if run.name.startswith(ref)]
+    if len(begun) > 1:
+        raise _ambiguous(f"{len(begun)} runs begin with {ref!r}", begun)
+    if begun:
+        return begun[0]
+    raise NotFound(f"there is no run {ref!r}", todo=_nearest(ref, runs))
+
+
+def _ambiguous(what: str, runs: Sequence[RunSummary]) -> BadInput:
+    shown = ", ".join(f"{run.run_id} ({run.name or run.task[:30] or run.status})" for run in runs[:8])
+    return BadInput(f"{what}: {shown}{', ...' if len(runs) > 8 else ''}", todo="Use its id.")
+
+
+def _nearest(ref: str, runs: Sequence[RunSummary]) -> str:
+    from rapidfuzz import process
+
+    known = [name for run in runs for name in (run.name, run.run_id) if name]
+    near = list(dict.fromkeys(name for name, _, _ in process.extract(ref, known, limit=3, score_cutoff=NEAR)))
+    return f"Did you mean {' or '.join(near)}?" if near else "See interlock ps --all."

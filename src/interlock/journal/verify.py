@@ -10,10 +10,9 @@ import apsw
 from msgspec import Struct
 
 from ..core import STORE_KEY, InterlockError, Record, is_signed_by, owner_key
-from .chain import Head, first_link, next_link
 from .database import MIGRATIONS, UnreadableJournal
-from .entry import LOST
 from .folder import RunFolder
+from .interface import LOST, Head, first_link, next_link
 from .reader import JournalReader
 
 MOST = 20

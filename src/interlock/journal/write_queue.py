@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from ..core import InterlockError, InvalidState, LostRecord
-from .entry import LOST, encode_body
+from .interface import LOST, encode_body
 from .summary import RunSummary
 
 WINDOW_S = 0.03

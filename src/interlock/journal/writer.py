@@ -11,12 +11,10 @@ import apsw
 import msgspec
 
 from ..core import RECORD_VERSION, Clock, InterlockError, LostRecord, SystemClock
-from .chain import Head
 from .committer import Committer
 from .database import explain
-from .entry import LOST, JournalEntry, encode_body
 from .folder import RunFolder
-from .interface import JournalProblem, JournalWriting
+from .interface import LOST, Head, JournalEntry, JournalProblem, JournalWriting, encode_body
 from .lock import RunLock
 from .reader import JournalReader
 from .summary import RunSummary

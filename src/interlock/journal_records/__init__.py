@@ -25,7 +25,6 @@ from ..core import (
     Text,
     from_json,
 )
-from .contract import BreachRecord, CommandResult, ContractRecord, StopGateRecord
 from .gui import (
     FileComparison,
     GuiChunkRecord,
@@ -56,6 +55,9 @@ from .run import (
 )
 from .supervision import (
     AppliedRecord,
+    BreachRecord,
+    CommandResult,
+    ContractRecord,
     EpisodeRecord,
     InterventionRecord,
     Opinion,
@@ -64,6 +66,7 @@ from .supervision import (
     RestoredRecord,
     SnapshotRecord,
     StepRecord,
+    StopGateRecord,
 )
 
 RecordBody = (

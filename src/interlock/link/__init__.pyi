@@ -1,6 +1,5 @@
-from .accept_threads import AcceptedConnection as AcceptedConnection
-from .accept_threads import AcceptThreads as AcceptThreads
 from .control_server import ControlServer as ControlServer
+from .control_server import JournalLog as JournalLog
 from .endpoint import Actuator as Actuator
 from .endpoint import Endpoint as Endpoint
 from .endpoint import Log as Log
@@ -17,7 +16,6 @@ from .hub_ledger import HubLedger as HubLedger
 from .hub_permissions import server_config as server_config
 from .inbox import collect_requests as collect_requests
 from .inbox import leave_request as leave_request
-from .journal_log import JournalLog as JournalLog
 from .line_server import LineHandler as LineHandler
 from .line_server import LineServer as LineServer
 from .outbox import RemoteRun as RemoteRun
@@ -27,14 +25,17 @@ from .owner_client import look_up as look_up
 from .peer import Peer as Peer
 from .requests import TIMEOUT_S as TIMEOUT_S
 from .requests import Requests as Requests
+from .requests import Runs as Runs
 from .requests import SentRequest as SentRequest
-from .runs import Runs as Runs
 from .socket_paths import gates_folder as gates_folder
 from .socket_paths import is_served as is_served
 from .socket_paths import listen as listen
 from .socket_paths import noted_socket as noted_socket
 from .socket_paths import runtime_dir as runtime_dir
 from .socket_paths import serve_socket as serve_socket
+from .socket_paths import socket_folders as socket_folders
 from .socket_paths import socket_path as socket_path
+from .threaded_line_server import AcceptedConnection as AcceptedConnection
+from .threaded_line_server import AcceptThreads as AcceptThreads
 from .threaded_line_server import LineClient as LineClient
 from .threaded_line_server import ThreadedLineServer as ThreadedLineServer

@@ -1,14 +1,17 @@
-"""ControlServer: a run's endpoint on a unix socket, with its inbox."""
+"""ControlServer: a run's endpoint on a unix socket, with its inbox; JournalLog: the journal as its log."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ..control import MAX_MESSAGE, ClientRefused, Request, decode_request
-from ..core import AGENT, InterlockError
+import msgspec
+
+from ..control import CONTROL_KINDS, MAX_MESSAGE, ClientRefused, ControlState, LogEntry, Request, decode_request
+from ..core import AGENT, InterlockError, Record
+from ..journal import JournalEntry, JournalWriting
 from .endpoint import Endpoint
 from .inbox import collect_requests
 from .line_server import LineHandler, LineServer
@@ -128,3 +131,24 @@ class ControlServer:
 
     def _serve(self, listener: socket.socket) -> LineServer:
         return LineServer(listener, ControlHandler(self._endpoint, self.authority), f"socket {self._folder.name}")
+
+
+class JournalLog:
+    """Writes entries byte for byte."""
+
+    def __init__(self, journal: JournalWriting) -> None:
+        self._journal = journal
+
+    def append_atomic(self, entries: Sequence[LogEntry], state: ControlState, *, durable: bool) -> int:
+        return self.write([JournalEntry(entry.kind, msgspec.Raw(entry.body)) for entry in entries], state, durable)
+
+    def write(self, rows: list[JournalEntry], state: ControlState, durable: bool) -> int:
+        """Put rows into the journal; a run that keeps a summary stores it with them."""
+        return self._journal.append(rows, durable=durable)
+
+    def read(self) -> Iterable[Record]:
+        reader = self._journal.reader()
+        try:
+            yield from reader.read(kinds=CONTROL_KINDS)
+        finally:
+            reader.close()

@@ -25,10 +25,9 @@ from ..control import (
 from ..control import format_time as utc
 from ..core import InterlockError
 from .hub_connect import open_session
-from .hub_session import REPLY_HEADER, HubSession, SessionLost, message_of, telling
+from .hub_session import REPLY_HEADER, HubSession, LoopThread, SessionLost, message_of, telling
 from .hub_signing import SEQ_HEADER, HubMessage
-from .loop_thread import LoopThread
-from .stream_reading import is_signed, read_all, read_newest
+from .hub_streams import is_signed, read_all, read_newest
 
 log = logging.getLogger("interlock")
 

@@ -16,12 +16,11 @@ from ..core import InterlockError, Record, from_json
 from ..journal import Head, RunSummary
 from .hub_connect import open_session
 from .hub_request import HubRequest, ReplyListener
-from .hub_session import RUNS_STREAM, HubSession, SessionLost, current_subject, record_subject, run_subject
+from .hub_session import RUNS_STREAM, HubSession, LoopThread, SessionLost, current_subject, record_subject, run_subject
 from .hub_signing import HubMessage, NotSigned
-from .loop_thread import LoopThread
+from .hub_streams import is_signed, read_all, read_newest
 from .outbox import RemoteRun
 from .owner_client import DEFAULT_TIMEOUT_S, Notice
-from .stream_reading import is_signed, read_all, read_newest
 
 
 class HubClient:

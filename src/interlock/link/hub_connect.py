@@ -13,7 +13,7 @@ from typing import Any
 from ..config import Hub as HubSettings
 from ..core import BadInput, InterlockError, MissingExtra
 from .hub_address import check_urls
-from .hub_session import HubSession, SessionLost, reason_of
+from .hub_session import HubSession, SessionLost, parse_headers, reason_of
 from .hub_signing import Signing
 from .hub_streams import ensure_streams
 
@@ -124,6 +124,10 @@ def _encrypted_client(*, is_tls: bool) -> Any:
             if is_tls and (writer is None or writer.get_extra_info("ssl_object") is None):
                 raise nats.errors.Error("the server does not use TLS")
             return bytes(super()._connect_command())
+
+        @staticmethod
+        def _parse_header_lines(raw: bytes) -> dict[str, str]:
+            return parse_headers(raw)
 
     return EncryptedClient()
 

@@ -23,6 +23,7 @@ from .hub_connect import open_session
 from .hub_session import (
     REPLY_HEADER,
     HubSession,
+    LoopThread,
     SessionLost,
     control_subject,
     message_of,
@@ -30,12 +31,9 @@ from .hub_session import (
     telling,
 )
 from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
-from .hub_streams import ensure_streams
-from .hub_trouble import HubTrouble
-from .loop_thread import LoopThread
-from .outbox import Outbox
+from .hub_streams import ensure_streams, read_all
+from .outbox import HubTrouble, Outbox
 from .request_queue import RequestQueue
-from .stream_reading import read_all
 
 log = logging.getLogger("interlock")
 

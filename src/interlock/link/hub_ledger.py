@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import random
 import time
 from typing import Any
 
@@ -14,8 +15,7 @@ from ..config import Hub as HubSettings
 from ..core import InterlockError, from_json
 from ..journal import Booking, BudgetLedger, Page, Standing, book
 from .hub_connect import open_session
-from .hub_session import HubSession, SessionLost, telling
-from .loop_thread import LoopThread
+from .hub_session import HubSession, LoopThread, SessionLost, telling
 
 log = logging.getLogger("interlock")
 
@@ -81,7 +81,8 @@ class HubLedger:
                 try:
                     await self._bucket.update(key, msgspec.json.encode(changed), last=revision)
                 except (KeyWrongLastSequenceError, APIError):
-                    await asyncio.sleep(0.002 * min(turn, 20))
+                    # By chance: those that wait equally long meet again.
+                    await asyncio.sleep(random.uniform(0, 0.004 * min(turn + 1, 40)))
                     continue
             return standing
         raise SessionLost("too many runs change this budget at once")

@@ -36,9 +36,9 @@ from .hub_session import (
     telling,
 )
 from .hub_signing import NotSigned
+from .hub_streams import is_signed, read_all, read_newest
 from .live_clock import now
 from .owner_client import Notice
-from .stream_reading import is_signed, read_all, read_newest
 
 RETRY_S = (0.5, 3.0)
 """Time between two tries to find a hub that has gone while an answer is waited for: at first, and later."""

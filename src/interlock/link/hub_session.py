@@ -1,4 +1,4 @@
-"""The hub: one session with a NATS JetStream server, and the names of what is on it."""
+"""The hub: one session with a NATS JetStream server, the names of what is on it, and a loop in its own thread."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import base64
 import contextlib
 import datetime
 import re
-from collections.abc import AsyncIterator
-from typing import Any
+import threading
+from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -141,7 +143,7 @@ class HubSession:
                 return None
             raise SessionLost(f"the hub cannot read ({error.get('description')})")
         found = answer["message"]
-        headers = _parse_headers(base64.b64decode(found.get("hdrs", "")))
+        headers = parse_headers(base64.b64decode(found.get("hdrs", "")).partition(b"\r\n")[2])
         data = base64.b64decode(found.get("data", ""))
         return HubMessage(found["subject"], data, headers, int(found["seq"]), parse_time(found["time"]))
 
@@ -171,9 +173,11 @@ def message_of(message: Any) -> HubMessage:
     return HubMessage(subject, bytes(message.data), headers, int(seq), parse_time(taken))
 
 
-def _parse_headers(raw: bytes) -> dict[str, str]:
-    lines = raw.decode("utf-8", "replace").split("\r\n")[1:]
-    return {name.strip(): value.strip() for name, mark, value in (line.partition(":") for line in lines) if mark}
+def parse_headers(raw: bytes) -> dict[str, str]:
+    """The headers of a message, line by line. nats-py asks of each letter of a name whether it is a blank."""
+    lines = raw.decode("utf-8", "replace").split("\r\n")
+    pairs = ((name.strip(), value.strip()) for name, mark, value in (line.partition(":") for line in lines) if mark)
+    return {name: value for name, value in pairs if name.isascii() and len(name.split()) == 1}
 
 
 @contextlib.asynccontextmanager
@@ -213,3 +217,43 @@ def reason_of(error: BaseException) -> str:
 def boot_time() -> float:
     """A clock that never steps and continues while the machine sleeps."""
     return boot_clock()
+
+
+Made = TypeVar("Made")
+
+
+class LoopThread:
+    """Runs coroutines. `close` cancels what still runs."""
+
+    def __init__(self, name: str) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def begin(self, work: Coroutine[object, object, Made]) -> Future[Made]:
+        """Start a coroutine."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def run(self, work: Coroutine[object, object, Made], timeout: float | None = None) -> Made:
+        """Run a coroutine to its end."""
+        return self.begin(work).result(timeout)
+
+    def close(self) -> None:
+        """Stop; a second time does nothing."""
+        if self.loop.is_closed():
+            return
+        if self._thread.is_alive():
+            self.begin(self._cancel_all()).result()
+            self.loop.call_soon_threadsafe(self.loop.stop)
+            self._thread.join()
+        self.loop.close()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+    async def _cancel_all(self) -> None:
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

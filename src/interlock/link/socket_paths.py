@@ -21,10 +21,7 @@ SOCKET_NOTE = "socket"
 
 def runtime_dir() -> Path:
     """The directory for sockets: ours alone, made if need be."""
-    base = os.environ.get("XDG_RUNTIME_DIR")
-    choices = [Path(base) / "interlock"] if base else []
-    choices.append(Path(f"/run/user/{os.geteuid()}") / "interlock")
-    choices.append(Path("/tmp") / f"interlock-{os.geteuid()}")
+    choices = _choices()
     for choice in choices:
         if (
             choice.parent.is_dir()
@@ -36,6 +33,11 @@ def runtime_dir() -> Path:
         f"no directory for sockets: {choices[-1]} is accessible to others",
         todo="Set XDG_RUNTIME_DIR to a private directory.",
     )
+
+
+def socket_folders() -> tuple[Path, ...]:
+    """Every folder in which sockets of ours may be: those of a process with another environment are in another one."""
+    return tuple(path for path in _choices() if _is_private(path))
 
 
 def socket_path(folder: Path) -> Path:
@@ -96,10 +98,27 @@ def is_served(path: Path) -> bool:
         return sock.connect_ex(str(path)) == 0
 
 
+def _choices() -> list[Path]:
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    user = os.geteuid()
+    return [
+        *([Path(base) / "interlock"] if base else []),
+        Path(f"/run/user/{user}/interlock"),
+        Path(f"/tmp/interlock-{user}"),
+    ]
+
+
 def _make_private(path: Path) -> bool:
     """Make a directory that only we can enter; False if it is someone else's or open to others."""
     try:
         path.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return False
+    return _is_private(path)
+
+
+def _is_private(path: Path) -> bool:
+    try:
         info = path.lstat()
     except OSError:
         return False

@@ -1,16 +1,22 @@
-"""The process that keeps what a command prints: reads it from its input, as keeping_process.py writes it."""
+"""The process that keeps what a command prints: reads its streams from its input, as keeping_process.py writes them."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from pathlib import Path
 
-from .chunks import Piece
+from .chunks import GAP, GATHER_S, Piece, now
 from .keeping_process import READY, REFUSED, UNFINISHED
-from .kept_streams import KeptStreams
+from .kept_files import Latest, OutputWriter, Printed
+from .plain_text import PlainText
 
 TYPE_CHECKING = False
+
 if TYPE_CHECKING:
     from typing import IO
+
+    from .terminal_text import TerminalText
 
 
 def main(arguments: list[str]) -> None:
@@ -46,3 +52,72 @@ def _read(pieces: IO[bytes]) -> Piece:
     at, stream, columns, rows, length = pieces.readline().split()
     size = (int(columns), int(rows)) if int(columns) else None
     return float(at), (stream.decode(), size), pieces.read(int(length))
+
+
+class KeptStreams:
+    """Used by one thread. `left` is what a predecessor has left behind."""
+
+    def __init__(self, folder: str, bound: int, left: bytes = b"") -> None:
+        self.writer = OutputWriter(Path(folder), bound)
+        self._texts: dict[str, PlainText | TerminalText] = {}
+        self._before: dict[str, bytes] = {}
+        while left:
+            header, _, rest = left.partition(b"\n")
+            stream, length = header.split()
+            self._before[stream.decode()], left = rest[: int(length)], rest[int(length) :]
+
+    def left(self) -> bytes | None:
+        """What a successor needs to continue; None while something is not whole, which it could not."""
+        found = self._before | {stream: text.left() for stream, text in self._texts.items()}
+        parts = [(stream, before) for stream, before in found.items() if before is not None]
+        if len(parts) < len(found):
+            return None
+        return b"".join(b"%s %d\n" % (stream.encode(), len(before)) + before for stream, before in parts)
+
+    def keep(self, taken: list[Piece], dropped: int) -> None:
+        """Keep these, after so many bytes for which there was no time."""
+        if dropped:
+            self.writer.add(Printed(taken[0][0], GAP, str(dropped).encode()))
+        at, source, parts = taken[0][0], taken[0][1], [taken[0][2]]
+        for when, where, data in taken[1:]:
+            if where == source and when - at < GATHER_S:
+                parts.append(data)
+                continue
+            self._add(at, source, b"".join(parts))
+            at, source, parts = when, where, [data]
+        self._add(at, source, b"".join(parts))
+        texts = self._texts.values()
+        line = next((words for text in texts if (words := text.unfinished())), "")
+        self.writer.set_latest(
+            Latest(taken[-1][0], line, next((rows for text in texts if (rows := text.screen())), ()))
+        )
+
+    def finish(self) -> None:
+        """Keep what is not whole: nothing follows."""
+        for text in self._texts.values():
+            self._write(now(), text.finish())
+        with contextlib.suppress(OSError):
+            self.writer.set_latest(Latest(now()))
+        self.writer.close()
+
+    def _add(self, at: float, source: tuple[str, tuple[int, int] | None], data: bytes) -> None:
+        stream, size = source
+        text = self._texts.get(stream)
+        if text is None:
+            text = self._texts[stream] = _text(stream, size, self._before.get(stream, b""))
+        if size is not None:
+            text.resize(*size)
+        self._write(at, text.feed(data))
+
+    def _write(self, at: float, pieces: list[tuple[str, bytes]]) -> None:
+        for stream, data in pieces:
+            if data:
+                self.writer.add(Printed(at, stream, data))
+
+
+def _text(stream: str, size: tuple[int, int] | None, before: bytes) -> PlainText | TerminalText:
+    if size is None:
+        return PlainText(stream, before)
+    from .terminal_text import TerminalText
+
+    return TerminalText(*size, before)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from .bare_interpreter import bare_command
-from .chunks import Chunk
+from .chunks import Chunk, bare_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,7 @@ from ..core import BadInput, RunSpec, needs_linux, open_memory_file
 from .handle import ProcessId, TreeHandle
 from .process_family import MARKER, without_marker
 from .program import cannot_start
-from .tree import ProcessTree
+from .tree import Child, ProcessTree
 
 FIRST = Path(__file__).with_name("init_process.py")
 CREDENTIALS = struct.Struct("3i")
@@ -46,6 +46,16 @@ class Enclosure(Struct, frozen=True, kw_only=True):
     scoped: bool = False
 
 
+class Starter(Protocol):
+    """Another process that starts a contained command as its own child, in a group of its own, where it is itself."""
+
+    session: int
+
+    def start(
+        self, words: Sequence[str], environment: Mapping[str, str], streams: Sequence[int], fds: Sequence[int]
+    ) -> Child: ...
+
+
 class JoinFailed(Exception):
     """Raised when a cgroup can be made but not entered."""
 
@@ -59,12 +69,13 @@ class Start(NamedTuple):
     pass_fds: tuple[int, ...]
     new_session: bool
     on_known: Callable[[TreeHandle], None]
+    starter: Starter | None = None
 
 
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
     """Start it, and learn which processes it became before the command's first instruction runs."""
     needs_linux("containment")
-    spec, environment, streams, pass_fds, new_session, on_known = start
+    spec, environment, streams, pass_fds, new_session, on_known, starter = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()
@@ -82,18 +93,26 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
         for descriptor in enclosure.fds:
             # An attempt that failed, for the cgroup could not be entered, has read them to their end.
             os.lseek(descriptor, 0, os.SEEK_SET)
-        popen = subprocess.Popen(
-            [*enclosure.words, "--", sys.executable or "python3", "-I", "-S", str(FIRST), *words, *spec.argv],
-            cwd=spec.cwd,
-            env=without_marker(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-            pass_fds=(*pass_fds, there.fileno(), status_end, *own, *groups, *enclosure.fds, *events),
-            start_new_session=new_session,
-            # Whatever kills its own process group must not reach us.
-            process_group=None if new_session else 0,
-        )
+        command = [*enclosure.words, "--", sys.executable or "python3", "-I", "-S", str(FIRST), *words, *spec.argv]
+        handed = (*pass_fds, there.fileno(), status_end, *own, *groups, *enclosure.fds, *events)
+        popen: Child
+        if starter is not None:
+            with open(os.devnull, "r+b", buffering=0) as nothing:
+                streams_of_wall = (nothing.fileno(), nothing.fileno(), said)
+                popen = starter.start(command, without_marker(environment), streams_of_wall, handed)
+        else:
+            popen = subprocess.Popen(
+                command,
+                cwd=spec.cwd,
+                env=without_marker(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                pass_fds=handed,
+                start_new_session=new_session,
+                # Whatever kills its own process group must not reach us.
+                process_group=None if new_session else 0,
+            )
     except (OSError, ValueError, JoinFailed) as error:
         here.close()
         for descriptor in (status, said):

@@ -79,7 +79,7 @@ def wall(writable: list[str], scoped: bool) -> None:
 
 
 def enter(report, streams, groups, command, environment, restrict) -> None:  # type: ignore[no-untyped-def]
-    """Join the cgroups, wait until we are known outside, then run the command as if nothing had been in between."""
+    """Join the cgroups, restrict ourselves, and when we are known outside run the command as if nothing had been."""
     for group in groups:
         try:
             os.write(group, b"0")
@@ -89,10 +89,10 @@ def enter(report, streams, groups, command, environment, restrict) -> None:  # t
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
+    restrict()
     os.write(report, b"root\n")
     if not os.read(report, 1):
         os._exit(127)
-    restrict()
     become(report, command, environment)
 
 

@@ -93,9 +93,13 @@ def look_around(known: dict[int, Process] | None = None) -> dict[int, Process]:
         import psutil
 
         pids = psutil.pids()
-    get = (known or {}).get
-    seen = (get(pid) or look_at(pid) for pid in pids)
-    return {process.pid: process for process in seen if process and not process.dead}
+    table: dict[int, Process] = {}
+    known = known or {}
+    for pid in pids:
+        process = known.get(pid)
+        if process is not None or ((process := look_at(pid)) is not None and not process.dead):
+            table[pid] = process
+    return table
 
 
 def start_of(pid: int) -> int | None:

@@ -1,16 +1,16 @@
-"""ProcessFamily: all processes that came from one root, however they tried to leave it."""
+"""ProcessFamily: all processes that came from one root, however they tried to leave it; and the table of them all."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
 
 from ..core import boot_id
 from . import proc
 from .handle import TreeHandle
 from .proc import Process
-from .process_table import ProcessTable
 
 MARKER = "INTERLOCK_TREE"
 """The environment variable that every process of a tree inherits; trees inside trees are joined by colons."""
@@ -69,8 +69,10 @@ class ProcessFamily:
             ordered = dict(sorted(members.items(), key=lambda item: item[1].start))
             self._known = {pid: process.start for pid, process in ordered.items()}
             others = {pid: process for pid, process in table.items() if pid not in members}
-            self._strangers = {pid: p.start for pid, p in others.items() if self._strangers.get(pid) == p.start}
-            self._table.settle(p for pid, p in others.items() if pid in self._strangers)
+            known = self._strangers.get
+            strangers = [p for pid, p in others.items() if known(pid) == p.start]
+            self._strangers = {p.pid: p.start for p in strangers}
+            self._table.settle(strangers)
             return ordered, others
 
     def has_left(self, inside: frozenset[int]) -> bool:
@@ -108,11 +110,17 @@ class ProcessFamily:
     def _gather(self, table: dict[int, Process], seeds: set[int]) -> dict[int, Process]:
         keeper = self.keeper
         children: dict[int, list[int]] = {}
-        for process in table.values():
-            children.setdefault(process.parent, []).append(process.pid)
+        for pid, process in table.items():
+            children.setdefault(process.parent, []).append(pid)
         self._never = self._barred(table)
         barred = self._never | ({keeper} if keeper else set())
-        open_ends = [p.pid for p in table.values() if p.pid in seeds or self._belongs(p)]
+        known, strangers = self._known, self._strangers
+        open_ends = [
+            pid
+            for pid, p in table.items()
+            # A stranger is told apart first: nearly all are.
+            if pid in seeds or ((pid in known or strangers.get(pid) != p.start) and self._belongs(p))
+        ]
         open_ends += children.get(keeper, []) if keeper else []
         members: dict[int, Process] = {}
         while open_ends:
@@ -172,3 +180,77 @@ def without_marker(environment: dict[str, str]) -> dict[str, str]:
     outer = environment.get(MARKER, "").rpartition(":")[0]
     rest = {name: value for name, value in environment.items() if name != MARKER}
     return {**rest, MARKER: outer} if outer else rest
+
+
+RESERVED = 300
+"""Pids that the kernel gives out only once after the boot."""
+
+
+class PidCount(NamedTuple):
+    """How far the kernel has come in giving out pids: the newest, how many since the boot, threads, the largest pid."""
+
+    newest: int
+    given: int
+    threads: int
+    most: int
+
+    def reused(self, now: PidCount) -> range | None:
+        """The pids that may be other processes' by `now`; None: any.
+
+        They are given out in rising order, and then again from the lowest, without those in use: a thread keeps its own
+        and those of its group and session. Where all of these together are too few for a round, there was none.
+        """
+        given = now.given - self.given
+        around = given < 0 or 4 * (given + self.threads) > self.most - RESERVED
+        return None if around or now.newest < self.newest else range(self.newest + 1, now.newest + 1)
+
+
+def count_pids() -> PidCount | None:
+    """How far they have come; None if the kernel does not tell."""
+    newest = proc.read_bytes("/proc/sys/kernel/ns_last_pid").strip()
+    given = proc.read_bytes("/proc/stat").rpartition(b"\nprocesses ")[2].partition(b"\n")[0]
+    threads = proc.read_bytes("/proc/loadavg").partition(b"/")[2].partition(b" ")[0]
+    most = proc.read_bytes("/proc/sys/kernel/pid_max").strip()
+    if not all(number.isdigit() for number in (newest, given, threads, most)):
+        return None
+    return PidCount(int(newest), int(given), int(threads), int(most))
+
+
+class ProcessTable:
+    """Look, say who is a stranger, look again."""
+
+    def __init__(self) -> None:
+        self._settled: dict[int, Process] = {}
+        self._counted: PidCount | None = None
+
+    def look(self) -> dict[int, Process]:
+        """Every process that is not dead, by pid. Of a stranger that was settled, group and session may be old."""
+        before = count_pids()
+        table = proc.look_around(self._settled)
+        after, settled = count_pids(), self._settled
+        reused = self._counted.reused(after) if self._counted is not None and after is not None else None
+        # Parents are settled before children.
+        for pid, process in settled.items():
+            if pid not in table:
+                continue
+            parent = process.parent
+            other = parent > 1 and table.get(parent) is not settled.get(parent)
+            if other or reused is None or pid in reused:
+                fresh = proc.look_at(pid)
+                if fresh is None or fresh.dead:
+                    del table[pid]
+                else:
+                    table[pid] = fresh
+        self._counted = before
+        return table
+
+    def settle(self, strangers: Iterable[Process]) -> None:
+        """Those of the last look that are strangers; each is settled that has settled ancestors only."""
+        found, before = list(strangers), self._settled
+        if len(before) == len(found) and all(before.get(process.pid) is process for process in found):
+            return
+        settled: dict[int, Process] = {}
+        for process in sorted(found, key=lambda each: (each.start, each.pid)):
+            if process.parent <= 1 or process.parent in settled:
+                settled[process.pid] = process
+        self._settled = settled

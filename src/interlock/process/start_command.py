@@ -16,7 +16,7 @@ import msgspec
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
-from .contained_start import Enclosure, JoinFailed, Start, Stream, start_enclosed
+from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
@@ -39,12 +39,14 @@ def spawn(
     mechanism: Literal["auto", "cgroup", "signals"] = "auto",
     enclosure: Enclosure | None = None,
     on_known: Callable[[TreeHandle], None] = lambda handle: None,
+    starter: Starter | None = None,
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup if it can. An `enclosure`
     gives it a PID namespace of its own, and whatever else its words say. `on_known` is called with the tree before the
-    command's first instruction runs; if we are ended before it has, the command never runs.
+    command's first instruction runs; if we are ended before it has, the command never runs. With an enclosure, a
+    `starter` starts it for us.
     """
     needs_linux("process control")
     if not spec.argv:
@@ -54,13 +56,14 @@ def spawn(
     made: CgroupFolders | str = "signals were asked for" if mechanism == "signals" else cgroup_hierarchy.make(marker)
     if isinstance(made, str) and mechanism == "cgroup":
         raise InvalidState(f"no cgroup for {spec.argv[0]}: {made}")
-    handle = _handle(marker, made, new_session)
+    session = None if new_session else os.getsid(0) if starter is None else starter.session
+    handle = _handle(marker, made, session)
     tree = ProcessTree(handle)
 
     def known(handle: TreeHandle) -> None:
         on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
 
-    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session, known)
+    start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session, known, starter)
 
     def begin(handle: TreeHandle) -> ProcessTree:
         return start_enclosed(start, handle, enclosure) if enclosure is not None else _start(start, handle)
@@ -73,7 +76,7 @@ def spawn(
         tree.close()
         if mechanism == "cgroup":
             raise InvalidState(f"no cgroup for {spec.argv[0]}: {failed}") from None
-        handle = _handle(marker, "", new_session)
+        handle = _handle(marker, "", session)
         tree = begin(handle)
     except BaseException:
         tree.close()
@@ -91,8 +94,7 @@ def attach(handle: TreeHandle) -> ProcessTree:
     return ProcessTree(handle)
 
 
-def _handle(marker: str, made: CgroupFolders | str, new_session: bool) -> TreeHandle:
-    session = None if new_session else os.getsid(0)
+def _handle(marker: str, made: CgroupFolders | str, session: int | None) -> TreeHandle:
     if isinstance(made, str):
         return TreeHandle(marker=marker, boot=boot_id(), root=NOBODY, session=session)
     return TreeHandle(

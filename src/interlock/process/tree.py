@@ -5,23 +5,20 @@ from __future__ import annotations
 import os
 import select
 import signal
-import subprocess
 import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, Protocol
 
 import msgspec
 
 from ..core import Limits, open_process
 from . import cgroup_hierarchy, proc, signals
-from .cgroup import Cgroup
-from .cgroup_limits import CONTROLLER_OF, CgroupLimits
-from .cgroup_pulse import CgroupPulse
+from .cgroup import Cgroup, CgroupPulse
+from .cgroup_limits import CONTROLLER_OF, INTERVAL_S, CgroupLimits, LimitWatcher
 from .handle import TreeHandle
 from .init_process import CONTINUE, STOP
-from .limit_watcher import INTERVAL_S, LimitWatcher
 from .outcome import EndOutcome, FreezeOutcome, LimitEvent, LimitHeld, LimitName, Mechanism, Use
 from .proc import Process
 from .process_family import ProcessFamily
@@ -42,10 +39,25 @@ UNKNOWN_STATUS = 256
 """The exit status of a root that ended without telling us: only its parent learns it. No process exits with 256."""
 
 
+class Child(Protocol):
+    """What subprocess.Popen offers, as far as a tree needs it."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def stdin(self) -> IO[bytes] | None: ...
+    @property
+    def stdout(self) -> IO[bytes] | None: ...
+    @property
+    def stderr(self) -> IO[bytes] | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+
+
 class ProcessTree:
     """Made by `spawn` or `attach`. Methods may be called from any thread, and never fail because a process is gone."""
 
-    def __init__(self, handle: TreeHandle, popen: subprocess.Popen[bytes] | None = None, status: int = -1) -> None:
+    def __init__(self, handle: TreeHandle, popen: Child | None = None, status: int = -1) -> None:
         self._handle = handle
         self._popen = popen
         self._status_pipe = status

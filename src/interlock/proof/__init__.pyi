@@ -1,11 +1,11 @@
+from .calls import INTERPRETERS as INTERPRETERS
+from .calls import RUNNERS as RUNNERS
+from .calls import unwrapped as unwrapped
 from .claims import claimed_files as claimed_files
 from .claims import claims_pass as claims_pass
 from .claims import claims_ran as claims_ran
 from .claims import read_claims as read_claims
 from .claims import tests as tests
-from .command_words import INTERPRETERS as INTERPRETERS
-from .command_words import RUNNERS as RUNNERS
-from .command_words import unwrapped as unwrapped
 from .honesty import compare_tests as compare_tests
 from .honesty import is_checked_by as is_checked_by
 from .model import CheckRun as CheckRun

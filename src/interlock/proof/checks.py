@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ..core import late_pattern
 from ..review import name_set
-from .command_lines import ProgramRun, read_programs
+from .calls import ProgramRun, read_programs
 from .model import ClaimKind
 
 TARGETS = 6

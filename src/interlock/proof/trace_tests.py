@@ -28,7 +28,8 @@ def _is_edit(tool: Tool) -> bool:
 
 def _without_numbers(text: str) -> str:
     """A text as it is in the file, if a tool showed it with line numbers."""
-    return _NUMBERED.sub("", text) if len(_NUMBERED.findall(text)) * 2 > text.count("\n") else text
+    plain, numbered = _NUMBERED.subn("", text)
+    return plain if numbered * 2 > text.count("\n") else text
 
 
 class TraceTests:

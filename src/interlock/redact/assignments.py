@@ -1,9 +1,11 @@
-"""Secrets that their name gives away: settings, code, JSON, YAML, headers, options of commands."""
+"""Secrets that their name gives away: settings, code, JSON, YAML, headers, and options of commands, word by word."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import re2
@@ -84,3 +86,35 @@ NAMED_SECRETS = (SETTINGS, TOLD, OPTIONS, PAIRS)
 
 NAMED_HINT = rf"(?i)(?:{LIKE_NAMES})[0-9]*{TAIL}(?:{_SET}|{_PAIRED})|{_OPTED}|(?:{_SETTERS})[ \t]+\S"
 """Matches where one of their hints does. Each repetition of the names makes a search slower to start."""
+
+
+_SPECIAL = "\t\n\v\f\r\"'`|;&<>\\"
+_HIDE = {ord(sign): chr(0xF0000 + ord(sign)) for sign in _SPECIAL}
+_SHOW = {ord(hidden): chr(sign) for sign, hidden in _HIDE.items()}
+"""No shell has read these words: what would mean something to one is only a letter here."""
+
+_OPTION_WORD = re.compile(r"-[A-Za-z](?=.)|--[\w-]+=|")
+
+
+def redact_words(words: Sequence[str], redact: Callable[[str], str]) -> list[str]:
+    """The words of a command without its secrets: each looked at alone, then all together."""
+    clean = [redact(word) for word in words]
+    line = " ".join(map(_write, clean))
+    redacted = redact(line)
+    return clean if redacted == line else [word.translate(_SHOW) for word in _read(redacted)]
+
+
+def _write(word: str) -> str:
+    plain = word.translate(_HIDE)
+    if plain and " " not in plain:
+        return plain
+    option = _OPTION_WORD.match(plain)
+    start = option.end() if option else 0
+    return f'{plain[:start]}"{plain[start:]}"'
+
+
+def _read(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a secret went together with one of two quotes
+        return line.split()

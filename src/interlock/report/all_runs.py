@@ -1,13 +1,18 @@
-"""AllRuns: every run of this machine and of a hub, listed, opened and asked in the same way."""
+"""AllRuns: every run of this machine and of a hub, listed, opened and asked in the same way; copies of those afar."""
 
 from __future__ import annotations
 
+import shutil
+import tempfile
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core import NotFound
-from ..journal import RunFolder, Store
+import msgspec
+
+from ..core import NotFound, RunSpec
+from ..journal import Journal, JournalEntry, RunFolder, RunSummary, Store
 from ..link import Runs
-from .copy import Copies
 from .fleet import Fleet, RunRow
 from .inbox import InboxItem, read_inbox
 from .story import Story
@@ -50,3 +55,72 @@ class AllRuns(Runs):
         super().close()
         if self._copies is not None:
             self._copies.close()
+
+
+GOING_S = 2.0
+"""How long copies that someone still reads may take to go away."""
+
+
+class Copies:
+    """A folder of copies, each in its own place, removed at the end. Thread-safe."""
+
+    def __init__(self, hub: HubClient) -> None:
+        self._hub = hub
+        self._root = Path(tempfile.mkdtemp(prefix="interlock-copies-"))
+
+    def open(self, run_id: str) -> Copy:
+        """The run as the hub has it now."""
+        return Copy(self._hub, run_id, Path(tempfile.mkdtemp(dir=self._root)))
+
+    def close(self) -> None:
+        """Remove them. A reader in another thread finds it gone, and may leave a last file meanwhile."""
+        deadline = time.monotonic() + GOING_S
+        while self._root.exists() and time.monotonic() < deadline:
+            shutil.rmtree(self._root, ignore_errors=True)
+            time.sleep(0.01)
+
+
+class Copy(Story):
+    """The story of a run on another machine, from the hub's records, through a journal of our own under `root`.
+
+    `is_unknown` says that nothing was heard of its host for long.
+    """
+
+    def __init__(self, hub: HubClient, run_id: str, root: Path) -> None:
+        self._hub, self._run_id, self._last = hub, run_id, 0
+        summary = self._remote()
+        store = Store(root)
+        spec = RunSpec(
+            run_id=run_id,
+            name=summary.name,
+            task=summary.task,
+            model=summary.model,
+            adapter=summary.adapter,
+            workspace=summary.workspace,
+        )
+        folder = store.create(spec)
+        self._journal = Journal.open(folder)
+        super().__init__(folder)
+        self.fetch()
+        self._load()
+
+    def fetch(self) -> None:
+        """Get what the hub has beyond what is here."""
+        records = self._hub.records(self._run_id, self._last)
+        entries = [
+            JournalEntry(kind=each.kind, body=msgspec.Raw(each.body), time=each.time, v=each.v) for each in records
+        ]
+        if records:
+            self._last = records[-1].seq
+        self._journal.append(entries, durable=True, summary=self._remote())
+
+    def close(self) -> None:
+        super().close()
+        self._journal.close()
+
+    def _remote(self) -> RunSummary:
+        found = next((run for run in self._hub.runs() if run.summary.run_id == self._run_id), None)
+        if found is None:
+            raise NotFound(f"the hub no longer has run {self._run_id!r}", todo="Reload the list of runs.")
+        self.is_unknown = found.is_unknown
+        return found.summary

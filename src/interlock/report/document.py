@@ -16,8 +16,7 @@ from ..journal_records import ProofRecord, VerificationResult
 from ..output import LastLines, read_last_lines
 from ..runtime import StoredIncident
 from .changes import RunChanges
-from .controls import ControlCommand
-from .episodes import Problem
+from .episodes import ControlCommand, Problem
 from .pictures import ReportPicture, gather_pictures
 from .story import Story
 from .timeline_entry import HIDDEN, TimelineMoment

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 
 from ..core import ENDED, InterlockError, Liveness, printable
 from ..journal import JournalReader, RunFolder, RunSummary, Store
+from ..journal_records import StepRecord, read_body
 from .inbox import may_need_a_person
-from .model_switches import why_not_switched
 
 if TYPE_CHECKING:
     from ..link import RemoteRun
+
 
 SPARK_STEPS = 240
 SPARK_POINTS = 24
@@ -259,8 +260,6 @@ def current_issue(summary: RunSummary) -> str | None:
 
 def draw_spark(folder: RunFolder) -> tuple[float, ...]:
     """Progress over the newest steps: in each point the share after which the run was on its way forward."""
-    from ..journal_records import StepRecord, read_body
-
     try:
         with JournalReader.open(folder) as reader:
             records = reader.search(kinds=frozenset(("step",)), limit=SPARK_STEPS, newest=True)
@@ -286,3 +285,12 @@ def read_signature(folder: RunFolder) -> tuple[int, ...]:
         except OSError:
             times.append(0)
     return tuple(times)
+
+
+FIXED = frozenset(("process",))
+"""Adapters that never switch models. A client with hooks may stand behind the proxy, which can: only the run knows."""
+
+
+def why_not_switched(adapter: str) -> str:
+    """Why a run cannot be escalated, in the words that the run would use; empty if it may be possible."""
+    return f"the agent's adapter ({adapter}) cannot switch models" if adapter in FIXED else ""

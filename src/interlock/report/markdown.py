@@ -1,8 +1,10 @@
-"""A document as Markdown, for a pull request or a chat."""
+"""A document in the format that was asked for: as Markdown, for a pull request or a chat, here."""
 
 from __future__ import annotations
 
 import re
+
+import msgspec
 
 from ..core import printable
 from .document import Document, strongest_first
@@ -17,6 +19,17 @@ OUTPUT = 40
 """Lines of what the command printed."""
 
 SPECIAL = re.compile(r"([\\`*_\[\]<>|~&])")
+
+
+def render(document: Document, form: str) -> str:
+    """html, md or json."""
+    if form == "json":
+        return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    if form == "md":
+        return render_markdown(document)
+    from .page.run_page import render_run
+
+    return render_run(document)
 
 
 def render_markdown(document: Document) -> str:

@@ -8,9 +8,8 @@ from ..config import Review as ReviewConfig
 from ..core import Review
 from .judgement import judge_script, read_text
 from .paths import zones
-from .report import as_review
 from .rules import rule_set
-from .verdict import decide, strongest, with_additions
+from .verdict import as_review, decide, strongest, with_additions
 
 
 class CommandReviewer:

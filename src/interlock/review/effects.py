@@ -35,8 +35,8 @@ from .effect_words import (
 )
 from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
 from .shell.carriers import SAYING
-from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
 from .shell.model import Command
+from .shell.names import CODE_OPTIONS, INTERPRETERS, SHELLS
 from .wordlist import name_set
 
 MAX_WORDS = 64

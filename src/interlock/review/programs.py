@@ -7,7 +7,7 @@ from typing import Literal
 from .code import may_harm
 from .program_names import EDITS_IN_PLACE, GIT_QUESTIONS, PROGRAMS, SUBCOMMANDS, ListingOption
 from .shell import Command
-from .shell.languages import CODE_OPTIONS, INTERPRETERS, SHELLS
+from .shell.names import CODE_OPTIONS, INTERPRETERS, SHELLS
 
 Action = Literal["delete", "network", "modify", "create", "read", "unknown", "unparsable"]
 

@@ -15,20 +15,18 @@ from ..config import RationalityLevels, RiskLevels
 from ..config import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool, Verdict, from_json
 from .arguments import texts
-from .expected_paths import ExpectedPaths
+from .expected_paths import ExpectedPaths, has_substance, rationality
 from .judgement import Judgement, judge_script, read_text, soften, spare_named, with_rule
 from .paths import resolve
 from .programs import RISKS, Action
-from .rationality import has_substance, rationality
-from .report import as_review
 from .rules.compiled import RuleSet
 from .rules.load import rule_set
 from .rules.model import Rule
 from .shell import Command
-from .shell.languages import INTERPRETERS
+from .shell.names import INTERPRETERS
 from .tools import MAX_NAME, ToolCall, kind_of, read_tool
 from .untrusted_text import UntrustedText, is_risky, origin_of, untrusted_rule
-from .verdict import decide, strongest, with_additions
+from .verdict import as_review, decide, strongest, with_additions
 from .wordlist import name_set
 from .written_files import WrittenFiles
 
@@ -239,7 +237,7 @@ def strongest_action(call: ToolCall, judged: Judgement) -> tuple[Action, float]:
 def signature(tool: Tool) -> str:
     """What makes two calls the same action: tool and arguments, blanks aside."""
     raw = ENCODER.encode((tool.name, tool.arguments))
-    if b"  " in raw:
+    if raw.find(b"  ") >= 0:  # `in` would first take the blanks for a number, and raise
         # In JSON the only blank that is not escaped is the space.
         raw = b" ".join(raw.split())
     return hashlib.blake2b(raw, digest_size=8).hexdigest()

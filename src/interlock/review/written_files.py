@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
 from .shell.build_files import may_be_loaded
-from .shell.scope import BELOW, MAX_ASKED, OfFiles, find
+from .shell.scope import BELOW, MAX_ASKED, find, stems_of
 
 MAX_FILES = 128
 """Files that are remembered; the oldest goes first."""
@@ -58,7 +58,7 @@ class WrittenFiles(Struct):
         known = _READINGS.get((text, cwd))
         if known is not None and self._finds(known[0]) == known[1]:
             return known[0]
-        if not self.loaded and not any(stem in text for stem in _stems(self.files)):
+        if not self.loaded and not any(stem in text for stem in stems_of(self.files)):
             script = read_text(text, cwd)
             if not self._knows(script, text):
                 return script
@@ -149,8 +149,6 @@ class WrittenFiles(Struct):
                 return True
         return False
 
-
-_stems = OfFiles(lambda known: frozenset(place.rpartition("/")[2].partition(".")[0] for place in known))
 
 MAX_LIST = 512
 MAX_READINGS = 128

@@ -1,3 +1,4 @@
+from .alerts import apprise_channel as apprise_channel
 from .approvals import Approvals as Approvals
 from .assembly import Options as Options
 from .assembly import rehearse as rehearse
@@ -6,9 +7,8 @@ from .check_runner import CheckRunner as CheckRunner
 from .check_runner import Wall as Wall
 from .check_runner import missing_program as missing_program
 from .check_runner import no_wall as no_wall
-from .checkpoint_causes import AFTER_STEP as AFTER_STEP
-from .checkpoint_causes import MEANWHILE as MEANWHILE
 from .checkpointing import UNDO_LOST as UNDO_LOST
+from .cleanup import clean_up_at_start as clean_up_at_start
 from .cleanup import clean_up_store as clean_up_store
 from .continuation import abort as abort
 from .continuation import choose as choose
@@ -36,9 +36,11 @@ from .metrics import Metrics as Metrics
 from .metrics import process_metrics as process_metrics
 from .mutes import read_mutes as read_mutes
 from .mutes import write_mutes as write_mutes
-from .notifier import apprise_channel as apprise_channel
 from .pause_gate import HungUp as HungUp
-from .plugins import Plugins as Plugins
+from .pipeline_values import AFTER_STEP as AFTER_STEP
+from .pipeline_values import MEANWHILE as MEANWHILE
+from .pipeline_values import Plugins as Plugins
+from .pipeline_values import StepOutcome as StepOutcome
 from .resume_after_limit import Due as Due
 from .resume_after_limit import NeedsPerson as NeedsPerson
 from .resume_after_limit import NotYet as NotYet
@@ -52,8 +54,7 @@ from .run import Run as Run
 from .run import paused_seconds as paused_seconds
 from .run_control import RunControl as RunControl
 from .step_client import EndsWithBlock as EndsWithBlock
-from .step_outcome import StepOutcome as StepOutcome
 from .stop_gate import OURS as OURS
 from .supervisor import Supervisor as Supervisor
-from .task_instructions import missing_task_files as missing_task_files
-from .task_instructions import read_task_files as read_task_files
+from .surroundings import missing_task_files as missing_task_files
+from .surroundings import read_task_files as read_task_files

@@ -32,19 +32,17 @@ from ..core import (
 from ..journal import RunFolder, Store, new_run_id, open_store
 from ..journal_records import Fault
 from ..redact import one_line, redact_argv, redact_text, redact_tree
-from .alerts import Alerts
+from .alerts import Alerts, DeliveryFailure, Notifier, apprise_channel
 from .approvals import Approvals
 from .directive_executor import DirectiveExecutor, ProcessControl
 from .metrics import Metrics, process_metrics
 from .mutes import read_mutes
-from .notifier import DeliveryFailure, Notifier, apprise_channel
-from .person_commands import CommandExecutor
-from .plugins import Plugins
+from .pipeline_values import Plugins
 from .replay import replay
 from .run import Run
-from .run_control import RunControl
+from .run_control import CommandExecutor, RunControl
 from .supervisor import Supervisor
-from .task_instructions import read_task_files
+from .surroundings import read_task_files
 
 if TYPE_CHECKING:
     from ..intervene import Templates

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from ..core import PROCEED, Capability, Decision, Review, Step
+from ..core import PROCEED, Capability, Decision, DecisionAction, Message, MessageMeta, Review, Step
 from .approvals import Approvals, WaitingCall
+from .checkpointing import may_change
 from .decision_pipeline import DecisionPipeline
 from .fail_open import Guard, PartFailed
 from .limit_enforcer import LimitEnforcer
 from .open_calls import OpenCalls
-from .review_and_observe import Observation, review_and_observe
-from .review_decision import decide_call
+from .pipeline_values import StepOutcome
 from .run import Run
 
 if TYPE_CHECKING:
     from .model_judge import Judge
+
 
 APPROVED = 0.6
 """The risk of a call that a person has approved, at most."""
@@ -136,3 +138,84 @@ class Permission:
 def without_asking(review: Review | None) -> Review | None:
     """The review if no person can be asked: its verdict holds."""
     return replace(review, ask=False) if review is not None and review.ask else review
+
+
+def decide_call(review: Review | None, step: Step, capabilities: frozenset[Capability], *, observe: bool) -> Decision:
+    """Allow proceeds, warn proceeds with a message, modify rewrites or denies, block denies."""
+    if review is None or review.verdict == "allow" or observe:
+        return PROCEED
+    if review.verdict == "warn":
+        return Decision(messages=(_message(review, step),)) if "inject" in capabilities else PROCEED
+    if review.verdict == "modify" and review.rewrite is not None and "rewrite" in capabilities:
+        return Decision("rewrite", arguments=review.rewrite, reason=refusal(review))
+    return degrade(Decision("deny", reason=refusal(review)), capabilities)
+
+
+def degrade(decision: Decision, capabilities: frozenset[Capability]) -> Decision:
+    """The nearest thing that the adapter can do; what it cannot do at all proceeds and says so."""
+    action: DecisionAction = decision.action
+    while action != "proceed" and action not in capabilities:
+        action = FALLBACK[action]
+    if action == decision.action:
+        return decision
+    if action == "proceed":
+        return Decision(messages=decision.messages, reason=f"not applied, the adapter cannot {decision.action}")
+    return Decision(action, decision.messages, reason=decision.reason)
+
+
+FALLBACK: dict[DecisionAction, DecisionAction] = {
+    "stop": "deny",
+    "defer": "hold",
+    "hold": "deny",
+    "rewrite": "deny",
+    "deny": "proceed",
+}
+"""What comes next where the adapter cannot do a thing: refusing is the nearest to stopping and to waiting."""
+
+
+def refusal(review: Review) -> str:
+    """The message for the agent, in one or two sentences."""
+    rule = f" [{', '.join(review.rules)}]" if review.rules else ""
+    instead = f" Instead: {review.instead}" if review.instead else ""
+    return f"{review.reason or 'This call was judged too dangerous.'}{rule}{instead}"
+
+
+def _message(review: Review, step: Step) -> Message:
+    meta = MessageMeta(
+        intervention="review",
+        issue=review.rules[0] if review.rules else "risk",
+        time=step.time or 0.0,
+        run_id=step.run_id,
+        step=step.index,
+    )
+    return Message(f"Careful: {refusal(review)}", meta=meta)
+
+
+class Observation(Struct, frozen=True):
+    """A call's review; and what the call led to, where it was clear that it may run."""
+
+    review: Review | None
+    judgement: StepOutcome | None = None
+
+
+def review_and_observe(
+    pipeline: DecisionPipeline,
+    step: Step,
+    absent: tuple[str, ...] | None,
+    *,
+    free: bool,
+    whatever_verdict: bool = False,
+) -> Observation:
+    """Review a call; one that only reads, and that nothing holds back (`free`), is counted and observed at once."""
+    review = pipeline.review(step)
+    allowed = whatever_verdict or (review is not None and review.verdict == "allow")
+    if not free or not allowed or may_change(review):
+        return Observation(review)
+    pipeline.guard.part("supervisor", pipeline.count, 0.0, step)
+    return Observation(review, pipeline.observe(step, review, absent=absent))
+
+
+def observe_result(pipeline: DecisionPipeline, step: Step, absent: tuple[str, ...] | None) -> Observation:
+    """What a step that has happened led to. A call is reviewed after the fact: it was not asked about."""
+    review = pipeline.review(step)
+    return Observation(review, pipeline.observe(step, review, absent=absent))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
+import time
 
 from ..config import Config
 from ..core import InterlockError
@@ -12,19 +14,41 @@ from ..journal import Pruned, Store
 log = logging.getLogger("interlock")
 
 
-def clean_up_store(store: Store, config: Config, now: float) -> threading.Thread:
+AGAIN_S = 10.0
+"""A run that starts sooner after another does not measure the store again."""
+
+MEASURED = ".measured"
+
+
+def clean_up_store(store: Store, config: Config, now: float, *, measure: bool = True) -> threading.Thread:
     """Remove old incidents and runs beyond the budget, in a thread: that may take long."""
-    thread = threading.Thread(target=_clean_up, args=(store, config, now), name="interlock-prune", daemon=True)
+    given = (store, config, now, measure)
+    thread = threading.Thread(target=_clean_up, args=given, name="interlock-prune", daemon=True)
     thread.start()
     return thread
 
 
-def _clean_up(store: Store, config: Config, now: float) -> None:
+def clean_up_at_start(store: Store, config: Config, now: float) -> threading.Thread:
+    """The same when a run starts. What runs take together is not measured where that was done a moment ago."""
+    stamp = store.root / MEASURED
+    try:
+        again = abs(time.time() - stamp.stat().st_mtime) < AGAIN_S
+    except OSError:
+        again = False
+    if not again:
+        with contextlib.suppress(OSError):
+            stamp.touch(mode=0o600)
+    return clean_up_store(store, config, now, measure=not again)
+
+
+def _clean_up(store: Store, config: Config, now: float, measure: bool) -> None:
     try:
         if any(store.root.glob("*/incidents/*")):
             from .incidents import Incidents
 
             Incidents(store).remove_older_than(config.interventions.emergency_stop.preserve_incident_data_days, now)
+        if not measure:
+            return
         failed: list[Pruned] = []
         for gone in store.prune(max_bytes=config.store.max_bytes, failed=failed):
             log.info("run removed", extra={"run_id": gone.run_id, "bytes": gone.bytes, "why": gone.why})

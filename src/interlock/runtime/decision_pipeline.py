@@ -32,15 +32,11 @@ from ..core import (
     compile_late_patterns,
     from_msgpack,
 )
-from ..decide import StepClock
 from ..journal_records import Fault, Opinion
-from .checkpoint_causes import AFTER_STEP
 from .fail_open import Guard
 from .limit_meter import LimitMeter
-from .plugins import Plugins
-from .prices import Prices
-from .step_outcome import StepOutcome
-from .usage_tracker import UsageTracker
+from .pipeline_values import AFTER_STEP, Plugins, StepClock, StepOutcome
+from .usage_tracker import Prices, UsageTracker
 
 if TYPE_CHECKING:
     from ..decide import Controller, ControllerState, Episode, Ruling, Rulings, Sighting

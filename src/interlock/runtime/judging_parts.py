@@ -11,10 +11,9 @@ from ..decide import Controller, ControllerState, Observed, Rulings, Sighting, c
 from ..detect import Detectors
 from ..intervene import BUILT_IN
 from ..proof import ProofTracker
-from ..review import Reviewer, rough_review
+from ..review import Reviewer, kind_of, rough_review
 from .fail_open import Guard
-from .file_count import count_files
-from .plugins import Plugins
+from .pipeline_values import Plugins
 
 
 class JudgingParts:
@@ -114,3 +113,15 @@ class JudgingParts:
             progressed=progressed,
         )
         return self._guard.part("controller", self.controller.advance, None, self.state, seen, run, now)
+
+
+CHANGES = ("create", "modify", "delete")
+
+
+def count_files(step: Step, review: Review | None) -> int:
+    """One for a tool that reads or changes a file, and for a command that changes any; more is not visible."""
+    if step.kind != "tool_call" or step.tool is None or step.paths is not None:
+        return 0
+    if kind_of(step.tool.name)[1] in ("files", "editor"):
+        return 1
+    return 1 if review is not None and review.action in CHANGES else 0

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from ..core import Status, Step
 from ..journal_records import EpisodeRecord, StatusRecord, StepRecord
+from .call_permission import Observation
 from .decision_pipeline import DecisionPipeline
 from .fail_open import PendingResult
-from .review_and_observe import Observation
+from .pipeline_values import StepOutcome
 from .run import Run
-from .step_outcome import StepOutcome
 
 if TYPE_CHECKING:
     from ..decide import Episode

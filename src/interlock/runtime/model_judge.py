@@ -21,9 +21,8 @@ from ..config import Judge as Settings
 from ..core import GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP, Issue, Review, Step, Usage
 from ..detect import finding_key
 from ..journal_records import Opinion
-from .judge_client import MAX_TOKENS, ask_model
-from .judge_prompt import JudgeQuestion, Verdict, read_verdicts, write_prompt
-from .prices import Prices
+from .judge_question import MAX_TOKENS, JudgeQuestion, Verdict, ask_model, read_verdicts, write_prompt
+from .usage_tracker import Prices
 
 ASKED_ABOUT = frozenset((GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP))
 """What a model judges better than rules do."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from ..core import Issue, RunState
-from ..decide import ControllerState, StepClock
+from ..decide import ControllerState
+from .pipeline_values import StepClock
 
 
 class PipelineState(Struct):

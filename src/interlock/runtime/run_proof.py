@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from ..core import InterlockError, Step
 from ..journal_records import BreachRecord, ProofRecord, StopGateRecord, read_body
-from .checkpoint_causes import MEANWHILE
+from ..proof import ClaimVerdict, TestFact
 from .decision_pipeline import DecisionPipeline
 from .fail_open import Guard
+from .pipeline_values import MEANWHILE
 from .run import Run
 from .workspace import RunWorkspace
-
-if TYPE_CHECKING:
-    from ..proof import ClaimVerdict, TestFact
 
 CAUSE = "proof"
 """Why a checkpoint was made at a claim."""

@@ -13,8 +13,8 @@ from ..journal_records import EpisodeRecord, InterventionRecord, LimitRecord, Re
 from .alerts import Alerts
 from .decision_pipeline import DecisionPipeline
 from .metrics import Metrics
+from .pipeline_values import StepOutcome
 from .run import Run
-from .step_outcome import StepOutcome
 
 if TYPE_CHECKING:
     from ..decide import Episode

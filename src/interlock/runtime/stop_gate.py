@@ -19,11 +19,11 @@ from ..journal_records import CommandResult, ContractRecord, StopGateRecord, rea
 from ..proof import ClaimVerdict
 from .check_runner import CheckRunner, missing_program
 from .check_setup import changed_setup, read_setup
-from .checkpoint_causes import AFTER_STEP, END_OF_TURN
 from .checkpointing import Checkpointing
+from .contract_enforcer import Breaches, GitWatch
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
-from .git_watch import Breaches, GitWatch
+from .pipeline_values import AFTER_STEP, END_OF_TURN
 from .run import Run
 from .run_proof import RunProof, missing
 

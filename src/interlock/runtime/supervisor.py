@@ -32,34 +32,28 @@ from ..journal_records import Fault, PersonRecord, SnapshotRecord, StepRecord
 from ..redact import StepRedactor, redact_text, withhold
 from .approvals import ApprovalAnswer, Approvals
 from .budgets import open_budgets
-from .call_permission import Permission
-from .checkpoint_causes import AFTER_STEP, END_OF_TURN
+from .call_permission import Permission, degrade, observe_result, refusal
 from .checkpointing import UNDO_LOST, Checkpointing, may_change
 from .contract_enforcer import ContractEnforcer
 from .decision_pipeline import DecisionPipeline
-from .directive_executor import DirectiveExecutor
+from .directive_executor import DirectiveExecutor, DirectiveRunner
 from .fail_open import Guard, PartFailed
-from .inside_container import is_contained
-from .judgement_runner import DirectiveRunner
 from .late_results import LateResults
 from .limit_enforcer import LimitEnforcer
 from .metrics import Metrics
-from .missing_files import missing_files
 from .open_calls import OpenCalls
-from .plugins import Plugins
-from .review_and_observe import observe_result
-from .review_decision import degrade, refusal
+from .pipeline_values import AFTER_STEP, END_OF_TURN, Plugins, StepOutcome
 from .run import Run
 from .run_proof import RunProof
 from .step_client import StepClient
-from .step_outcome import StepOutcome
 from .step_recorder import StepRecorder
 from .stop_gate import StopGate
+from .surroundings import is_contained, missing_files
 
 if TYPE_CHECKING:
     from .assembly import Options
     from .model_judge import Judge
-    from .prices import Prices
+    from .usage_tracker import Prices
 
 log = logging.getLogger("interlock")
 

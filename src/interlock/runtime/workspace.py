@@ -8,7 +8,7 @@ from pathlib import Path
 from ..checkpoint import Checkpoints, Restored
 from ..config import Config
 from ..core import CheckpointInfo, Clock, InterlockError, SystemClock
-from .checkpoint_causes import MEANWHILE, OWN
+from .pipeline_values import MEANWHILE, OWN
 
 
 class RunWorkspace:

@@ -1,2 +1,2 @@
 from .app import Top as Top
-from .run_source import RunSource as RunSource
+from .run_reader import RunSource as RunSource

@@ -10,18 +10,17 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from ..config import Models
 from ..control import Command
 from ..core import Clock, SystemClock
 from ..link import Requests, SentRequest
 from ..report import RunRow
+from .control_keys import KeyBar
 from .fleet_page import FleetPage
-from .help import help_lines
-from .keybar import KeyBar
-from .line import clean, flat
-from .pager import Pager
-from .palette import DARK, LIGHT
+from .line import DARK, LIGHT, clean, flat
+from .pager import Pager, help_lines
 from .run_page import RunPage
-from .run_source import RunSource
+from .run_reader import RunSource
 
 
 class Top(App[None]):
@@ -67,8 +66,6 @@ class Top(App[None]):
     def stronger_models(self, model: str | None) -> tuple[str, ...]:
         """Models that the run could be escalated to, the next stronger one first."""
         # Read when it is asked for: the list of models takes longer than the first page.
-        from ..config import Models
-
         models = Models.from_config(self.place.config)
         if model is None or not models.known(model):
             names = [name for name in models.infos if name not in models.gone]

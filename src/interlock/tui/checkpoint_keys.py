@@ -1,36 +1,26 @@
-"""CheckpointKeys: what can be done with the checkpoint under the cursor."""
+"""CheckpointKeys: a row for each checkpoint, what going back to one would do, and what can be done with it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from ..core import SystemClock
-from .line import Line
-from .pager import patch_lines
-from .run_source import RunSource
-from .words import plural
-
-if TYPE_CHECKING:
-    from ..checkpoint import Checkpoints, Restored, RestorePlan
-
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 
-from ..core import CheckpointInfo
+from ..checkpoint import Checkpoints, Restored, RestorePlan
+from ..core import CheckpointInfo, SystemClock
 from ..report import RunRow
 from .background_tasks import run_errand
-from .checkpoint_rows import plan_words
 from .control_keys import LIVE, Steered
+from .line import Line, clean, fit, flat
 from .listing import Listing
-from .pager import Pager
+from .pager import Pager, patch_lines
 from .question import Answers, Question
-
-if TYPE_CHECKING:
-    from ..checkpoint import RestorePlan
+from .run_reader import RunSource
+from .words import clock_time, plural, size
 
 
 class CheckpointKeys(Steered):
@@ -114,8 +104,6 @@ class CheckpointKeys(Steered):
 def open_checkpoints(place: RunSource, run_id: str) -> Iterator[Checkpoints]:
     """The checkpoints of a run's workspace."""
     # Not needed until someone asks, and slow to import.
-    from ..checkpoint import Checkpoints
-
     workspace = place.workspace(run_id)
     settings = place.config.checkpoints
     with Checkpoints.open(workspace, place.checkpoint_store, config=settings, clock=SystemClock()) as found:
@@ -145,3 +133,63 @@ def _told(done: Restored) -> str:
     checked = "verified" if done.verified else f"NOT verified: {plural(len(done.wrong), 'path')} differ"
     left = f", {plural(len(done.left_alone), 'path')} left alone" if done.left_alone else ""
     return f"{plural(len(done.changed), 'path')} restored{left}, {checked}. Revert with interlock undo."
+
+
+SHOWN = 14
+"""Paths that are named before the rest is counted."""
+
+_SIGNS = {
+    "created": ("+", "$success"),
+    "deleted": ("-", "$error"),
+    "content": ("~", "$warning"),
+}
+
+
+def checkpoint_heading(width: int) -> Line:
+    return (
+        (fit("TIME", 10), ""),
+        (fit("CHECKPOINT", 16), ""),
+        (fit("STEP", 6, right=True), ""),
+        (fit("FILES", 8, right=True), ""),
+        (fit("SIZE", 9, right=True), ""),
+        ("  WHY", ""),
+    )
+
+
+def draw_checkpoint(info: CheckpointInfo, width: int) -> Line:
+    why = ": ".join(filter(None, (info.cause, info.label)))
+    left_out = f"  ({len(info.not_covered)} not covered)" if info.not_covered else ""
+    return (
+        (fit(clock_time(info.time), 10), "dim"),
+        (fit(info.id, 16), "link"),
+        (fit(str(info.step), 6, right=True), ""),
+        (fit(f"{info.files:,}", 8, right=True), ""),
+        (fit(size(info.bytes), 9, right=True), ""),
+        (f"  {flat(why)}", "strong" if info.cause == "start" else ""),
+        (left_out, "warn"),
+    )
+
+
+def plan_words(plan: RestorePlan, *, live: bool) -> Content:
+    """What a rollback would do, for the person who has to confirm it."""
+    parts: list[Content] = []
+    if not plan.changes:
+        parts.append(Content("Nothing that this run changed differs from the checkpoint."))
+    else:
+        parts.append(Content(f"{plural(len(plan.changes), 'path')} would be restored:"))
+        for change in plan.changes[:SHOWN]:
+            sign, style = _SIGNS.get(change.kind, ("~", "$warning"))
+            parts.append(Content.styled(f"  {sign} {clean(change.path)}", style))
+        if len(plan.changes) > SHOWN:
+            parts.append(Content(f"  and {len(plan.changes) - SHOWN:,} more"))
+    if plan.left_alone:
+        parts.append(Content(f"{plural(len(plan.left_alone), 'path')} would be left alone:"))
+        parts += [
+            Content.styled(f"  {clean(left.path)}: {left.reason}", "$text-muted") for left in plan.left_alone[:SHOWN]
+        ]
+    if plan.locks:
+        parts.append(Content.styled(f"A git command seems to be running: {clean(', '.join(plan.locks))}", "$error"))
+    parts.append(Content(""))
+    who = "The run does this itself: its agent is held in the meantime, then informed." if live else ""
+    parts.append(Content(f"{who} The current state is saved first: interlock undo reverts this.".strip()))
+    return Content("\n").join(parts)

@@ -1,15 +1,17 @@
-"""Drawing: a few rows that are drawn again whenever what they show has changed."""
+"""Drawing: rows that are drawn again whenever what they show has changed; tabs; and a row to type a search into."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.segment import Segment
+from textual import events
+from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.widgets import Input
 
-from .line import Line, clip, line_width
-from .palette import style_of
+from .line import Line, Piece, clip, line_width, style_of
 
 Draw = Callable[[int], list[Line]]
 """The rows at a width."""
@@ -49,3 +51,65 @@ class Drawing(Widget):
         dark = self.app.current_theme.dark
         segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
         return Strip(segments, line_width(line)).adjust_cell_length(width, base)
+
+
+class Tabs(Drawing):
+    """One row; a click or its number picks a list."""
+
+    class Picked(Message):
+        """A list was picked."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, names: Sequence[str], counts: Callable[[], Sequence[str]], *, id: str | None = None) -> None:
+        super().__init__(self._row, id=id)
+        self._names, self._counts = tuple(names), counts
+        self.chosen = 0
+
+    def choose(self, number: int) -> None:
+        self.chosen = number
+        self.redraw()
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.x - self.styles.gutter.left
+        for number, (text, _) in enumerate(piece for piece in self._row(self.size.width)[0] if piece[0].strip(" │")):
+            if at < len(text) + 1:
+                self.post_message(self.Picked(number))
+                return
+            at -= len(text) + 1
+
+    def _row(self, width: int) -> list[Line]:
+        pieces: list[Piece] = []
+        for number, (name, count) in enumerate(zip(self._names, self._counts(), strict=True)):
+            label = f"{number + 1} {name}" + (f" {count}" if count else "")
+            if number == self.chosen:
+                pieces += [(f"▸{label}", "link!"), (" ", "")]
+            else:
+                pieces += [(f" {label}", "dim"), (" ", "")]
+        return [tuple(pieces)]
+
+
+class Search(Input):
+    """Shown by `ask`, hidden by `put_away`."""
+
+    DEFAULT_CSS = """
+    Search { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
+    Search.asking { display: block; }
+    Search:focus { border: none; background-tint: 0%; }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id, placeholder="search: all words must match; Enter keeps, Esc clears", compact=True)
+
+    def ask(self, text: str) -> None:
+        self.add_class("asking")
+        self.value = text
+        self.focus()
+
+    def put_away(self, *, keep: bool = False) -> None:
+        """Hide it; without `keep` what was typed is gone."""
+        self.remove_class("asking")
+        if not keep:
+            self.value = ""

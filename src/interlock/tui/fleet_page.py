@@ -15,16 +15,12 @@ from textual.widgets import Input
 from ..core import InterlockError
 from ..report import RunRow
 from .background_tasks import Worker
-from .control_keys import Steered
-from .drawing import Drawing
-from .keybar import KeyBar
-from .line import Line, Piece, clean, flat, spread
+from .control_keys import KeyBar, Steered
+from .drawing import Drawing, Search
+from .line import STATUS, Line, Piece, clean, flat, spread
 from .listing import Listing
-from .palette import STATUS
-from .preview import Preview
-from .run_rows import draw_run, heading
-from .run_source import RunSource
-from .search import Search
+from .run_reader import RunSource
+from .run_rows import Preview, draw_run, heading
 from .words import plural, reason_first, span, total
 
 LOOK_S = 0.2

@@ -15,8 +15,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from .line import Line, clip, fit, line_width
-from .palette import style_of
+from .line import Line, clip, fit, line_width, style_of
 
 T = TypeVar("T")
 

@@ -1,16 +1,28 @@
-"""The head of a run's page: what it is, how it is, and what must be known before anything else."""
+"""The head of a run's page, and its side on a wide screen: ladder, charts, issues, and what was asked of the run."""
 
 from __future__ import annotations
 
-from ..report import RunRow
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ..report import RunRow, Series
 from .control_keys import LIVE
-from .ladder import draw_ladder_row, empty_ladder
-from .line import Line, Piece, flat, spread
-from .palette import status_sign
+from .line import Line, Piece, fit, flat, spread, status_sign
+from .problem_rows import OUTCOMES, ControlEntry, draw_briefly
+from .run_reader import View
 from .run_rows import iteration, short_model
-from .side import draw_budget
-from .view import View
-from .words import reason_first, span
+from .words import (
+    clock_time,
+    count,
+    draw_ladder,
+    draw_ladder_row,
+    empty_ladder,
+    gauge,
+    reason_first,
+    span,
+    spark,
+    spend,
+)
 
 
 def draw_head(
@@ -54,3 +66,74 @@ def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
     if run.status == "lost":
         return (("? this run has no owner: requests wait 30 s for one to come back", "bad"),)
     return None
+
+
+def draw_side(
+    view: View, series: Series | None, entries: Sequence[ControlEntry], width: int, height: int
+) -> list[Line]:
+    """As much as there is room for, what matters most on top."""
+    lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder), ()]
+    lines += [_title("OVER ITS STEPS", width), *draw_charts(view, series, width), ()]
+    rest = max(4, height - len(lines) - 3)
+    asked = entries[: max(2, rest // 3)]
+    lines += [_title("CONTROL", width)]
+    lines += [_control(entry, width) for entry in asked] or [(("no requests yet", "dim"),)]
+    lines += [(), _title("STUCK ON", width)]
+    room = max(1, height - len(lines))
+    lines += [draw_briefly(each, width) for each in view.problems[:room]] or [(("nothing so far", "dim"),)]
+    return lines
+
+
+def draw_charts(view: View, series: Series | None, width: int) -> list[Line]:
+    """Progress, tokens, cost and issues over the steps, each in one row."""
+    row = view.row
+    if series is None:
+        return [(("counting …", "dim"),), (), (), ()]
+    if not series.steps:
+        return [(("no steps", "dim"),), (), (), ()]
+    progress = f"{series.progress[-1]:.0%}"
+    room = max(6, width - 9 - 8)
+
+    def chart(name: str, values: Sequence[float], style: str, now: str) -> Line:
+        return ((fit(name, 9), "dim"), (spark(values, room), style), (fit(now, 8, right=True), ""))
+
+    return [
+        chart("progress", series.progress, "good", progress),
+        chart("tokens", _growth(series.tokens, room), "link", count(row.tokens)),
+        chart("cost", _growth(series.cost, room), "level2", spend(row.cost, None, row.unpriced_tokens)),
+        chart("issues", _growth(series.issues, room), "level3", count(row.issues)),
+    ]
+
+
+def draw_budget(cost: float, budget: float | None, width: int, unpriced_tokens: int = 0) -> Line:
+    """The spend as a bar, where there is a budget and the spend is known."""
+    if not budget or (unpriced_tokens and not cost):
+        return ((spend(cost, budget, unpriced_tokens), "warn" if budget else ""),)
+    share = cost / budget
+    used, left = gauge(share, width)
+    style = "bad" if share >= 1 else "warn" if share >= 0.8 else "good"
+    return (
+        (f"{spend(cost, budget, unpriced_tokens)} ", style if share >= 0.8 else ""),
+        (used, style),
+        (left, "faint"),
+        (f" {share:.0%}", "dim"),
+    )
+
+
+def _growth(sums: Sequence[float], most: int) -> list[float]:
+    """What was added from point to point, at least two steps together: a call costs, its result does not."""
+    points = max(1, min(most, len(sums) // 2))
+    marks = [sums[len(sums) * at // points - 1] for at in range(1, points + 1)]
+    return [max(0.0, b - a) for a, b in pairwise((0, *marks))]
+
+
+def _title(words: str, width: int) -> Line:
+    return ((words, "link!"), (f" {'─' * max(0, width - len(words) - 1)}", "faint"))
+
+
+def _control(entry: ControlEntry, width: int) -> Line:
+    sign, style = OUTCOMES[entry.outcome]
+    words = entry.message or {"sending": "sent", "pending": "accepted" if entry.acked else "asked"}.get(
+        entry.outcome, ""
+    )
+    return ((f"{clock_time(entry.when)} ", "dim"), (f"{sign} {entry.command} ", style), (flat(words, width), "dim"))

@@ -13,25 +13,27 @@ from textual.widgets import ContentSwitcher, Input
 
 from ..core import CheckpointInfo, Issue
 from ..report import Problem, RunRow, Series, TimelineMoment
-from .checkpoint_keys import CheckpointKeys
-from .checkpoint_rows import checkpoint_heading, draw_checkpoint
-from .control_rows import ControlEntry, control_heading, control_lines, draw_control, gather
-from .drawing import Drawing
-from .incident_words import incident_lines
-from .keybar import KeyBar
+from .checkpoint_keys import CheckpointKeys, checkpoint_heading, draw_checkpoint
+from .control_keys import KeyBar
+from .drawing import Drawing, Search, Tabs
 from .line import Line, clean
 from .listing import Listing
 from .moment_rows import moment_lines
 from .pager import Pager
-from .problem_rows import draw_problem, problem_heading, problem_lines
-from .run_head import draw_head
-from .run_reader import Counted, Read, RunDesk, RunRead, RunUnreadable
-from .run_source import RunSource
-from .search import Search
-from .side import draw_side
-from .tabs import Tabs
+from .problem_rows import (
+    ControlEntry,
+    control_heading,
+    control_lines,
+    draw_control,
+    draw_problem,
+    gather,
+    incident_lines,
+    problem_heading,
+    problem_lines,
+)
+from .run_head import draw_head, draw_side
+from .run_reader import Counted, Read, RunDesk, RunRead, RunSource, RunUnreadable, View
 from .timeline import Timeline
-from .view import View
 
 WIDE, HIGH = 118, 30
 """From this size on there is room for a side."""

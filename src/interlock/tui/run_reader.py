@@ -1,16 +1,29 @@
-"""RunDesk: reads one run in threads of its own, and tells the page what is new."""
+"""The runs that are shown; one of them, read in threads, and what its page shows besides the timeline."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 from textual.message import Message
 from textual.message_pump import MessagePump
 
-from ..core import InterlockError
-from ..report import Copy, RunRow, Series, Story
+from ..config import Config
+from ..control import Waiting
+from ..core import CheckpointInfo, InterlockError, Intervention, InvalidState, Issue
+from ..journal import Store
+from ..link import TIMEOUT_S
+from ..report import AllRuns, ControlCommand, Copy, Problem, RunRow, Series, Story, TimelineMoment, to_row
+from ..runtime import StoredIncident
 from .background_tasks import Worker
-from .run_source import RunSource
 from .timeline import Part, Want
-from .view import News, take_view
+from .words import LadderCounts, RungCount, empty_ladder
+
+if TYPE_CHECKING:
+    from ..link import HubClient
+
 
 LOOK_S = 0.1
 """Time between two looks at the journal; a check of one that has not changed costs microseconds."""
@@ -115,3 +128,93 @@ def _close(story: Story) -> None:
 
 def _ignore(_error: InterlockError) -> None:
     """The other reader says why a run cannot be read."""
+
+
+class RunSource(AllRuns):
+    """`hub_name` is the hub's address as the user gave it, `timeout` how long we wait for an answer of a run."""
+
+    def __init__(
+        self,
+        store: Store,
+        config: Config,
+        *,
+        hub: HubClient | None = None,
+        hub_name: str = "",
+        checkpoint_store: Path | None = None,
+        timeout: float = TIMEOUT_S,
+    ) -> None:
+        super().__init__(store, hub)
+        self.config, self.hub_name, self.timeout = config, hub_name, timeout
+        self.checkpoint_store = checkpoint_store
+
+    def workspace(self, run_id: str) -> Path:
+        """The folder that a run works in, where it is on this machine."""
+        if not self.is_here(run_id):
+            raise InvalidState("the run's files are on another machine", todo="Use interlock top there.")
+        spec = self.folder(run_id).spec()
+        if spec.workspace is None:
+            raise InvalidState("the run has no workspace", todo="Only runs with a workspace have checkpoints.")
+        return Path(spec.workspace)
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """A run as it was when it was looked at; what has not changed is the same object as before.
+
+    `problems` are its episodes, open ones first, then the newest, or its issues where those belong to no episode.
+    """
+
+    row: RunRow
+    waiting: Waiting | None = None
+    ladder: LadderCounts
+    problems: tuple[Problem | Issue, ...] = ()
+    checkpoints: tuple[CheckpointInfo, ...] = ()
+    controls: tuple[ControlCommand, ...] = ()
+    incidents: tuple[StoredIncident, ...] = ()
+    problem: str | None = None
+
+    @property
+    def owned(self) -> bool:
+        return self.row.owner_pid is not None
+
+
+def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
+    """Look at a story, in its thread; `away` says that its host is silent."""
+    row = to_row(story.summary, host, ())
+    interventions = story.interventions
+    incidents = tuple(story.incidents) if story.counts.get("incident") else ()
+    return View(
+        row=replace(row, status="unknown", outcome="unknown") if away and row.live else row,
+        waiting=story.waiting,
+        ladder=count_ladder(interventions),
+        problems=_open_first(story.episodes) or tuple(reversed(story.issues)),
+        checkpoints=tuple(reversed(story.checkpoints)),
+        controls=tuple(replace(control) for control in story.controls),
+        incidents=incidents,
+        problem=story.problem,
+    )
+
+
+def _open_first(episodes: list[Problem]) -> tuple[Problem, ...]:
+    return tuple(sorted(episodes, key=lambda each: (each.open, each.opened_at, each.id), reverse=True))
+
+
+def count_ladder(interventions: list[Intervention]) -> LadderCounts:
+    """How often each rung was used, and how it went."""
+    ladder = empty_ladder()
+    last = None
+    for made in interventions:
+        if made.outcome in ("held_back", "not_applied") or not 0 <= made.level < len(ladder.rungs):
+            continue
+        rung: RungCount = ladder.rungs[made.level]
+        rung.used += 1
+        rung.worked += made.outcome == "success"
+        rung.failed += made.outcome == "failure"
+        last = made.level
+    return LadderCounts(ladder.rungs, last)
+
+
+class News(Struct, frozen=True):
+    """What a check of a story found."""
+
+    view: View
+    moments: list[TimelineMoment]

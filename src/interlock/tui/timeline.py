@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from ..report import Story, TimelineMoment
-from .folding import fold
 from .line import clean
 from .listing import Listing
-from .moment_rows import FILTERS, draw_moment, moment_heading
+from .moment_rows import FILTERS, draw_moment, fold, moment_heading
 
 PAGE = 300
 """Moments that are read at a time."""

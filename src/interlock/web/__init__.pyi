@@ -1,8 +1,8 @@
 from .access import EVERYWHERE as EVERYWHERE
 from .access import LOOPBACK as LOOPBACK
 from .access import keep_token as keep_token
-from .app import make_app as make_app
 from .serve import address as address
+from .serve import make_app as make_app
 from .serve import open_browser as open_browser
 from .serve import open_socket as open_socket
 from .serve import serve_dashboard as serve_dashboard

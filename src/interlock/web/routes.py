@@ -20,10 +20,10 @@ from ..link import Requests
 from ..output import read_last_lines
 from ..report import KINDS, JournalMetrics, answer_item, find_item
 from . import files
+from .access import number_from, read_body, to_json, to_number
+from .files import list_pictures, read_picture
 from .incidents import IncidentChoice, IncidentChoices
 from .live import Live, StreamEvent, join_parts, to_line
-from .pictures import list_pictures, read_picture
-from .responses import number_from, read_body, to_json, to_number
 from .run_head import make_head
 from .source import Source
 

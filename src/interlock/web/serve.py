@@ -1,18 +1,38 @@
-"""Serve the dashboard: a listening socket, an address with its token, and a browser that opens it."""
+"""The dashboard as one ASGI application, its own files in a table, and serving it: a socket, an address, a browser."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
+import gzip
+import hashlib
+import secrets
 import socket
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import quote
 
 import uvicorn
+from msgspec import Struct
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ..core import BadInput, InterlockError
-from .slow_clients import PunctualProtocol
+from ..journal import Store
+from ..link import TIMEOUT_S, Requests
+from .access import KNOWN, LOOPBACK, Access, on_error, on_http_error, on_mistake, refuse
+from .routes import Routes
+from .source import Source
 
 PORT = 7717
 TRIES = 20
@@ -90,3 +110,173 @@ def _cannot_listen(host: str, port: int, error: OSError) -> InterlockError:
     if error.errno == errno.EADDRNOTAVAIL or isinstance(error, socket.gaierror):
         return BadInput(f"this machine has no address {host}", todo="Leave --host out to use 127.0.0.1.")
     return BadInput(f"port {port} of {host} cannot be used ({error.strerror})", todo="Choose another with --port.")
+
+
+REQUEST_S = 20.0
+"""How long a request may take from the connection, or from its first byte, to its last."""
+
+MOST_CONNECTIONS = 4096
+"""Connections at one time; further ones are rejected at once."""
+
+
+class PunctualProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """Closes a connection whose request does not arrive. Answers, as streams of events, take as long as they do."""
+
+    _due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete or self.cycle.more_body:
+            self._expect()
+        else:
+            self._forget()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _expect(self) -> None:
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(REQUEST_S, self.transport.abort)
+
+    def _forget(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+
+LOOK_S = 0.01
+END_S = 10.0
+
+
+class BackgroundServer:
+    """A dashboard on a free port of loopback; use it with `with`."""
+
+    def __init__(self, store: Store, *, control_timeout: float = TIMEOUT_S) -> None:
+        self.token = secrets.token_urlsafe(32)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        app = make_app(Source(store), self.token, control_timeout=control_timeout)
+        config = uvicorn.Config(
+            app, access_log=False, log_level="warning", timeout_graceful_shutdown=1, ws="none", http=PunctualProtocol
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            time.sleep(LOOK_S)
+
+    @property
+    def entry(self) -> str:
+        """The address with its token."""
+        return f"{self.address}/?token={self.token}"
+
+    def close(self) -> None:
+        self._server.should_exit = True
+        self._thread.join(END_S)
+
+    def __enter__(self) -> BackgroundServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def make_app(
+    source: Source,
+    token: str,
+    *,
+    hosts: Iterable[str] = LOOPBACK,
+    once: set[str] | None = None,
+    control_timeout: float = TIMEOUT_S,
+) -> Access:
+    """The pages and the interface behind them, for whoever has the token."""
+    controls = Requests(source, timeout=control_timeout, actor="dashboard")
+    routes = Routes(source, controls)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        source.close()
+
+    pages = Starlette(
+        routes=[*routes.all(), *page_routes(load_assets(), source.resolve)],
+        exception_handlers={InterlockError: on_error, HTTPException: on_http_error, Exception: on_mistake},
+        lifespan=lifespan,
+    )
+    # Outside of everything, so that even an answer to a bug in Interlock has passed it.
+    return Access(pages, token, hosts, once)
+
+
+FOLDER = Path(__file__).parent / "static"
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+class Asset(Struct, frozen=True):
+    """One file, also in the size in which it travels."""
+
+    kind: str
+    content: bytes
+    packed: bytes
+    tag: str
+
+    def respond(self, request: Request) -> Response:
+        headers = {"cache-control": "no-cache", "etag": self.tag, "vary": "accept-encoding"}
+        if request.headers.get("if-none-match") == self.tag:
+            return Response(status_code=304, headers=headers)
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self.packed, media_type=self.kind, headers=headers | {"content-encoding": "gzip"})
+        return Response(self.content, media_type=self.kind, headers=headers)
+
+
+def load_assets(folder: Path = FOLDER) -> dict[str, Asset]:
+    """Every file of the page by its name."""
+    return {path.name: _load(path) for path in sorted(folder.iterdir()) if path.suffix in TYPES}
+
+
+def page_routes(assets: dict[str, Asset], resolve: Callable[[str], str]) -> list[Route]:
+    """The page under every address that it knows, and its files. A run may be addressed as in a command."""
+
+    async def page(request: Request) -> Response:
+        return assets["index.html"].respond(request)
+
+    async def run(request: Request) -> Response:
+        ref, tab = request.path_params["ref"], request.path_params.get("tab")
+        run_id = await run_in_threadpool(resolve, ref) if request.scope[KNOWN] else ref
+        if run_id == ref:
+            return await page(request)
+        return RedirectResponse(f"/runs/{quote(run_id)}" + (f"/{quote(tab)}" if tab else ""))
+
+    async def file(request: Request) -> Response:
+        asset = assets.get(request.path_params["name"])
+        return asset.respond(request) if asset is not None else refuse(404, "there is no such file")
+
+    async def nowhere(request: Request) -> Response:
+        answer = assets["index.html"].respond(request)
+        answer.status_code = 404
+        return answer
+
+    return [
+        *(Route(path, page) for path in ("/", "/incidents", "/incidents/{incident_id}")),
+        *(Route(path, run) for path in ("/runs/{ref}", "/runs/{ref}/{tab}")),
+        Route("/static/{name}", file),
+        Route("/{rest:path}", nowhere),
+    ]
+
+
+def _load(path: Path) -> Asset:
+    content = path.read_bytes()
+    tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    return Asset(TYPES[path.suffix], content, gzip.compress(content, 9, mtime=0), tag)

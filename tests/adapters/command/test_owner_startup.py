@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 
 import pytest
@@ -26,7 +27,15 @@ def test_a_workspace_is_named_once_if_it_takes_long(slow_s: float, times: int, m
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(owner_startup, "SLOW_S", slow_s)
-    now = OwnerStartup(SPEC)
+    now = OwnerStartup(SPEC, frozenset)
     now.look()
     now.look()
     assert screen.getvalue().count("saving the workspace /srv/here") == times
+
+
+def test_a_signal_that_came_before_the_command_ends_the_start() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        OwnerStartup(SPEC, lambda: {signal.SIGINT}).look()
+    with pytest.raises(SystemExit) as left:
+        OwnerStartup(SPEC, lambda: {signal.SIGTERM}).look()
+    assert left.value.code == 128 + signal.SIGTERM

@@ -25,7 +25,9 @@ def prepare(folder: Path, *argv: str) -> tuple[PreparedCommand, list[TreeHandle]
     wall = Enclosure(words=guard_words(program, GuardedPlaces(), ()))
     known: list[TreeHandle] = []
 
-    def start(hold: Callable[[], None]) -> ProcessTree:
+    def start(wait: Callable[[], None], hold: Callable[[], None]) -> ProcessTree:
+        wait()
+
         def on_known(tree: TreeHandle) -> None:
             known.append(tree)
             hold()
@@ -38,7 +40,10 @@ def prepare(folder: Path, *argv: str) -> tuple[PreparedCommand, list[TreeHandle]
 
 def test_it_does_nothing_before_it_may_begin(tmp_path: Path) -> None:
     prepared, known = prepare(tmp_path, "touch", "done")
+    assert not prepared.wait(0) and not known
+    prepared.place()
     until("it stands before its first instruction", lambda: known)
+    assert prepared.wait(150)
     assert not (tmp_path / "done").exists()
     with prepared.begin() as tree:
         assert tree.wait() == 0
@@ -47,6 +52,8 @@ def test_it_does_nothing_before_it_may_begin(tmp_path: Path) -> None:
 
 def test_one_that_is_abandoned_never_runs_and_leaves_nothing(tmp_path: Path) -> None:
     prepared, known = prepare(tmp_path, "touch", "done")
+    assert not prepared.wait(0) and not known
+    prepared.place()
     until("it stands before its first instruction", lambda: known)
     prepared.abandon()
     assert not (tmp_path / "done").exists()
@@ -55,9 +62,16 @@ def test_one_that_is_abandoned_never_runs_and_leaves_nothing(tmp_path: Path) -> 
 
 
 def test_what_keeps_it_from_starting_is_raised_where_it_is_let_begin(tmp_path: Path) -> None:
-    def fail(_: Callable[[], None]) -> ProcessTree:
+    def fail(_: Callable[[], None], __: Callable[[], None]) -> ProcessTree:
         raise RuntimeError("no room")
 
     prepared = PreparedCommand(fail)
+    assert prepared.wait(150)
     with pytest.raises(RuntimeError, match="no room"):
         prepared.begin()
+
+
+def test_one_that_is_abandoned_before_it_has_its_place_starts_no_process(tmp_path: Path) -> None:
+    prepared, known = prepare(tmp_path, "touch", "done")
+    prepared.abandon()
+    assert not known and not (tmp_path / "done").exists()

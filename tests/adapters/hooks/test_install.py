@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from interlock.adapters.hooks.codex import MOMENTS as CODEX
-from interlock.adapters.hooks.codex_wiring import label
+from interlock.adapters.hooks.codex import label
 from interlock.cli.main import app
 from interlock.core import InterlockError
 from interlock.link import serve_socket

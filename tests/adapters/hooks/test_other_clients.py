@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from interlock.adapters.hooks.codex import CodexDialect
-from interlock.adapters.hooks.codex_wiring import label, trust_hash
+from interlock.adapters.hooks.codex import CodexDialect, label, trust_hash
 from interlock.adapters.hooks.gemini import GeminiDialect
 from interlock.adapters.hooks.opencode import OpencodeDialect
 from interlock.core import PROCEED, Decision, Usage

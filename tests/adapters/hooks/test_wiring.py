@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from interlock.adapters.hooks.clients import BUILT_IN, RUNNERS
-from interlock.adapters.hooks.codex_wiring import SOURCE
+from interlock.adapters.hooks.codex import SOURCE
 from interlock.adapters.hooks.recognition import FIRST, recognise
 from interlock.adapters.hooks.wiring import RunAddress, unwire
 from interlock.core import BadInput

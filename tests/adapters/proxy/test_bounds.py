@@ -15,8 +15,7 @@ import zstandard
 
 from interlock.adapters.proxy import body as bodies
 from interlock.adapters.proxy import client_connection, server
-from interlock.adapters.proxy.body import MOST_PLAIN, plain
-from interlock.adapters.proxy.sse import EventParser
+from interlock.adapters.proxy.body import MOST_PLAIN, EventParser, plain
 
 from ...waiting import eventually
 from .conftest import TOKEN, Desk

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters.proxy.egress import Egress
-from interlock.adapters.proxy.server_name import NotTls, read_server_name
+from interlock.adapters.proxy.egress import Egress, NotTls, read_server_name
 from interlock.config.hosts import parse_host, parse_hosts
 
 from .tls_server import PREFACE, SETTINGS, TlsServer

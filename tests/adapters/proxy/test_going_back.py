@@ -12,7 +12,7 @@ from interlock.adapters.proxy.proxy import Proxy
 from interlock.adapters.steps.step_numbering import StepNumbering
 from interlock.core import Applied, Message, Restore
 from interlock.demo.model import run, turns
-from interlock.runtime.checkpoint_causes import AFTER_STEP
+from interlock.runtime.pipeline_values import AFTER_STEP
 
 from .agent import Agent
 from .conftest import TOKEN, Desk

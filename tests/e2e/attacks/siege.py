@@ -21,7 +21,7 @@ from interlock.adapters.command.owner_messages import steps_path
 from interlock.core import InterlockError
 from interlock.core.keys import create_key
 from interlock.journal import JournalReader, RunFolder, Store
-from interlock.journal.process_tree import read_tree
+from interlock.journal.folder import read_tree
 from interlock.link import socket_path
 from interlock.process import attach
 from interlock.process.cgroup_hierarchy import own_folder, remove

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from ...config import Config
 from ...contain import find_bubblewrap, forget_early, why_not
 from ...core import BadInput, user_folder
-from ...link import runtime_dir
+from ...link import socket_folders
 
 # What is needed only to build the wall is imported there: meanwhile the owner gets ready.
 TYPE_CHECKING = False
@@ -79,6 +79,8 @@ class Places(Struct, frozen=True, kw_only=True):
     workspaces: tuple[Path, ...]
     temporary: Path | None = None
     """A fenced run's own temporary folder."""
+    expected: bool = False
+    """The run's folder is not there yet."""
     terminal: Path | None = None
     """Where the command only writes. A pager that finds it by name would read its keys there; they never arrive."""
 
@@ -103,7 +105,7 @@ def build_enclosure(places: Places, config: Config, foreground: Foreground) -> E
 
 
 def rehearse_wall(config: Config) -> None:
-    """Look for what every wall is built from, while there is time: when it is built, that takes a third as long."""
+    """Look for what every wall is built from, in a process whose forks will build one."""
     from ...contain import GuardedPlaces, guard_words
 
     program = find_bubblewrap()
@@ -118,10 +120,11 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     state = user_folder("state")
-    state.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (state, places.store):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = GuardedPlaces(
-        hidden=tuple(path for path in (state, places.store, runtime_dir()) if path.is_dir()),
-        shown=(places.run, *places.sockets, *places.files),
+        hidden=tuple(path for path in (state, places.store, *socket_folders()) if path.is_dir()),
+        shown=(*places.sockets, *places.files),
         writable=(places.wiring,) if places.wiring.is_dir() else (),
         fixed=(*places.files, *_trusted_keys(config)),
         workspaces=places.workspaces,
@@ -132,6 +135,9 @@ def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[
     if places.temporary is not None:
         fence = build_fence(places.workspaces, places.temporary, config.contain.write, config.contain.hide)
     words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
+    if places.expected or places.run.exists():
+        # It may come to be after this is asked, and before the wall is built.
+        words += ("--ro-bind", str(places.run), str(places.run))
     if places.terminal is not None:
         words += ("--ro-bind", "/dev/null", str(places.terminal))
     return words, ((filter_fd,) if filter_fd is not None else ()), fence

@@ -21,8 +21,7 @@ from ...core import SIGNAL, BadInput, InterlockError, boot_id, printable
 from ...journal import RunFolder, read_tree, write_tree
 from ...link import listen, socket_path
 from ...process import refuse_missing_program
-from ..hooks.resumption import RESUMPTIONS
-from ..hooks.wiring import RunAddress, Wired, unwire, wire
+from ..hooks.wiring import RESUMPTIONS, RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
 from .containment_choice import (
@@ -32,7 +31,6 @@ from .containment_choice import (
     decide_containment,
     is_attended,
     proxy_variables,
-    rehearse_wall,
     resolve,
 )
 from .job_control import Signalled, Signals, die_of, fill_standard_streams, keep_settings, pass_on, stop_with
@@ -57,6 +55,7 @@ from .prepared_command import PreparedCommand
 from .stored_launch import StoredLaunch, hold_front, store_launch
 from .terminal_approval import TerminalApproval, open_line_terminal
 from .terminal_foreground import Foreground
+from .thin_caller import thin_caller
 from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun, load_late
 
 TYPE_CHECKING = False
@@ -86,7 +85,7 @@ END_S = 3.0
 LOOK_S = 0.1
 """How often we look up while the first owner gets ready."""
 
-FOLDER_S = 0.004
+FOLDER_S = 0.002
 """How often we look whether it has made the run's folder, which takes it less than a second."""
 
 LATE_S = 1.0
@@ -107,6 +106,9 @@ def run_command(launch: Launch) -> Finished:
     fill_standard_streams()
     refuse_missing_program(launch.spec, os.environ)
     containment = decide_containment(launch.config)
+    caller = thin_caller()
+    if caller is not None:
+        caller.take_on(contained=containment.level != "off")
     attended = is_attended(launch.needs_approval)
     launch = replace(launch, config=resolve(launch.config, containment.level, attended=attended))
     return _Front(launch, containment.level, attended).run(containment.line)
@@ -216,7 +218,6 @@ class _Front:
             # Before the command exists: two pending signals become one.
             self._signals.start()
             if self._stored is None:
-                self._prepare()
                 self._start_command(self._command)
             else:
                 self._take_over()
@@ -317,14 +318,26 @@ class _Front:
 
     def _begin(self) -> None:
         """Start an owner; if none can be started, or the person interrupts, there was no run."""
-        startup = OwnerStartup(self._launch.spec)
+        startup = OwnerStartup(self._launch.spec, self._signals.pending)
+        taken_away: list[FileNotFoundError] = []
 
         def look() -> float:
             startup.look()
-            return self._prepare()
+            try:
+                return self._prepare()
+            except FileNotFoundError as error:
+                # An owner that refuses the run takes its folder away, and then says why.
+                taken_away.append(error)
+                return LOOK_S
 
         try:
             self._ownership.start(look, self._get_ready)
+            if taken_away:
+                raise taken_away[0]
+            self._prepare()
+            while self._prepared is not None and not self._prepared.wait(LOOK_S):
+                startup.look()
+            startup.look()
         except BaseException:
             self._ownership.close()
             if self._prepared is not None:
@@ -377,15 +390,21 @@ class _Front:
             return LOOK_S
         if not self._folder.path.exists():
             return FOLDER_S
-        self._has_folder, self._lock = True, hold_front(self._folder)
-        if self._foreground is not None:
+        self._has_folder = True
+        self._lock = hold_front(self._folder)
+        if self._prepared is not None:
             # The wall shows the folder.
-            self._prepared = PreparedCommand(lambda hold: self._spawn(self._command, hold))
+            self._prepared.place()
         store_launch(self._folder, self._launch, self._port)
         return LOOK_S
 
-    def _spawn(self, argv: tuple[str, ...], hold: Callable[[], None] = lambda: None) -> ProcessTree:
-        """Start the command; it is held before its first instruction."""
+    def _spawn(
+        self,
+        argv: tuple[str, ...],
+        wait_for_folder: Callable[[], None] = lambda: None,
+        hold: Callable[[], None] = lambda: None,
+    ) -> ProcessTree:
+        """Start the command once the run's folder is there; it is held before its first instruction."""
         spec, config = replace(self._launch.spec, argv=argv), self._launch.config
         environment = {
             **os.environ,
@@ -412,22 +431,26 @@ class _Front:
             hold()
             self._keep(tree)
 
+        enclosure = self._enclose()
+        wait_for_folder()
         return spawn(
             spec,
             env=environment,
             stdout=self._output.stdout,
             stderr=self._output.stderr,
             limits=config.limits,
-            enclosure=self._enclose(),
+            enclosure=enclosure,
             on_known=on_known,
+            starter=thin_caller(),
         )
 
     def _get_ready(self) -> None:
         """Do what needs no owner, while it gets ready."""
         if self._stored is None:
             self._output.start()
-        if self._foreground is not None:
-            rehearse_wall(self._launch.config)
+            if self._foreground is not None:
+                argv = self._command
+                self._prepared = PreparedCommand(lambda wait, hold: self._spawn(argv, wait, hold))
         from ...process import spawn  # noqa: F401  it takes a while
 
     def _enclose(self) -> Enclosure | None:
@@ -443,6 +466,7 @@ class _Front:
             files=wired.files if wired is not None else (),
             workspaces=tuple(Path(place) for place in (self._launch.context.workspace, spec.cwd) if place),
             temporary=self._temporary,
+            expected=not self._has_folder,
         )
         return build_enclosure(places, self._launch.config, self._foreground)
 

@@ -16,7 +16,7 @@ from .probes import is_younger
 from .usage_limit_parking import ParkingLot
 
 if TYPE_CHECKING:
-    from ..proxy.traffic import Traffic
+    from ..proxy.upstream_connection import Traffic
 
 log = logging.getLogger("interlock")
 

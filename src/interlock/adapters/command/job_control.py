@@ -19,6 +19,8 @@ from msgspec import Struct
 
 from ...core import reports_stop, wait_for_signal
 from ...process import look_at
+from . import thin_run
+from .thin_caller import thin_caller
 
 STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
@@ -58,7 +60,15 @@ class Signals:
         self._wanted = {number for number in waited_for if signal.getsignal(number) is not signal.SIG_IGN}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._wanted)
 
+    def pending(self) -> set[int]:
+        """Those that came before `start`."""
+        caller = thin_caller()
+        return {*signal.sigpending(), *(caller.pending() if caller is not None else ())}
+
     def start(self) -> None:
+        caller = thin_caller()
+        if caller is not None:
+            caller.deliver(lambda number: self._events.put(Signalled(number, shared=False, at=time.monotonic())))
         threading.Thread(target=self._record, name="interlock-signals", daemon=True).start()
 
     def _record(self) -> None:
@@ -73,16 +83,20 @@ def stop_ourselves() -> bool:
 
     By SIGSTOP, as SIGTSTP stays with the thread that takes signals. Where no shell would continue us we do not stop.
     """
-    if not _has_shell():
+    caller = thin_caller()
+    if not _has_shell(os.getpid() if caller is None else caller.pid):
         return False
+    if caller is not None:
+        caller.stop()
+        return True
     # To this thread: another could take it a moment later, and we would have run on.
     signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return True
 
 
-def _has_shell() -> bool:
-    """Whether a process of our session looks after our process group (the kernel calls other groups orphaned)."""
-    us = parent = look_at(os.getpid())
+def _has_shell(pid: int) -> bool:
+    """Whether a process of its session looks after its process group (the kernel calls other groups orphaned)."""
+    us = parent = look_at(pid)
     while parent is not None and us is not None and parent.session == us.session:
         if parent.group != us.group:
             return True
@@ -124,13 +138,10 @@ def pass_on(pid: int, number: int) -> None:
 
 def die_of(number: int) -> None:
     """End by the signal that ended the command: a shell treats a script differently then."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if number not in (signal.SIGKILL, signal.SIGSTOP):
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
-    os.kill(os.getpid(), number)
+    caller = thin_caller()
+    if caller is not None:
+        caller.leave(f"die {number}")
+    thin_run.die_of(number)
 
 
 def keep_settings() -> Callable[[], None]:

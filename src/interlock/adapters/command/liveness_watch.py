@@ -20,7 +20,7 @@ from .probes import ProbeReader, question_on
 from .usage_limit_parking import ParkingLot
 
 if TYPE_CHECKING:
-    from ..proxy.traffic import OpenRequest, Traffic
+    from ..proxy.upstream_connection import OpenRequest, Traffic
 
 MARGIN_S = 0.1
 

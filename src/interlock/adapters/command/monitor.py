@@ -17,13 +17,16 @@ log = logging.getLogger("interlock")
 
 INTERVAL_S = 0.5
 MOST_S = 5.0
-STILL_S = 15.0
+STILL_S = 30.0
 """While the command does nothing, we look less and less often, up to this; and up to that where the kernel says that
-none of its processes has run at all. The first that does is seen within WATCH_S."""
+none of its processes has run at all. The first that does is seen within STILL_WATCH_S."""
 
 WATCH_S = 0.5
+STILL_WATCH_S = 0.9
 """How often we look whether anything was tampered with, if a process of the run has run since: what idles may have done
-that just before. With the other looks in any case, and when a socket, the gate or the journal is not what it was."""
+that just before. With the other looks in any case, and when a socket, the gate or the journal is not what it was. The
+longer time is for a command that has not run for longer than MOST_S: it is woken from its sleep less than a second
+before we see what it does."""
 
 IDLE = 0.01
 """Of one core: a command that uses less, and starts and ends no process, does nothing."""
@@ -85,7 +88,7 @@ class Monitor:
 
     def _run(self) -> None:
         due = self._clock.monotonic() + self._pause()
-        while not self._going.acquire(timeout=max(0.0, min(WATCH_S, due - self._clock.monotonic()))):
+        while not self._going.acquire(timeout=max(0.0, min(self._watch_s, due - self._clock.monotonic()))):
             tree = self._held.tree
             ran = tree is None or tree.has_run()
             self._still, self._unkept = self._still and not ran, self._unkept or ran
@@ -96,6 +99,10 @@ class Monitor:
                 self._attempt(self._look)
                 self._still = True
                 due = self._clock.monotonic() + self._pause()
+
+    @property
+    def _watch_s(self) -> float:
+        return STILL_WATCH_S if self._still and self._interval > MOST_S else WATCH_S
 
     def _attempt(self, look: Callable[[], None]) -> None:
         try:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from ...checkpoint import Change
 from ...config import Models, parse_hosts
 from ...contain import Insiders, late_places, missing_settings
-from ...core import Adapter, Hold, InterlockError, NotFound, boot_id, from_json, keep_packages
+from ...core import Adapter, Hold, InterlockError, NotFound, boot_id, from_json, keep_packages, share_heap
 from ...journal import HELD, JournalReading, RunFolder, Store, read_tree
 from ...journal_records import StartedRecord
 from ...link import socket_path
@@ -35,19 +35,18 @@ from ...runtime import (
     Parked,
     RunControl,
     Supervisor,
-    clean_up_store,
+    clean_up_at_start,
     configure_log,
     is_chosen,
 )
-from ..hooks.agent_tampering import keep_authority
 from ..hooks.clients import adapter_named, dialect_named, new_dialects
 from ..hooks.exchange import HookExchange
-from ..hooks.hook_guardian import HookGuardian
-from ..hooks.resumption import RESUMPTIONS
+from ..hooks.hook_guardian import HookGuardian, keep_authority
+from ..hooks.wiring import RESUMPTIONS
 from ..proxy import ModelChoice, ProxyAdapter, Rewind, SwitchingAdapter
 from ..run_process_tree import HeldTree
-from ..steps.adapter import PRINTING, ProcessAdapter
 from ..steps.server import StepServer
+from ..steps.step_protocol import PRINTING, ProcessAdapter
 from .adoption import adopt
 from .containment_choice import Places, wall_around
 from .left_running import end_left_running
@@ -187,7 +186,7 @@ class Owner:
 
     def tidy(self) -> None:
         """Remove what is old in the store, in the background."""
-        clean_up_store(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
+        clean_up_at_start(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def ask_through(self, channel: Channel) -> None:
         """Have the front ask the person at its terminal."""
@@ -535,6 +534,7 @@ class Owner:
 def main() -> None:
     """Serve one run; everything that goes wrong before it starts is reported to the front."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    share_heap()
     if is_chosen():
         configure_log()
     front = socket.socket(fileno=int(sys.argv[1]))

@@ -14,6 +14,8 @@ import socket
 import subprocess
 import sys
 
+from .thin_run import ANSWER_S, MARKER, WARM, check_server, is_log, package_identity, warm_places, write_request
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,19 +24,9 @@ if TYPE_CHECKING:
 
 OWNER = "interlock.adapters.command.owner"
 
-LOG = "INTERLOCK_LOG_"
-"""Variables that say how to log; the front passes its own stderr on, which it does not do early."""
-
-MARKER = "INTERLOCK_TREE"
-"""The variable of everything that belongs to a run: in there, owners are started, and belong to that run as well."""
-
-WARM = "warm.sock"
 WARM_FDS = 4
 """What a request for a warm start hands over: a socket to the front, a file for last words, our folder, and who we
 are."""
-
-ANSWER_S = 5.0
-"""How long the answer may take; then an owner is started without it."""
 
 _early: SpawnedOwner | ForkedOwner | WarmRequest | None = None
 
@@ -106,12 +98,13 @@ class WarmRequest:
     def __init__(self, place: str) -> None:
         self._asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
+            self._asked.settimeout(ANSWER_S)
             self._asked.connect(place)
-            self._check_server()
+            check_server(self._asked)
             self.socket, there = socket.socketpair()
             self.words, folder, request = open_words(), os.open(".", os.O_RDONLY | os.O_DIRECTORY), open_words()
             with there:
-                os.write(request, b"\0".join((package_identity(), *(b"=".join(each) for each in os.environb.items()))))
+                write_request(request, (package_identity(),))
                 socket.send_fds(self._asked, [b"w"], [there.fileno(), self.words, folder, request])
         except BaseException:
             self._asked.close()
@@ -121,7 +114,6 @@ class WarmRequest:
 
     def take(self) -> WarmOwner | None:
         """The owner; None if we were refused it, or its process was ended, or takes too long."""
-        self._asked.settimeout(ANSWER_S)
         with self._asked, contextlib.suppress(OSError):
             answer, handles, _, _ = socket.recv_fds(self._asked, 512, 1)
             if answer == b"y" and len(handles) == 1:
@@ -131,25 +123,6 @@ class WarmRequest:
         self.socket.close()
         os.close(self.words)
         return None
-
-    def _check_server(self) -> None:
-        """OSError unless it is this user's, and no run's: an owner has power over its run."""
-        from ...core import peer_credentials
-
-        pid, uid, _ = peer_credentials(self._asked)
-        if uid != os.geteuid():
-            raise PermissionError("another user's")
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            inside = f"\0{MARKER}=".encode() in b"\0" + file.read()
-        if inside or os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid"):  # noqa: PTH115  no imports
-            raise PermissionError("a run's")
-
-
-def package_identity() -> bytes:
-    """What an owner and its front must have in common."""
-    from ..._version import __version__
-
-    return "\n".join((__version__, sys.version, sys.executable, __file__)).encode("utf-8", "surrogateescape")
 
 
 def warm_socket() -> Path:
@@ -175,16 +148,23 @@ def spawn_early(arguments: list[str], *, forks: bool) -> None:
     """Start an owner for the run that these arguments of `interlock` ask for, if they do; `forks`: or fork it later."""
     global _early
     options = arguments[: arguments.index("--")] if "--" in arguments else []
-    if options[:1] == ["run"] and not {"-h", "--help"} & {*options} and not any(map(_is_log, os.environ)):
+    if options[:1] == ["run"] and not {"-h", "--help"} & {*options} and not any(map(is_log, os.environ)):
         _early = _ask_warm() or (None if forks else SpawnedOwner(open_words()))
+
+
+def give_early(words: int, sock: socket.socket, process: Forked) -> None:
+    """An owner that is there already, for the run that is about to begin."""
+    global _early
+    _early = ForkedOwner(words, sock, process)
 
 
 def fork_early() -> bool:
     """Fork the owner, where none is on its way. True in the fork, which is to become it."""
     global _early
     from ...process import can_fork, fork, settle_in
+    from .thin_caller import forget_caller
 
-    if _early is not None or any(map(_is_log, os.environ)) or not can_fork():
+    if _early is not None or any(map(is_log, os.environ)) or not can_fork():
         return False
     words, (here, there) = open_words(), socket.socketpair()
     process = fork()
@@ -195,6 +175,7 @@ def fork_early() -> bool:
     here.detach()
     os.setsid()
     settle_in(OWNER, (os.open(os.devnull, os.O_RDONLY), words, words), (there.fileno(),))
+    forget_caller()
     sys.argv = [OWNER, str(there.detach())]
     return True
 
@@ -219,21 +200,10 @@ def discard_early() -> None:
 
 
 def _ask_warm() -> WarmRequest | None:
-    if MARKER in os.environ or not any(map(os.path.exists, _warm_places())):
+    if MARKER in os.environ or not any(map(os.path.exists, warm_places())):
         return None
     from ...core import InterlockError
 
     with contextlib.suppress(OSError, InterlockError):
         return WarmRequest(str(warm_socket()))
     return None
-
-
-def _warm_places() -> tuple[str, ...]:
-    """Where `warm_socket` may be, without the imports that it takes to know."""
-    user = os.geteuid()
-    given = os.environ.get("XDG_RUNTIME_DIR", "")
-    return (f"{given}/interlock/{WARM}", f"/run/user/{user}/interlock/{WARM}", f"/tmp/interlock-{user}/{WARM}")
-
-
-def _is_log(name: str) -> bool:
-    return name.startswith(LOG)

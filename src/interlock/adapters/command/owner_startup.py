@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Callable, Set
 
 from ...core import RunSpec
 
@@ -15,13 +16,14 @@ SLOW_S = 2.0
 class OwnerStartup:
     """Looks for signals, and says once why it takes long."""
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, pending: Callable[[], Set[int]]) -> None:
+        self._pending = pending
         self._workspace = spec.workspace
         self._slow_at = time.monotonic() + SLOW_S
 
     def look(self) -> None:
         """Raise what a signal asks for: there is no command yet that could have heard it."""
-        pending = signal.sigpending()
+        pending = self._pending()
         if signal.SIGINT in pending:
             raise KeyboardInterrupt
         for number in (signal.SIGTERM, signal.SIGHUP):

@@ -21,16 +21,26 @@ class Abandoned(Exception):
 class PreparedCommand:
     """Starts a command in a thread of its own. Its first instruction waits for `begin`.
 
-    `spawn` is called with what it has to call before that instruction runs.
+    `spawn` is called with two functions: it has to call one before it starts a process, which waits for `place`, and
+    the other before that instruction runs.
     """
 
-    def __init__(self, spawn: Callable[[Callable[[], None]], ProcessTree]) -> None:
+    def __init__(self, spawn: Callable[[Callable[[], None], Callable[[], None]], ProcessTree]) -> None:
+        self._placed = threading.Event()
         self._spawn = spawn
-        self._decided, self._abandoned = threading.Event(), False
+        self._held, self._decided, self._abandoned = threading.Event(), threading.Event(), False
         self._tree: ProcessTree | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._start, name="interlock-prepare", daemon=True)
         self._thread.start()
+
+    def place(self) -> None:
+        """What it needs is there."""
+        self._placed.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether there is nothing left to do but to let it run, or it cannot be started; at most so long."""
+        return self._held.wait(seconds)
 
     def begin(self) -> ProcessTree:
         """Let it run. Raises what kept it from being started."""
@@ -44,16 +54,24 @@ class PreparedCommand:
     def abandon(self) -> None:
         """It never runs; returns when nothing of it is left, or it takes too long."""
         self._abandoned = True
+        self._placed.set()
         self._decided.set()
         self._thread.join(ABANDON_S)
 
     def _start(self) -> None:
         try:
-            self._tree = self._spawn(self._hold)
+            self._tree = self._spawn(self._wait_for_place, self._hold)
         except BaseException as error:  # noqa: BLE001  whoever lets it begin gets it
             self._error = error
+            self._held.set()
+
+    def _wait_for_place(self) -> None:
+        self._placed.wait()
+        if self._abandoned:
+            raise Abandoned
 
     def _hold(self) -> None:
+        self._held.set()
         self._decided.wait()
         if self._abandoned:
             raise Abandoned

@@ -40,7 +40,7 @@ class StoredLaunch(Struct, frozen=True, kw_only=True):
 
 def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0) -> None:
     """Remember how to start the run again, without secrets."""
-    ours = {name: value for name, value in os.environ.items() if not SECRET.search(name)}
+    ours = {name: value for name, value in os.environ.items() if not SECRET.search(name) and _is_text(name + value)}
     stored = StoredLaunch(
         spec=launch.spec,
         config=launch.config,
@@ -56,6 +56,15 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
         steps=launch.steps,
     )
     write_durably(folder.path / LAUNCH, msgspec.json.encode(stored))
+
+
+def _is_text(words: str) -> bool:
+    """Whether it can be written down: a variable may hold any bytes."""
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_launch(folder: RunFolder) -> StoredLaunch | None:

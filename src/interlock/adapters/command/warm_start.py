@@ -1,11 +1,13 @@
-"""Warm start: a process that has everything ready that an owner needs, and becomes one for every run that asks.
+"""Warm start: a process that has everything ready that a run needs, and becomes its owner or its front when asked.
 
-`interlock serve` keeps it, and `interlock run` asks it (owner_spawn.py). Whoever asks hands over a socket to the front,
-a file for last words, its folder, and a file with its version and environment; what else an owner would inherit from
-the front is taken from the kernel. Each connection is answered by a fork, so that none can hold up or harm the next.
-Whatever cannot be taken over is a reason to refuse: the front then starts an owner itself, as without us.
+`interlock serve` keeps it, and `interlock run` asks it: for both, where it has no terminal to look after (thin_run.py),
+else for an owner (owner_spawn.py). Whoever asks hands over its folder and a file with its version and environment; for
+an owner a socket to the front and a file for last words, for a front its arguments and its streams. What else would be
+inherited from it is taken from the kernel. Each connection is answered by a fork, so that none can hold up or harm the
+next. Whatever cannot be taken over is a reason to refuse: it is then done as without us.
 
-python -m interlock.adapters.command.warm_start SOCKET: ends when its standard input does.
+python -m interlock.adapters.command.warm_start SOCKET MODULE: ends when its standard input does. MODULE is the one that
+runs a command line in a fork (`run_warm`).
 """
 
 from __future__ import annotations
@@ -19,16 +21,21 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from ...contain import in_a_run
-from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, take_limits
+from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, share_heap, take_limits
 from ...link import listen
-from ...process import rename_process
+from ...process import Forked, rename_process
 from ...review import SHIPPED
 from ...runtime import rehearse
 from .owner_messages import BeginRun, ToOwner
-from .owner_spawn import OWNER, WARM_FDS, package_identity, warm_socket
+from .owner_spawn import OWNER, WARM_FDS, give_early, open_words, warm_socket
+from .rehearsal import rehearse_front, rehearse_run
+from .thin_caller import ThinCaller
+from .thin_run import package_identity
 
 PATIENCE_S = 10.0
 """How long a front may take to say what it wants."""
@@ -47,6 +54,15 @@ FIXED = ("PYTHON", "LD_", "LC_", "LANG", "GLIBC_", "MALLOC_", "OPENSSL_")
 
 RESTARTS = 5
 
+SPARE_S = 0.5
+"""After this long without a request there is time to have the next answer ready."""
+
+FRONT = "interlock.adapters.command.front"
+FRONT_FDS = 5
+
+Asked = int | tuple[ThinCaller, list[str]]
+"""An owner, by its socket to the front; or a front, by the process that it works for and its arguments."""
+
 
 class Refused(Exception):
     """Raised where a fork would not be the owner that the front would have started itself."""
@@ -55,7 +71,8 @@ class Refused(Exception):
 class WarmStart:
     """The side of `interlock serve`: starts the process, again where it was ended, and ends it."""
 
-    def __init__(self) -> None:
+    def __init__(self, runs: str) -> None:
+        self._runs = runs
         self._process: subprocess.Popen[bytes] | None = None
         self._starts = 0
         self.path = warm_socket()
@@ -66,7 +83,7 @@ class WarmStart:
             return
         self._starts += 1
         self._process = subprocess.Popen(
-            [sys.executable or "python3", "-P", "-m", __name__, str(self.path)],
+            [sys.executable or "python3", "-P", "-m", __name__, str(self.path), self._runs],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             cwd="/",
@@ -87,6 +104,8 @@ def main() -> None:
 
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     path = Path(sys.argv[1])
+    share_heap()
+    run_warm = import_module(sys.argv[2]).run_warm
     _prepare()
     files = _files()
     stamps = (files, _stamps(files))
@@ -95,49 +114,140 @@ def main() -> None:
     gc.freeze()
     # The kernel reaps our forks. It also lets a signal end us as if we had never been.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    front = _serve(listen(path), stamps)
-    if front is None:
+    asked = _serve(listen(path), stamps)
+    if asked is None:
         path.unlink(missing_ok=True)
-        return
-    sys.argv = [OWNER, str(front)]
-    owner.main()
+    elif isinstance(asked, int):
+        sys.argv = [OWNER, str(asked)]
+        owner.main()
+    else:
+        run_warm(*asked)
 
 
 def _prepare() -> None:
     """Make what every owner would make first, once for all of them."""
     rehearse()
+    rehearse_front()
+    rehearse_run()
     json_decoder(BeginRun)
     json_decoder(ToOwner)
 
 
-def _serve(listener: socket.socket, stamps: tuple[str, str]) -> int | None:
-    """Fork for each who asks. Returns in a fork, with its socket to the front, or None when no one needs us."""
+def _serve(listener: socket.socket, stamps: tuple[str, str]) -> Asked | None:
+    """Fork for each who asks, once ahead of time where there is time: such a fork has touched what it will need.
+
+    Returns in a fork, with what was asked for, or None when no one needs us.
+    """
+    listener.setblocking(False)
+    spare: socket.socket | None = None
+    answers = True
     while True:
-        ready = select.select([listener, sys.stdin], [], [])[0]
-        if listener not in ready:
+        heard = [sys.stdin, *([listener] if answers else []), *([spare] if spare is not None else [])]
+        ready = select.select(heard, [], [], SPARE_S if spare is None else None)[0]
+        if spare is not None and spare in ready:
+            # It is ready and answers in our place; or it has answered, or is gone.
+            answers = not spare.recv(1)
+            if answers:
+                spare.close()
+                spare = None
+        elif not ready:
+            spare, there = socket.socketpair()
+            if _fork():
+                there.close()
+                continue
+            spare.close()
+            return _answer_next(listener, there, stamps)
+        elif listener not in ready:
             return None
-        try:
-            asking, _ = listener.accept()
-        except OSError:
-            # Gone already, or no descriptor free: then it starts its owner itself.
-            time.sleep(0.05)
-            continue
-        try:
-            fork = os.fork()
-        except OSError:
+        elif (asking := _accept(listener)) is not None:
+            if not _fork():
+                listener.close()
+                return _answer(asking, stamps)
             asking.close()
-            continue
-        if fork == 0:
+
+
+def _fork() -> bool:
+    """Whether this is the parent. If the fork fails, the caller gets no answer and starts in the ordinary way."""
+    try:
+        return os.fork() != 0
+    except OSError:
+        return True
+
+
+def _accept(listener: socket.socket) -> socket.socket | None:
+    try:
+        return listener.accept()[0]
+    except BlockingIOError:
+        return None
+    except OSError:
+        # Gone already, or no descriptor free.
+        time.sleep(0.05)
+        return None
+
+
+def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str, str]) -> Asked:
+    """Be ready with an owner, and answer the next who asks in place of our host; end with it."""
+    front, there = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        for other in (front, listener, host):
+            other.close()
+        return _await_front(there)
+    there.close()
+    rehearse_front()
+    host.sendall(b"r")
+    while True:
+        if host in select.select([listener, host], [], [])[0]:
+            os._exit(0)
+        if (asking := _accept(listener)) is not None:
             listener.close()
-            return _become_owner(asking, stamps)
-        asking.close()
+            host.close()
+            return _answer(asking, stamps, (front, Forked(pid)))
 
 
-def _become_owner(asking: socket.socket, stamps: tuple[str, str]) -> int:
-    """Take everything over from the front that asks; what cannot be ends this fork."""
+def _await_front(front: socket.socket) -> int:
+    """Be ready to be the owner of the next front, which takes its place first and then hands over what it has taken."""
+    rehearse_run()
+    try:
+        told, fds, _, _ = socket.recv_fds(front, 32, 3)
+        folder, request, words = fds
+        nothing = os.open(os.devnull, os.O_RDWR)
+        _take_place(int(told), _read(request, has_arguments=True)[2], folder, (nothing, words, words), OWNER)
+        os.close(request)
+    except (Refused, OSError, ValueError):
+        os._exit(0)
+    return front.detach()
+
+
+def _answer(asking: socket.socket, stamps: tuple[str, str], owner: tuple[socket.socket, Forked] | None = None) -> Asked:
+    """Take everything over from whoever asks; what cannot be ends this fork. An `owner` may be ready already."""
     try:
         asking.settimeout(PATIENCE_S)
-        front = _take_over(asking, stamps)
+        pid, uid, _ = peer_credentials(asking)
+        if uid != os.geteuid():
+            raise Refused("another user")
+        kind, fds, _, _ = socket.recv_fds(asking, 1, FRONT_FDS + 1)
+        for descriptor in fds:
+            os.set_inheritable(descriptor, False)
+        if (kind, len(fds)) == (b"f", FRONT_FDS):
+            folder, request, *streams = fds
+            arguments, environment = _check(pid, stamps, request, has_arguments=True)
+            if owner is not None:
+                words = open_words()
+                socket.send_fds(owner[0], [b"%d" % pid], [folder, request, words])
+                give_early(words, *owner)
+            _take_place(pid, environment, folder, streams, FRONT)
+            os.close(request)
+            _take_ignored(pid)
+            asking.settimeout(None)
+            return ThinCaller(asking, pid), arguments
+        if len(fds) != WARM_FDS:
+            raise Refused("not a request")
+        front, words, folder, request = fds
+        socket.socket(fileno=os.dup(front)).close()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        _take_place(pid, _check(pid, stamps, request, has_arguments=False)[1], folder, (nothing, words, words), OWNER)
+        os.close(request)
         socket.send_fds(asking, [b"y"], [open_process(os.getpid())])
     except (Refused, OSError, ValueError) as why:
         with contextlib.suppress(OSError):
@@ -147,18 +257,11 @@ def _become_owner(asking: socket.socket, stamps: tuple[str, str]) -> int:
     return front
 
 
-def _take_over(asking: socket.socket, stamps: tuple[str, str]) -> int:
-    pid, uid, _ = peer_credentials(asking)
-    if uid != os.geteuid():
-        raise Refused("another user")
-    _, fds, _, _ = socket.recv_fds(asking, 1, WARM_FDS + 1)
-    if len(fds) != WARM_FDS:
-        raise Refused("not a request")
-    front, words, folder, request = fds
-    for descriptor in fds:
-        os.set_inheritable(descriptor, False)
-    socket.socket(fileno=os.dup(front)).close()
-    identity, environment = _read(request)
+def _check(
+    pid: int, stamps: tuple[str, str], request: int, *, has_arguments: bool
+) -> tuple[list[str], dict[bytes, bytes]]:
+    """The arguments and the environment of whoever asks, if a fork of ours can be what it could have started."""
+    identity, arguments, environment = _read(request, has_arguments=has_arguments)
     if identity != package_identity():
         raise Refused("another version")
     if stamps[1] != _stamps(stamps[0]):
@@ -168,6 +271,11 @@ def _take_over(asking: socket.socket, stamps: tuple[str, str]) -> int:
     _check_same(pid)
     if _fixed(environment) != _fixed(dict(os.environb)):
         raise Refused("a variable that is read at the start differs")
+    return arguments, environment
+
+
+def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
+    """Be as a process would be that this one had started."""
     _join_groups(pid)
     take_limits(pid)
     if (score := _text(f"/proc/{pid}/oom_score_adj")) != _text("/proc/self/oom_score_adj"):
@@ -179,25 +287,33 @@ def _take_over(asking: socket.socket, stamps: tuple[str, str]) -> int:
     time.tzset()
     os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number, descriptor in enumerate((nothing, words, words)):
+    for number, descriptor in enumerate(streams):
         os.dup2(descriptor, number)
-    for descriptor in (nothing, words, folder, request):
+    for descriptor in {*streams, folder}:
         os.close(descriptor)
-    rename_process([sys.executable or "python3", "-P", "-m", OWNER])
-    return front
+    rename_process([sys.executable or "python3", "-P", "-m", name])
 
 
-def _read(request: int) -> tuple[bytes, dict[bytes, bytes]]:
-    """The version that asks, and its environment."""
+def _take_ignored(pid: int) -> None:
+    """Ignore the signals that this process ignores; Python ignores two by itself."""
+    ignored = int(_status(pid)["SigIgn"], 16)
+    for number in signal.valid_signals():
+        if ignored >> (number - 1) & 1 and number not in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _read(request: int, *, has_arguments: bool) -> tuple[bytes, list[str], dict[bytes, bytes]]:
+    """The version that asks, its arguments, and its environment."""
     size = os.fstat(request).st_size
     if not 0 < size <= MAX_REQUEST:
         raise Refused("not a request")
     identity, *variables = os.pread(request, size, 0).split(b"\0")
+    count = int(variables.pop(0)) if has_arguments else 0
+    arguments, variables = variables[:count], variables[count:]
     named = [variable.partition(b"=") for variable in variables if variable]
     if any(not name or not equal for name, equal, _ in named):
         raise Refused("not a request")
-    return identity, {name: value for name, _, value in named}
+    return identity, [*map(os.fsdecode, arguments)], {name: value for name, _, value in named}
 
 
 def _fixed(environment: dict[bytes, bytes]) -> dict[bytes, bytes]:

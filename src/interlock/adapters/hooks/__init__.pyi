@@ -5,9 +5,9 @@ from .clients import plan_install as plan_install
 from .clients import plan_uninstall as plan_uninstall
 from .clients import register_hook_client as register_hook_client
 from .clients import unregister_hook_client as unregister_hook_client
-from .event import HookEvent as HookEvent
-from .event import ToolOutcome as ToolOutcome
-from .event import TranscriptEntry as TranscriptEntry
+from .hook_event import HookEvent as HookEvent
+from .hook_event import ToolOutcome as ToolOutcome
+from .hook_event import TranscriptEntry as TranscriptEntry
 from .hookclient_build import compile_client as compile_client
 from .hookclient_build import hook_command as hook_command
 from .http_server import HookHttpServer as HookHttpServer

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from ...core import HOOK_CLIENTS, Adapter, BadInput
-from ..steps.adapter import ProcessAdapter
-from . import claude_code_wiring, codex_wiring, gemini_wiring, opencode_wiring
-from .adapter import HookAdapter
+from ..steps.step_protocol import ProcessAdapter
+from . import claude_code, codex, gemini, opencode
 from .claude_code import ClaudeCodeDialect
 from .client_format import Dialect
 from .codex import CodexDialect
+from .exchange import HookAdapter
 from .gemini import GeminiDialect
 from .opencode import OpencodeDialect
 from .wiring import Wiring, program_of
@@ -67,10 +67,10 @@ BUILT_IN = (
     HookClient(
         dialect=ClaudeCodeDialect,
         program="claude",
-        wiring=claude_code_wiring.ClaudeWiring,
+        wiring=claude_code.ClaudeWiring,
         title="Claude Code",
         packages=("@anthropic-ai/claude-code",),
-        not_a_session=claude_code_wiring.NOT_A_SESSION,
+        not_a_session=claude_code.NOT_A_SESSION,
         install=_later("install_claude"),
         uninstall=_later("uninstall_claude"),
         notes="the complete feed (PostToolBatch) includes calls that failed before they ran",
@@ -78,10 +78,10 @@ BUILT_IN = (
     HookClient(
         dialect=CodexDialect,
         program="codex",
-        wiring=codex_wiring.CodexWiring,
+        wiring=codex.CodexWiring,
         title="Codex CLI",
         packages=("@openai/codex",),
-        not_a_session=codex_wiring.NOT_A_SESSION,
+        not_a_session=codex.NOT_A_SESSION,
         install=_later("install_codex"),
         uninstall=_later("uninstall_codex"),
         notes="stopped by ending its process; no event for calls that fail before they run",
@@ -89,10 +89,10 @@ BUILT_IN = (
     HookClient(
         dialect=GeminiDialect,
         program="gemini",
-        wiring=gemini_wiring.GeminiWiring,
+        wiring=gemini.GeminiWiring,
         title="Gemini CLI",
         packages=("@google/gemini-cli",),
-        not_a_session=gemini_wiring.NOT_A_SESSION,
+        not_a_session=gemini.NOT_A_SESSION,
         install=_later("install_gemini"),
         uninstall=_later("uninstall_gemini"),
         notes="no event for calls that fail before they run",
@@ -100,10 +100,10 @@ BUILT_IN = (
     HookClient(
         dialect=OpencodeDialect,
         program="opencode",
-        wiring=opencode_wiring.OpencodeWiring,
+        wiring=opencode.OpencodeWiring,
         title="opencode",
         packages=("opencode-ai",),
-        not_a_session=opencode_wiring.NOT_A_SESSION,
+        not_a_session=opencode.NOT_A_SESSION,
         install=_later("install_opencode"),
         uninstall=_later("uninstall_opencode"),
         how="plugin",

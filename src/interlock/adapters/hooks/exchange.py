@@ -1,8 +1,7 @@
 """HookExchange: answers the hooks of a run's client, one line in, one line out.
 
 In: {"hook": {"client": "claude-code", "payload": {...}}}. Out: the reply for the client, as it is to be printed. While
-a step is held, empty lines say that the supervisor is still there.
-"""
+a step is held, empty lines say that the supervisor is still there."""
 
 from __future__ import annotations
 
@@ -14,16 +13,14 @@ from typing import Protocol, TypeVar
 import msgspec
 from msgspec import Struct
 
-from ...core import PROCEED, Applied, Decision, Inject, Message, from_json
+from ...core import PROCEED, Applied, Capability, Decision, Directive, Inject, Message, Stop, SwitchModel, from_json
 from ...journal import JournalReading
 from ...journal_records import AppliedRecord, TranscriptRecord
 from ...runtime import OURS
 from ..steps.step_numbering import StepNumbering, WaitingClient
 from ..steps.step_protocol import StepMessage, StepRefusal
-from .adapter import HookAdapter
-from .client_format import Dialect, Payload
-from .event import HookEvent, ToolOutcome, TranscriptEntry
-from .transcript_tail import Tail, size_of
+from .client_format import Dialect, Payload, Tail, size_of
+from .hook_event import HookEvent, ToolOutcome, TranscriptEntry
 
 T = TypeVar("T")
 
@@ -313,3 +310,24 @@ def _merge(decisions: Iterable[Decision]) -> Decision:
 
 
 STRENGTH = {"proceed": 0, "rewrite": 1, "hold": 2, "defer": 3, "deny": 4, "stop": 5}
+
+
+class HookAdapter:
+    """Capabilities are the dialect's; a model is switched to by the client's next request, where it can."""
+
+    def __init__(self, name: str, capabilities: frozenset[Capability]) -> None:
+        self.name = name
+        self.capabilities = capabilities
+        self.model: str | None = None
+
+    def apply(self, directive: Directive) -> Applied:
+        match directive:
+            case SwitchModel(model) if "switch_model" in self.capabilities:
+                self.model = model
+                return Applied(True, f"{model} from the next request on")
+            case SwitchModel():
+                return Applied(False, f"{self.name} cannot switch models through its hooks")
+            case Stop():
+                return Applied(True, "sent with the reply to its next hook")
+            case _:
+                return Applied(True, "sent with the reply to its hook")

@@ -9,13 +9,15 @@ from collections import OrderedDict
 from pathlib import Path
 from typing import Literal
 
-from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop
+import msgspec
+
+from ...contain import Insiders
+from ...core import PROCEED, Decision, Hold, InterlockError, Notify, Stop, from_json
 from ...journal_records import TamperRecord
 from ...process import waited_s
-from ...runtime import Supervisor
+from ...runtime import RunControl, Supervisor
 from ..run_process_tree import HeldTree
-from .event import HookEvent, TranscriptEntry
-from .hook_switches import switches_hooks_off
+from .hook_event import HookEvent, TranscriptEntry
 
 log = logging.getLogger("interlock")
 
@@ -160,3 +162,31 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return info.st_dev, info.st_ino
+
+
+def switches_hooks_off(path: Path) -> bool:
+    """Whether the settings in this file turn hooks off; a file that is not there or not JSON does not."""
+    try:
+        settings = from_json(path.read_bytes())
+    except (OSError, msgspec.DecodeError):
+        return False
+    if not isinstance(settings, dict):
+        return False
+    if settings.get("disableAllHooks") is True:
+        return True
+    hooks = settings.get("hooksConfig")
+    return isinstance(hooks, dict) and (hooks.get("enabled") is False or "interlock" in (hooks.get("disabled") or ()))
+
+
+def keep_authority(supervisor: Supervisor, insiders: Insiders, guardian: HookGuardian) -> None:
+    """From now on the run's own processes may pause and cancel it, and nothing else."""
+    steering = supervisor.run.steering
+    if not isinstance(steering, RunControl):
+        return
+
+    def refused(what: str) -> None:
+        # Not in the thread that serves the socket: the answer to it steers the run.
+        threading.Thread(target=guardian.notice, args=(what,), name="interlock-tamper", daemon=True).start()
+
+    steering.server.authority.why_inside = insiders.why_inside
+    steering.server.authority.on_refused = refused

@@ -22,8 +22,8 @@ from ..steps.server import MAX_STEP_LINE, TOO_LONG
 from ..steps.step_numbering import WaitingClient
 from ..steps.step_protocol import StepRefusal
 from .clients import new_dialects
-from .event import HookEvent
 from .exchange import HookLine, HookMessage
+from .hook_event import HookEvent
 from .session import HookSession, open_sessions
 
 log = logging.getLogger("interlock")

@@ -17,11 +17,10 @@ from ...process import ProcessId, ProcessTree, TreeHandle, attach, look_at
 from ...runtime import Options, Supervisor
 from ..run_process_tree import HeldTree
 from ..steps.step_numbering import StepNumbering, WaitingClient
-from .agent_tampering import keep_authority
 from .clients import adapter_named, dialect_named, new_dialects
-from .event import HookEvent
 from .exchange import HookExchange, HookMessage
-from .hook_guardian import HookGuardian
+from .hook_event import HookEvent
+from .hook_guardian import HookGuardian, keep_authority
 
 log = logging.getLogger("interlock")
 

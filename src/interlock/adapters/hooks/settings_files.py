@@ -11,9 +11,9 @@ import msgspec
 from ...core import from_json
 from ...link import gates_folder, serve_socket
 from . import claude_code, codex, gemini
-from .codex_wiring import END_S as CODEX_END_S
-from .codex_wiring import label, trust_hash
-from .gemini_wiring import NAME as GEMINI_NAME
+from .codex import END_S as CODEX_END_S
+from .codex import label, trust_hash
+from .gemini import NAME as GEMINI_NAME
 from .installation import (
     FileChange,
     InstalledWords,
@@ -24,7 +24,7 @@ from .installation import (
     with_groups,
     without_groups,
 )
-from .opencode_wiring import PLUGIN
+from .opencode import PLUGIN
 from .wiring import HOLD_S
 
 END_S = 5

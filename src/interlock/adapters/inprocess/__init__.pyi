@@ -1,9 +1,9 @@
 from .adapter import InProcessAdapter as InProcessAdapter
 from .asked_call import CallDecision as CallDecision
 from .asked_call import CallOutcome as CallOutcome
+from .asked_call import HistoryEdits as HistoryEdits
+from .asked_call import ModelTurn as ModelTurn
 from .asked_call import read_outcome as read_outcome
-from .edits import HistoryEdits as HistoryEdits
-from .model_turn import ModelTurn as ModelTurn
 from .session import RunStopped as RunStopped
 from .session import Session as Session
-from .supervision import Supervision as Supervision
+from .session import Supervision as Supervision

@@ -1,10 +1,16 @@
-"""InProcessAdapter: for an agent that lives in this process; directives take effect at the agent's next turn."""
+"""InProcessAdapter: for an agent in this process, what its tools start, and what each framework lets us do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from ...core import Applied, Capability, Directive, Restore, Stop, SwitchModel
+from ...core import Applied, Capability, Directive, Restore, Stop, SwitchModel, boot_id
+from ...process import MARKER, ProcessId, ProcessTree, TreeHandle, attach
+from ..run_process_tree import HeldTree
 
 
 class InProcessAdapter:
@@ -31,3 +37,58 @@ class InProcessAdapter:
                 return Applied(True, self.on_stop())
             case _:
                 return Applied(True, "sent with the reply to its step")
+
+
+_MARKING = threading.Lock()
+
+
+class ChildProcesses(HeldTree):
+    """Whatever is started while a call runs belongs to the run, also what left its parent.
+
+    This process itself never does. Calls of two runs that overlap in one process mark each other's processes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.marker = secrets.token_hex(8)
+        self._calls = 0
+        nobody = ProcessId(-1, -1)
+        self.attach(attach(TreeHandle(marker=self.marker, boot=boot_id(), root=nobody, session=os.getsid(0))))
+
+    @contextmanager
+    def marked(self) -> Iterator[None]:
+        """Mark every process that starts meanwhile."""
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def pids(self) -> tuple[int, ...]:
+        """Those that are alive."""
+        tree: ProcessTree | None = self.tree
+        return tree.pids() if tree is not None else ()
+
+    def _count(self, by: int) -> None:
+        with _MARKING:
+            before, self._calls = self._calls, self._calls + by
+            if before and self._calls:
+                return
+            marks = [mark for mark in os.environ.get(MARKER, "").split(":") if mark and mark != self.marker]
+            if self._calls:
+                marks.append(self.marker)
+            if marks:
+                os.environ[MARKER] = ":".join(marks)
+            else:
+                os.environ.pop(MARKER, None)
+
+
+_LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
+"""What every agent loop in this process can do: its calls pass through our hands, and so do its requests."""
+
+LANGCHAIN: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+PYDANTIC_AI: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+CLAUDE_AGENT_SDK: frozenset[Capability] = _LOOP | {"switch_model"}
+MINI_SWE_AGENT: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
+SMOLAGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}

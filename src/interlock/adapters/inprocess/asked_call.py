@@ -1,12 +1,13 @@
-"""CallDecision: a call that was asked about, and the result of one that ran."""
+"""CallDecision: a call that was asked about. ModelTurn: what has to happen before the model is asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from ...core import Decision, Step
+from ...core import Decision, Message, Step
 
 
 class CallDecision(Struct, frozen=True):
@@ -52,3 +53,77 @@ def read_outcome(result: object) -> CallOutcome:
 def read_error(error: BaseException) -> CallOutcome:
     """What a tool that raised leaves behind."""
     return CallOutcome(f"{type(error).__name__}: {error}", True)
+
+
+class ModelTurn(Struct, frozen=True):
+    """`messages` go into the conversation, after `keep` items of it where it goes back; `model` answers, if named.
+
+    `stopped` says why there is no further turn.
+    """
+
+    messages: tuple[Message, ...] = ()
+    keep: int | None = None
+    model: str | None = None
+    stopped: str | None = None
+
+    @property
+    def text(self) -> str:
+        """All messages as one."""
+        return "\n\n".join(message.content for message in self.messages)
+
+
+class Marks:
+    """How long the conversation was when the model was asked, by step: where it can go back to."""
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[int, int]] = []
+
+    def note(self, step: int, length: int) -> None:
+        """The model is about to be asked with this much."""
+        self._marks.append((step, length))
+
+    def at(self, step: int) -> int:
+        """The length of the conversation that led to a step; later marks are gone then."""
+        while len(self._marks) > 1 and self._marks[-1][0] > step:
+            self._marks.pop()
+        return self._marks[0][1] if not self._marks[1:] else self._marks[-1][1]
+
+    def since(self, step: int) -> int | None:
+        """The length of the first conversation that had everything before a step; later marks are gone then."""
+        at = next((at for at, (mark, _) in enumerate(self._marks) if mark >= step), None)
+        if at is None:
+            return None
+        del self._marks[at + 1 :]
+        return self._marks[at][1]
+
+
+T = TypeVar("T")
+
+
+class HistoryEdits(Generic[T]):
+    """Done again in every later request at the same place, so that the model sees one conversation.
+
+    Places count items of the framework's own history, which only grows.
+    """
+
+    def __init__(self) -> None:
+        self._added: list[tuple[int, T]] = []
+        self._gone: list[tuple[int, int]] = []
+
+    def add(self, at: int, item: T) -> None:
+        """Put an item behind the first `at` items of the history."""
+        self._added.append((at, item))
+
+    def cut(self, keep: int, length: int) -> None:
+        """Leave out everything between the first `keep` items and the end, which is at `length` now."""
+        self._added = [(at, item) for at, item in self._added if at <= keep]
+        self._gone.append((keep, length))
+
+    def apply(self, history: Sequence[T]) -> list[T]:
+        """The history as the model is to see it."""
+        shown: list[T] = []
+        for place in range(len(history) + 1):
+            shown += [item for at, item in self._added if at == place]
+            if place < len(history) and not any(begin <= place < end for begin, end in self._gone):
+                shown.append(history[place])
+        return shown

@@ -1,13 +1,13 @@
 from .adapter import PROXIED as PROXIED
 from .adapter import ModelChoice as ModelChoice
 from .adapter import ProxyAdapter as ProxyAdapter
+from .adapter import Rewind as Rewind
 from .adapter import SwitchingAdapter as SwitchingAdapter
 from .environment import OPENAI as OPENAI
 from .environment import Proxied as Proxied
 from .environment import address as address
 from .environment import find_upstreams as find_upstreams
 from .environment import redirect_environment as redirect_environment
+from .environment import relay_without_owner as relay_without_owner
 from .environment import replace_keys as replace_keys
 from .environment import stand_ins as stand_ins
-from .fallback import relay_without_owner as relay_without_owner
-from .rewind import Rewind as Rewind

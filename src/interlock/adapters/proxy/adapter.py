@@ -1,11 +1,11 @@
-"""The adapter for an agent behind the proxy: what can be done to one whose model requests we carry."""
+"""The adapter for an agent behind the proxy: what can be done to it, and where its conversations go back to."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 
 from ...core import Adapter, Applied, Capability, Directive, Restore, Stop, SwitchModel
-from .rewind import Rewind
 
 PROXIED: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "conversation", "relaunch")
@@ -62,3 +62,29 @@ class SwitchingAdapter:
         if isinstance(directive, (SwitchModel, Restore)):
             return self._proxied.apply(directive)
         return self._adapter.apply(directive)
+
+
+class Rewind:
+    """Ordered once, done by every agent of the run at its next request. Thread-safe.
+
+    `carries` says that a conversation has come through the proxy: a client may get its API's address elsewhere.
+    """
+
+    def __init__(self) -> None:
+        self.carries = False
+        self._lock = threading.Lock()
+        self._checkpoint: str | None = None
+        self._gone: set[str | None] = set()
+
+    def order(self, checkpoint_id: str) -> None:
+        """Go back to this checkpoint."""
+        with self._lock:
+            self._checkpoint, self._gone = checkpoint_id, set()
+
+    def pop(self, agent: str | None) -> str | None:
+        """The checkpoint that this agent's conversation has to go back to; once."""
+        with self._lock:
+            if self._checkpoint is None or agent in self._gone:
+                return None
+            self._gone.add(agent)
+            return self._checkpoint

@@ -12,7 +12,7 @@ from ...core import CheckpointInfo, Inject, Message, Restore, Step, from_json
 from ...journal import JournalReading
 from ...journal_records import InterventionRecord, ProxiedRecord, StepRecord, read_body
 from ...runtime import AFTER_STEP, CONVERSATION_BACK, Run
-from ..inprocess.model_turn import Marks
+from ..inprocess.asked_call import Marks
 from ..steps.step_numbering import RECALLED
 from .formats import Json, ToolResult, WireFormat
 from .formats.interface import digest

@@ -1,10 +1,15 @@
-"""Environment: which model APIs a command would talk to, and how it is made to talk to us instead."""
+"""Environment: which model APIs a command would talk to, and how it talks to us, or past us when no owner is left."""
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
+import msgspec
 from msgspec import Struct
 
 LOOPBACK = "127.0.0.1"
@@ -107,3 +112,23 @@ def redirect_environment(environment: Mapping[str, str], proxied: Proxied, port:
 def _host(parts: SplitResult) -> str:
     name = parts.hostname or ""
     return f"[{name}]" if ":" in name else name
+
+
+def relay_without_owner(listener: socket.socket, proxied: Proxied | None, gate: Path) -> subprocess.Popen[bytes] | None:
+    """Start the plain relay on the run's own socket; its starter ends it."""
+    if proxied is None:
+        return None
+    number = listener.fileno()
+    command = [sys.executable, "-P", "-m", "interlock.adapters.proxy.passthrough", str(number), str(gate)]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(number,),
+        start_new_session=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write(msgspec.json.encode(proxied) + b"\n")
+    process.stdin.close()
+    return process

@@ -17,6 +17,7 @@ from ..usage_limits import find_in_answer
 from .body import (
     MOST_PLAIN,
     AnswerTooLong,
+    EventParser,
     StreamCut,
     is_readable_stream,
     plain,
@@ -27,11 +28,9 @@ from .body import (
 from .call_review import CallReview, ReplyVerdict, last_of_model
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .formats import Json, ReplyReader, StreamAction, WireFormat
-from .relay import begin, kept_headers, relay
-from .sse import EventParser
-from .traffic import OpenRequest
+from .server import begin, kept_headers, relay
 from .upstream import Trouble
-from .upstream_connection import UpstreamResponse
+from .upstream_connection import OpenRequest, UpstreamResponse
 
 if TYPE_CHECKING:
     from .proxy import Proxy

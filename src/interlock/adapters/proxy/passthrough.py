@@ -16,8 +16,7 @@ from ...core import InterlockError, from_json
 from ...link import read_gate
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .environment import Proxied
-from .relay import relay
-from .server import ProxyServer
+from .server import ProxyServer, relay
 from .upstream import Upstream
 
 LOOK_S = 0.2

@@ -13,18 +13,16 @@ from ...redact import redact_text
 from ...runtime import HungUp
 from ..steps.step_numbering import StepNumbering
 from ..usage_limits import UsageLimit
-from .adapter import ModelChoice
+from .adapter import ModelChoice, Rewind
 from .body import AnswerTooLong, StreamCut
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .conversation_memory import ConversationMemory
 from .environment import Proxied
 from .exchange import Exchange
 from .formats import format_of
-from .relay import relay
-from .rewind import Rewind
-from .server import ProxyServer
-from .traffic import Traffic
+from .server import ProxyServer, relay
 from .upstream import Upstream
+from .upstream_connection import Traffic
 
 log = logging.getLogger("interlock")
 

@@ -1,13 +1,4 @@
-"""The line protocol of INTERLOCK_SOCKET: one JSON line for each step, one JSON line for each answer.
-
-{"before": {"tool": {"name": "bash", "arguments": {"command": "make"}}}}   may this call run? Answered when it may.
-{"after": {"content": "2 failed", "exit_code": 1}}                          the result
-{"after": {"role": "assistant", "content": "I will fix it"}}                something that the agent said
-
-A command may also print such lines (`--steps stdout`): they are observed, and not answered.
-
-An answer: {"action": "proceed", "step": 4, "messages": [{"content": "..."}]}; see `Answer`.
-"""
+"""The line protocol of INTERLOCK_SOCKET: a JSON line for each step and answer; and what can be done to a process."""
 
 from __future__ import annotations
 
@@ -17,14 +8,18 @@ import msgspec
 from msgspec import Struct
 
 from ...core import (
+    Applied,
     BadInput,
+    Capability,
     Decision,
     DecisionAction,
+    Directive,
     Kind,
     Message,
     Paths,
     Role,
     Step,
+    Stop,
     Tool,
     Usage,
     derive_kind,
@@ -122,3 +117,28 @@ def write_answer(step: Step, decision: Decision) -> bytes:
             reason=decision.reason,
         )
     )
+
+
+SILENT: frozenset[Capability] = frozenset(("hold", "stop", "relaunch"))
+"""A process whose steps are not visible: frozen to hold it, ended to stop it, started again with the same arguments."""
+
+SPEAKING: frozenset[Capability] = SILENT | {"deny", "rewrite", "inject", "usage"}
+"""One that asks on INTERLOCK_SOCKET before its steps and does as the answer says."""
+
+
+PRINTING: frozenset[Capability] = SILENT | {"usage"}
+"""One that prints its steps: they are observed, and nothing can be said back."""
+
+
+class ProcessAdapter:
+    """What a decision can ask for comes with the answer to a step, so only a process that reports steps gets it."""
+
+    name = "process"
+
+    def __init__(self) -> None:
+        self.capabilities: frozenset[Capability] = SPEAKING
+
+    def apply(self, directive: Directive) -> Applied:
+        if isinstance(directive, Stop):
+            return Applied(True, "sent with the reply to its step, if it asks for one")
+        return Applied(True, "sent with the reply to its step")

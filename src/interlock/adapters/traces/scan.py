@@ -70,8 +70,9 @@ class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def went_wrong(self) -> bool:
-        """Whether something was found, or a claim is contradicted, or tests were weakened."""
-        return bool(self.issues or self.tests) or any(each.verdict == "contradicted" for each in self.claims)
+        """Whether an alarm was raised (a note is none), a claim is contradicted, or tests were weakened."""
+        alarmed = any(issue.severity != "low" for issue in self.issues)
+        return alarmed or bool(self.tests) or any(each.verdict == "contradicted" for each in self.claims)
 
 
 class TraceScanner:

@@ -1,5 +1,5 @@
-from .request import ModelRequest as ModelRequest
 from .script import BUILT_IN as BUILT_IN
+from .script import ModelRequest as ModelRequest
 from .script import Script as Script
 from .script import ScriptedCall as ScriptedCall
 from .script import ScriptedTurn as ScriptedTurn

@@ -8,8 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from .request import ModelRequest
-from .script import BUILT_IN, Scripts, read_scripts
+from .script import BUILT_IN, ModelRequest, Scripts, read_scripts
 from .server import ScriptedModel
 
 

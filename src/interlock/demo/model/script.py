@@ -1,15 +1,53 @@
-"""Scripts: what the model says, turn by turn. Plain data, in JSON or in Python."""
+"""Scripts: what the model says, turn by turn, as plain data; what a client asked, and its tools for neutral calls."""
 
 from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from .request import ModelRequest
+SECRET = frozenset(("authorization", "x-api-key", "x-goog-api-key", "cookie", "api-key"))
+"""Headers whose value is kept as its length only."""
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One request. `api` is anthropic, responses, chat, gemini or other; `turn` how often the model has spoken."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    raw: bytes = b""
+    body: dict[str, Any] = field(default_factory=dict)
+    api: str = "other"
+    turn: int = 0
+    tools: tuple[tuple[str, dict[str, Any]], ...] = ()
+    has_tools: bool = False
+    stream: bool = False
+
+    @cached_property
+    def text(self) -> str:
+        """The whole body as text, for "the next request contains ..."."""
+        return json.dumps(self.body, ensure_ascii=False)
+
+    @property
+    def model(self) -> str:
+        """The model that was asked for."""
+        if self.api == "gemini":
+            return self.path.split("/models/", 1)[-1].split(":", 1)[0]
+        return str(self.body.get("model", ""))
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """The conversation, as this format has it."""
+        items = self.body.get({"responses": "input", "gemini": "contents"}.get(self.api, "messages"), [])
+        return [{"role": "user", "content": items}] if isinstance(items, str) else items
+
 
 BUILT_IN = Path(__file__).with_name("scripts.json")
 MARK = re.compile(r"\[\[script:([\w.-]+)\]\]")
@@ -160,3 +198,73 @@ def _put(value: Any, number: int) -> Any:
     if isinstance(value, dict):
         return {key: _put(one, number) for key, one in value.items()}
     return value
+
+
+SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command", "run_command", "execute")
+READERS = ("Read", "read", "read_file")
+WRITERS = ("Write", "write", "write_file")
+COMMANDS = ("command", "cmd", "script", "code")
+PATHS = ("file_path", "filePath", "absolute_path", "path")
+CONTENTS = ("content", "text")
+SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""What a shell-only agent prints to end its task; it says so in its prompt."""
+
+
+def in_words_of(turn: ScriptedTurn, request: ModelRequest) -> ScriptedTurn:
+    """The turn with calls of tools that this client has."""
+    calls: list[ScriptedCall] = []
+    text = turn.text
+    for call in turn.calls:
+        if call.does == "finish":
+            text = text or str(call.input["text"])
+            calls += _finish(call, request)
+        else:
+            calls.append(_translate(call, request))
+    return replace(turn, text=text, calls=tuple(calls))
+
+
+def _finish(call: ScriptedCall, request: ModelRequest) -> list[ScriptedCall]:
+    """The last turn: words alone, unless the agent ends otherwise."""
+    if any(name == "final_answer" for name, _ in request.tools):
+        return [ScriptedCall("final_answer", {"answer": call.input["text"]})]
+    return [_shell(f"echo {SUBMIT}", request)] if SUBMIT in request.text else []
+
+
+def _translate(call: ScriptedCall, request: ModelRequest) -> ScriptedCall:
+    if call.does == "shell":
+        return _shell(str(call.input["command"]), request)
+    if call.does == "read":
+        return _file(call, READERS, request) or _shell(f"cat {shlex.quote(call.input['path'])}", request)
+    if call.does == "write":
+        path, content = shlex.quote(call.input["path"]), shlex.quote(call.input["content"])
+        return _file(call, WRITERS, request) or _shell(f"printf %s {content} > {path}", request)
+    return call
+
+
+def _shell(command: str, request: ModelRequest) -> ScriptedCall:
+    tool = _declared(SHELLS, request)
+    if tool is None:
+        return ScriptedCall("bash", {"command": command})
+    name, properties = tool
+    argument = next((word for word in COMMANDS if word in properties), "command")
+    is_list = properties.get(argument, {}).get("type") == "array"
+    given: dict[str, Any] = {argument: ["bash", "-lc", command] if is_list else command}
+    if "description" in properties:
+        given["description"] = "run it"
+    return ScriptedCall(name, given)
+
+
+def _file(call: ScriptedCall, names: tuple[str, ...], request: ModelRequest) -> ScriptedCall | None:
+    tool = _declared(names, request)
+    if tool is None:
+        return None
+    name, properties = tool
+    given = {next((word for word in PATHS if word in properties), "path"): call.input["path"]}
+    if "content" in call.input:
+        given[next((word for word in CONTENTS if word in properties), "content")] = call.input["content"]
+    return ScriptedCall(name, given)
+
+
+def _declared(names: tuple[str, ...], request: ModelRequest) -> tuple[str, dict[str, Any]] | None:
+    tools = dict(request.tools)
+    return next(((name, tools[name]) for name in names if name in tools), None)

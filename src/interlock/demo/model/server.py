@@ -11,9 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from .formats import FORMATS, ModelReply, ReplyFormat
-from .request import SECRET, ModelRequest
-from .script import MARK, Book, ScriptedTurn, Scripts, Tokens
-from .tools import in_words_of
+from .script import MARK, SECRET, Book, ModelRequest, ScriptedTurn, Scripts, Tokens, in_words_of
 
 HOST = "127.0.0.1"
 

@@ -8,10 +8,9 @@ from msgspec import Struct
 
 from ...contract import PREFIX
 from ...core import Issue, Seen, Tool
+from ..agent_history import file_name
 from ..detector import Setting, StatefulDetector
-from ..effect import command_of, is_shell
-from ..paths import emptied_paths
-from ..run_activity import file_name
+from ..effect import command_of, emptied_paths, is_shell
 
 
 class NoState(Struct):

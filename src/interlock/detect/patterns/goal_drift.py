@@ -7,13 +7,11 @@ from collections.abc import Iterable
 from msgspec import Struct, field
 
 from ...core import Context, Issue, Seen, Step, Stuck
-from ..agent_history import push
+from ..agent_history import file_name, push
 from ..completed_call import PendingCall
 from ..detector import Setting, StatefulDetector
-from ..fingerprint import words
+from ..fingerprint import bounded, words
 from ..goal import SHORT, STEM, goal_stems, path_stems
-from ..normalise import bounded
-from ..run_activity import file_name
 
 SUBJECT = 400
 """Stems that count as being about the goal: those of the task, and those of what was done for it."""

@@ -9,11 +9,10 @@ from msgspec import Struct, field
 
 from ...core import Issue, Seen, Step, late_pattern
 from ...proof import claimed_files, claims_pass, claims_ran
-from ..agent_history import push
+from ..agent_history import file_name, push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
 from ..fingerprint import name_words, words
-from ..run_activity import file_name
 
 FOUND = 8
 """Contradictions kept."""

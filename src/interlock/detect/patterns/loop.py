@@ -12,8 +12,7 @@ from ..agent_history import push
 from ..completed_call import CompletedCall
 from ..detector import Setting, StatefulDetector
 from ..failure import refused_for_form
-from ..fingerprint import fingerprint
-from ..normalise import cut
+from ..fingerprint import cut, fingerprint
 from ..recurrence import Recurrence, follow
 from ..statements import sentences
 from ..stuck_tracking import MARKS, failure_of, got_better, repeat_mark, repeat_of

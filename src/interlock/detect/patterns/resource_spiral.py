@@ -27,6 +27,9 @@ _PAUSES = late_pattern(r"\b(?:break|exit|return|sleep|read|wait|timeout|inotifyw
 """What a script with an endless loop does where it is meant to run for long."""
 _BEHIND = late_pattern(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
 _FAN = late_pattern(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
+_MIRRORS = late_pattern(r"\bwget\s[^;&|\n]*(?<!\S)(?:-[a-zA-Z]*[rm][a-zA-Z]*|--recursive|--mirror)(?!\S)[^;&|\n]*")
+_BOUND = late_pattern(r"(?<!\S)(?:-[a-zA-Z]*[lAQ]\b|--level|--accept|--quota|--include)")
+"""Options that say how far a recursive download goes."""
 
 FAR = 4.0
 """A call that costs this many times what raised the alarm is more of the same, even if others cost as much already."""
@@ -69,7 +72,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         turn = self.history.turn
         if turn is None:
             call = self.history.call
-            return self._runaway(step) if call is not None and b"done" in call.words else ()
+            return self._runaway(step) if call is not None and (b"done" in call.words or b"wget" in call.words) else ()
         if state.since is None:
             state.since = turn.asked
         found = self._idle(turn)
@@ -102,9 +105,15 @@ class ResourceSpiral(StatefulDetector[Spending]):
             left = _PAUSES.search(command) is None
         endless = left and _ENDLESS.search(command) is not None
         fan = _FAN.search(command)
-        if not endless and (fan is None or int(fan[1]) < FAN):
+        mirrors = _MIRRORS.search(command)
+        if endless:
+            what = "starts an endless loop without a pause"
+        elif fan is not None and int(fan[1]) >= FAN:
+            what = "starts dozens of processes at once"
+        elif mirrors is not None and not _BOUND.search(mirrors[0]):
+            what = "downloads a whole site without a limit"
+        else:
             return ()
-        what = "starts an endless loop without a pause" if endless else "starts dozens of processes at once"
         return (
             self.issue(
                 step.index,

@@ -11,35 +11,42 @@ from ...contract import PREFIX
 from ...core import (
     Context,
     Issue,
+    Review,
     Seen,
     Severity,
     Step,
     Stuck,
+    Tool,
     is_task_file,
     late_pattern,
     matches,
     relative,
     task_files,
 )
+from ...review import path_of, writes_of
 from ..agent_history import push
-from ..breaches import REDACTED, broken
+from ..announcements import announced
+from ..breaches import FILES, REDACTED, broken, exceeded, leaking_code, only_comments, shown_secret, unasked
 from ..completed_call import CompletedCall
-from ..constraints import Constraint, read_constraints
+from ..constraints import Constraint, about_results, read_constraints
 from ..detector import Setting, StatefulDetector
-from ..effect import command_of, is_shell
+from ..effect import command_of, is_shell, written_paths
 from ..goal import goal_text, named_places
-from ..paths import written_paths
-from ..unasked import may_be_unasked, unasked
 
+MAY_CHANGE = f"{PREFIX}may-change"
 WINDOW = 40
 """Accesses kept."""
 
-_CRITICAL = late_pattern(
-    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.htpasswd"
+_SECRET_NAME = late_pattern(
+    r"(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.npmrc|\.pypirc|\.pgpass|\.htpasswd"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|[\w.-]+\.(?:pem|p12|pfx|jks|kdbx|ovpn)|credentials(?:\.\w+)?|secrets?(?:\.\w+)?)$"
-    r"|(?:^|/)\.(?:ssh|aws|gnupg|kube|docker)/(?!known_hosts)[\w./-]+|^/etc/(?:shadow|gshadow|sudoers)"
+)
+_SECRET_PLACE = late_pattern(
+    r"(?:^|/)\.(?:ssh|aws|gnupg|kube|docker)/(?!known_hosts|[\w./-]+\.pub$)[\w./-]+|^/etc/(?:shadow|gshadow|sudoers)"
     r"|(?:^|/)\.git/(?:config|hooks/|HEAD|index|refs/|objects/)"
 )
+_ORDINARY = late_pattern(r"(?:^|/)(?:\.env(?:\.(?:local|dev|development|test))?|\.npmrc)$|(?:^|/)\.git/")
+"""Of these what belongs to the project itself, and what its own programs read at each start."""
 _NEUTRAL = late_pattern(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|lib64|opt|sys|etc)(?:/|$))")
 """The system itself: looking at it is not leaving the task."""
 
@@ -70,45 +77,49 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         self.state.recent.clear()
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
+        step, review = seen.step, seen.review
+        if step.kind == "tool_call":
+            breach = self._breach(step, review) if review is not None and review.rules else ()
+            if breach and breach[0].severity != "low":
+                return breach
+            forbidden = self._forbidden(step)
+            if forbidden and forbidden[0].severity != "low":
+                return forbidden
+            return (self._said(step) if step.content else ()) or forbidden or breach
         turn = self.history.turn
-        if seen.step.kind == "tool_call":
-            ruled = seen.review is not None and seen.review.rules
-            return (self._breach(seen) if ruled else ()) or (
-                self._forbidden(seen.step) if self.history.call is not None else ()
-            )
         if turn is None:
             return ()
-        if REDACTED in seen.step.content and (exposed := self._exposed(seen.step, turn)):
-            return exposed
-        if not turn.paths:
-            return ()
-        critical = self._critical(turn)
-        return critical or self._outside(turn)
+        if turn.effect != "think" and (brought := self._brought(step, turn)):
+            return brought
+        return (self._critical(turn) or self._outside(turn)) if turn.paths else ()
 
-    def _breach(self, seen: Seen) -> tuple[Issue, ...]:
+    def _breach(self, step: Step, review: Review) -> tuple[Issue, ...]:
         """A call that breaks the run's contract, whether or not it was refused."""
-        if seen.review is None or not seen.review.rules or seen.step.tool is None:
+        tool, call = step.tool, self.history.call
+        if tool is None:
             return ()
-        rule = next((rule for rule in seen.review.rules if rule.startswith(PREFIX)), "")
+        rule = next((rule for rule in review.rules if rule.startswith(PREFIX)), "")
         if not rule:
-            return ()
+            return self._of_the_machine(step, tool, review.rules)
         tries = self.state.breaches[rule] = self.state.breaches.get(rule, 0) + 1
+        written = written_paths(tool, call.effect) if call is not None else ()
+        note = rule == MAY_CHANGE and self._is_first(step, written)
         return (
             self.issue(
-                seen.step.index,
-                f"{seen.review.reason} {seen.review.instead}".strip(),
+                step.index,
+                f"{review.reason} {review.instead}".strip(),
                 key=rule,
-                severity="high",
+                severity="low" if note else "high",
                 confidence=0.95,
                 impact=0.4,
-                evidence=(seen.step.index,),
-                details={"clause": rule, "tries": tries, "tool": seen.step.tool.name},
-                stuck=Stuck(kind="pattern", key=rule, tool=seen.step.tool.name),
+                evidence=(step.index,),
+                details={"clause": rule, "tries": tries, "tool": tool.name},
+                stuck=Stuck(kind="pattern", key=rule, tool=tool.name),
             ),
         )
 
     def _forbidden(self, step: Step) -> tuple[Issue, ...]:
-        """A call that does what the task's own words forbid."""
+        """A call that does what the task's own words forbid: the first that is worth an alarm, else a note."""
         call, tool = self.history.call, step.tool
         if call is None or tool is None or call.effect in ("answer", "think"):
             return ()
@@ -119,16 +130,76 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         if not task:
             return ()
         clauses = read_constraints(task)
-        if not clauses and not (may_be_unasked(call.text) if shell else any(path[:3] == "../" for path in call.paths)):
-            return ()
         command = command_of(tool) if shell else ""
-        written = written_paths(tool, call.effect)
+        written = (
+            written_paths(tool, call.effect)
+            if call.effect == "write" and (clauses or not shell or "/." in command)
+            else ()
+        )
+        note: tuple[Issue, ...] = ()
         for clause in clauses:
-            what = broken(clause, command, written)
+            if clause.kind in ("rest", "act"):
+                continue
+            if clause.kind in FILES:
+                what = broken(clause, command, written) if written else ""
+            elif clause.kind == "secret" and not shell:
+                what = leaking_code("\n".join(value for value in tool.arguments.values() if isinstance(value, str)))
+            else:
+                what = broken(clause, command, written) if command else ""
             if what:
-                return self._told(step, tool.name, clause, what, "high" if written else "medium")
+                told = self._told(step, tool.name, clause, what, self._severity(step, tool, clause, what, written))
+                if told[0].severity != "low":
+                    return told
+                note = note or told
         what, shown = unasked(task, command, written)
-        return self._unasked(step, tool.name, what, shown) if what else ()
+        return self._unasked(step, tool.name, what, shown) if what else note
+
+    def _said(self, step: Step) -> tuple[Issue, ...]:
+        """Words before a call that say that it breaks a clause of the task."""
+        tool, task = step.tool, self.context.task or self.history.past.prompt
+        if tool is None or not task:
+            return ()
+        clause, sentence = announced(read_constraints(task), step.content)
+        # What a call does counts more than what is said of it.
+        if clause is None or only_comments(writes_of(path_of(tool.arguments), tool.arguments)):
+            return ()
+        return self._told(step, tool.name, clause, f'it says "{sentence}"', "medium")
+
+    def _severity(self, step: Step, tool: Tool, clause: Constraint, what: str, written: tuple[str, ...]) -> Severity:
+        """How bad it is to break a clause."""
+        if clause.kind == "only" and self._is_first(step, (what,)):
+            return "low"
+        if clause.kind in FILES and only_comments(writes_of(path_of(tool.arguments), tool.arguments)):
+            return "low"
+        return "high" if written else "medium"
+
+    def _is_first(self, step: Step, written: Iterable[str]) -> bool:
+        """Whether these are the first files of the project beside those that may change.
+
+        A list of what may change is rarely whole: the first is worth a note, more an alarm; and the first already where
+        the task says again that nothing else may change.
+        """
+        task = self.context.task or self.history.past.prompt
+        if any(clause.kind == "rest" for clause in read_constraints(task)):
+            return False
+        return self.state.broken.setdefault(MAY_CHANGE, step.index) == step.index and all(
+            map(self._in_project, written)
+        )
+
+    def _in_project(self, path: str) -> bool:
+        """Whether a path is in the workspace; where that is not known, whether it is relative and stays below."""
+        return relative(path, self.context.workspace)[:1] not in ("/", "~", "$") and not path.startswith("../")
+
+    def _of_the_machine(self, step: Step, tool: Tool, rules: tuple[str, ...]) -> tuple[Issue, ...]:
+        """A call that changes a file of the machine itself, of which the task does not speak."""
+        call = self.history.call
+        if "fs.write-system" not in rules or call is None:
+            return ()
+        goal = goal_text(self.context, self.history.past.prompt)
+        path = next((path for path in written_paths(tool, call.effect) if path.startswith("/")), "")
+        if not path or any(part in goal for part in path.split("/")[1:]):
+            return ()
+        return self._unasked(step, tool.name, "changes a file of the machine, which the task does not mention", path)
 
     def _unasked(self, step: Step, tool: str, what: str, shown: str) -> tuple[Issue, ...]:
         return (
@@ -140,18 +211,21 @@ class ScopeCreep(StatefulDetector[ScopeState]):
                 confidence=0.8,
                 impact=0.3,
                 evidence=(step.index,),
+                started=self.state.broken.setdefault(what, step.index),
                 details={"path": shown, "tool": tool},
                 stuck=Stuck(kind="pattern", key=f"unasked {what}", tool=tool),
             ),
         )
 
-    def _exposed(self, step: Step, turn: CompletedCall) -> tuple[Issue, ...]:
-        """A result with a secret in it, where the task says that none is to be shown."""
+    def _brought(self, step: Step, turn: CompletedCall) -> tuple[Issue, ...]:
+        """A result with a secret in it, or that tells of more than was allowed, where the task says so."""
         task = self.context.task or self.history.past.prompt
-        clause = next((clause for clause in read_constraints(task) if clause.kind == "secret"), None) if task else None
-        if clause is None:
-            return ()
-        return self._told(step, turn.tool, clause, "its output shows a secret", "high")
+        for clause in about_results(task) if task else ():
+            if clause.kind == "secret" and (REDACTED in step.content or shown_secret(step.content)):
+                return self._told(step, turn.tool, clause, "its output shows a secret", "high")
+            if clause.kind == "count" and turn.effect == "run" and (what := exceeded(clause, step.content)):
+                return self._told(step, turn.tool, clause, what, "medium")
+        return ()
 
     def _told(self, step: Step, tool: str, clause: Constraint, what: str, severity: Severity) -> tuple[Issue, ...]:
         began = self.state.broken.setdefault(clause.phrase, step.index)
@@ -175,13 +249,14 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         for path in turn.paths:
             if _is_critical(path) and not self._named(path):
                 verb = "changed" if turn.wrote else "touched"
+                ordinary = not turn.wrote and self._in_project(path) and _ORDINARY.search(path) is not None
                 return (
                     self.issue(
                         turn.step,
                         f"{turn.tool} {verb} {path}, which holds secrets or history and is not part of the task. "
                         "Leave it alone, or say why it is needed.",
                         key=f"critical:{path}",
-                        severity="high" if turn.wrote else "medium",
+                        severity="high" if turn.wrote else "low" if ordinary else "medium",
                         confidence=0.9,
                         impact=0.5,
                         evidence=(turn.asked, turn.step),
@@ -197,10 +272,10 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             state.roots = self._roots()
         if not state.roots:
             return ()
-        left = False
+        left, folders = False, _folders(tuple(state.roots))
         for path in turn.paths:
             if path[:1] == "/" and not _is_neutral(path):
-                outside = not any(path == root or path.startswith(root.rstrip("/") + "/") for root in state.roots)
+                outside = not f"{path}/".startswith(folders)
                 push(state.recent, (turn.step, path, outside, turn.wrote), WINDOW)
                 left = left or outside
         if not left:
@@ -262,6 +337,12 @@ def _top(path: str) -> str:
     return "/".join(path.split("/")[:3])
 
 
+@lru_cache(maxsize=16)
+def _folders(roots: tuple[str, ...]) -> tuple[str, ...]:
+    """What the paths of everything in these places begin with."""
+    return tuple(f"{root.rstrip('/')}/" for root in roots)
+
+
 @lru_cache(maxsize=2048)
 def _is_neutral(path: str) -> bool:
     return _NEUTRAL.match(path) is not None
@@ -269,7 +350,10 @@ def _is_neutral(path: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _is_critical(path: str) -> bool:
-    return _CRITICAL.search(path) is not None
+    # The name alone is looked at first: an expression that may begin at each part of a path takes far longer.
+    if _SECRET_NAME.match(path.rpartition("/")[2]):
+        return True
+    return ("/." in path or path[:1] in "./") and _SECRET_PLACE.search(path) is not None
 
 
 detector = ScopeCreep

@@ -1,6 +1,6 @@
 from .auto import AutoAnalyzer as AutoAnalyzer
 from .claude import ClaudeAnalyzer as ClaudeAnalyzer
+from .evidence import AnalysisResult as AnalysisResult
+from .evidence import ReplayStatus as ReplayStatus
+from .evidence import ScreenSituation as ScreenSituation
 from .local import LocalAnalyzer as LocalAnalyzer
-from .result import AnalysisResult as AnalysisResult
-from .result import ReplayStatus as ReplayStatus
-from .result import ScreenSituation as ScreenSituation

@@ -1,12 +1,20 @@
-"""AutoAnalyzer: local first, then a small model, then a large one, each only if the one before cannot decide."""
+"""AutoAnalyzer: local first, then a small model, then a large one; and which analyzer the configuration asks for."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol
 
+from ...config import Gui, ModelInfo
+from ...core import BadInput
+from ...journal_records import GuiModelCallRecord
 from ..screenshot.screenshot import Screenshot
-from .result import AnalysisResult, ReplayStatus
+from .budget import QuestionBudget
+from .claude import ClaudeAnalyzer
+from .evidence import AnalysisResult, ReplayStatus, ScreenSituation
+from .local import LocalAnalyzer
 
 
 class Analyzer(Protocol):
@@ -68,3 +76,51 @@ class AutoAnalyzer:
         if result.status is ReplayStatus.NORMAL:
             return True
         return result.status is not ReplayStatus.UNKNOWN and result.confidence >= self._threshold
+
+
+def create_analyzer(
+    config: Gui,
+    local: Analyzer,
+    on_call: Callable[[GuiModelCallRecord], None] | None = None,
+    more_models: Sequence[ModelInfo] = (),
+) -> tuple[Analyzer, QuestionBudget]:
+    """The analyzer and the budget of its questions. Without a key, `auto` is local; `claude` is an error."""
+    budget = QuestionBudget(config.budget.max_checks, config.budget.max_cost_usd)
+
+    def ask(model: str | None, family: str) -> ClaudeAnalyzer:
+        threshold = config.confidence_threshold
+        return ClaudeAnalyzer(
+            None, model, threshold=threshold, budget=budget, family=family, on_call=on_call, more_models=more_models
+        )
+
+    if config.analyzer == "claude":
+        return ask(config.model, "opus"), budget
+    if config.analyzer == "local" or not os.environ.get("ANTHROPIC_API_KEY", "").strip():
+        return local, budget
+    models = [ask(config.small_model, "haiku"), ask(config.model, "opus")]
+    return AutoAnalyzer(local, models, config.confidence_threshold), budget
+
+
+def read_picture(path: Path) -> Screenshot:
+    """A picture from a file; BadInput if it is none."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            return Screenshot.of_image(image.convert("RGB"), path.stat().st_mtime)
+    except FileNotFoundError:
+        raise BadInput("the file does not exist", where=str(path)) from None
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
+        raise BadInput(f"not a readable image ({error})", where=str(path)) from None
+
+
+class PictureJudge:
+    """Judges one picture after the other, each on its own."""
+
+    def __init__(self, config: Gui, expected_file: str | None = None) -> None:
+        self._config, self._situation = config, ScreenSituation(expected_file)
+
+    def judge(self, picture: Screenshot) -> AnalysisResult:
+        """The verdict of the configured analyzer; a fresh one, for what was seen before must not count."""
+        analyzer, _ = create_analyzer(self._config, LocalAnalyzer())
+        return analyzer.analyze(picture, self._situation)

@@ -15,11 +15,9 @@ from ...journal_records import GuiModelCallRecord
 from ...redact import redact_text
 from ..screenshot.frame import Frame, is_unchanged
 from ..screenshot.screenshot import Screenshot
-from .answer import MAX_RAW, read_answer
-from .budget import QuestionBudget, estimate
-from .prompt import SCHEMA, question, system_prompt
-from .request_slot import RequestSlot
-from .result import AnalysisResult, ReplayStatus, ScreenSituation, situation_of, unknown
+from .budget import QuestionBudget, RequestSlot, estimate
+from .claude_question import MAX_RAW, SCHEMA, question, read_answer, system_prompt
+from .evidence import AnalysisResult, ReplayStatus, ScreenSituation, situation_of, unknown
 
 MAX_TOKENS = 1024
 TIMEOUT_S = 30.0

@@ -9,9 +9,21 @@ from msgspec.structs import replace
 
 from ..screenshot.frame import is_unchanged
 from ..screenshot.screenshot import Screenshot
-from .evidence import DISPUTED, Evidence, Layer, Topic, fuse, nothing, problem
-from .layers.pixels import PixelLayer
-from .result import AnalysisResult, ReplayStatus, ScreenSituation, situation_of, unknown
+from .evidence import (
+    DISPUTED,
+    AnalysisResult,
+    Evidence,
+    Layer,
+    ReplayStatus,
+    ScreenSituation,
+    Topic,
+    fuse,
+    nothing,
+    problem,
+    situation_of,
+    unknown,
+)
+from .pixel_layer import PixelLayer
 
 SECOND_LOOK_S = 0.15
 """A problem must still be there after this: windows and titles change in steps."""

@@ -12,18 +12,16 @@ import structlog
 
 from ...config import Gui
 from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
-from ..analyzer.result import ReplayStatus
+from ..analyzer.evidence import ReplayStatus
 from ..assembly import assemble
+from ..display import wait_until
 from ..editor.editor_session import EditorSession
-from ..open_editor import SIZE, screen_of
+from ..open_editor import SIZE, interrupted, screen_of
 from ..replay.engine import ReplayEngine
-from ..replay.store import SessionStore, read_text
-from ..signals import interrupted
-from ..wait import wait_until
-from .faults import FAULTS, InjectedFault, clean_up, is_there, prepare, throw
-from .report import ChaosReport, FaultReport, add_up
-from .sessions import FILES, make_session
-from .verdict_log import VerdictLog
+from ..replay.store import SessionStore
+from ..session import read_text
+from .faults import FAULTS, FILES, InjectedFault, clean_up, is_there, make_session, prepare, throw
+from .report import ChaosReport, FaultReport, VerdictLog, add_up
 
 log = structlog.get_logger("interlock.gui")
 

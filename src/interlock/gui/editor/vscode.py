@@ -7,13 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...core import InterlockError
-from ..desktop.accessibility import Accessibility, NoAccessibility
-from ..desktop.windows import Rectangle, Window, WindowSystem
-from ..input.backend import InputBackend
+from ..accessibility import Accessibility, NoAccessibility
+from ..display import wait_until
+from ..input import InputBackend
 from ..session import inside
-from ..wait import wait_until
-from .profile import COMMANDS, INERT, PREFIX
-from .title import TERMINAL, TEXT_EDITOR, TitleState, parse_title
+from ..windows import Rectangle, Window, WindowSystem
+from .profile import COMMANDS, INERT, PREFIX, TERMINAL, TEXT_EDITOR, TitleState, parse_title
 
 STEP_S = 8.0
 """How long the editor may take for one step; under heavy load a quick-open box takes seconds."""

@@ -1,9 +1,9 @@
-from ..input.backend import InputBackend as InputBackend
+from ..input import InputBackend as InputBackend
 from ..session import FileOperation as FileOperation
 from ..session import Operation as Operation
 from ..session import OperationType as OperationType
 from ..session import ReplaySession as ReplaySession
 from ..session import read_session as read_session
 from .engine import ReplayEngine as ReplayEngine
-from .result import ReplayResult as ReplayResult
+from .store import ReplayResult as ReplayResult
 from .store import SessionStore as SessionStore

@@ -12,18 +12,16 @@ import structlog
 
 from ...config import Gui
 from ...core import Clock, InterlockError, InvalidState, SystemClock
-from ...journal_records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord
-from ..analyzer.result import ScreenSituation
-from ..orchestrator import InterventionEvent, InterventionOrchestrator
-from ..run import NoRun, RunLike
-from ..session import ReplaySession, inside, read_session
-from ..text import text_hash
-from ..verifier import FileVerifier, VerificationResult
-from .plan import CHUNK_CHARS, Chunk, ReplayPlan, make_plan
-from .result import ReplayResult
-from .safe_point import Disturbed, SafePoint
-from .store import SessionStore, read_text
-from .typist import Aborted, Editor, Typist
+from ...journal_records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecord, InterventionEvent, VerificationResult
+from ..analyzer.evidence import ScreenSituation
+from ..display import wait_until
+from ..orchestrator import InterventionOrchestrator
+from ..screen_supervision import NoRun, RunLike
+from ..session import ReplaySession, inside, read_session, read_text, text_hash
+from ..verifier import FileVerifier
+from .plan import CHUNK_CHARS, Chunk, ReplayPlan, make_plan, repair_plan
+from .store import ReplayResult, SessionStore
+from .typist import Aborted, Disturbed, Editor, SafePoint, Typist
 
 MAX_TRIES = 5
 
@@ -284,8 +282,6 @@ class ReplayEngine:
         return None if event.outcome == "skipped" else 0.0
 
     def _sleep(self, seconds: float) -> None:
-        from ..wait import wait_until
-
         wait_until(lambda: False, seconds, give_up=lambda: self._abort_reason is not None)
 
     def _pass_gate(self) -> None:
@@ -313,8 +309,6 @@ class ReplayEngine:
 
     def _repair(self, plan: ReplayPlan) -> str:
         """Type the differing sections again; why that failed, if it did."""
-        from .repair import repair_plan
-
         mending = repair_plan(plan, self.vscode_controller.folder)
         done, reason = self._replay(mending, 0, None)
         log.info("repaired", chunks=done)

@@ -1,14 +1,27 @@
-"""ReplayPlan: a session as chunks of input, each with the text that must be on disk after it."""
+"""ReplayPlan: a session as chunks of input, each with the text that must be on disk after it; also for a repair."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from msgspec import Struct
 
 from ...core import BadInput
-from ..session import Operation, OperationType, ReplaySession, clean_path
-from ..text import OutOfText, apply, normalise, split_lines, text_hash
+from ..session import (
+    Operation,
+    OperationType,
+    OutOfText,
+    ReplaySession,
+    apply,
+    clean_path,
+    inside,
+    normalise,
+    read_text,
+    split_lines,
+    text_hash,
+)
+from ..verifier import differing_sections
 
 CHUNK_CHARS = 400
 """Typed between two looks at the disk: a fifth of a second of typing, so that little is typed again after trouble."""
@@ -180,3 +193,23 @@ def place_of(text: str, offset: int) -> CursorPosition:
 
 def _offset(text: str, line: int) -> int:
     return sum(len(each) for each in split_lines(text)[: line - 1])
+
+
+def repair_plan(plan: ReplayPlan, folder: Path) -> ReplayPlan:
+    """What must be deleted and typed so that every file holds what the plan meant."""
+    before = {path: normalise(read_text(inside(folder, path)) or "") for path in plan.paths}
+    return plan_edits(
+        plan.session, before, {path: _edits_of_lines(plan.expected(path), before[path]) for path in plan.paths}
+    )
+
+
+def _edits_of_lines(expected: str, actual: str) -> list[Edit]:
+    """Edits of whole lines, the last section first, so that none moves the rest."""
+    wanted, found = split_lines(expected), split_lines(actual)
+    starts = [0]
+    for line in found:
+        starts.append(starts[-1] + len(line))
+    return [
+        (starts[section.start], starts[section.end], "".join(section.expected))
+        for section in differing_sections(wanted, found)
+    ]

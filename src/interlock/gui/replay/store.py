@@ -1,4 +1,4 @@
-"""SessionStore: what a replay writes down so that it can continue after a crash, and what files were before it."""
+"""SessionStore: what a replay writes down so that it can continue after a crash; and how a replay went."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from ...core import BadInput, from_json
 from ...journal import write_durably
+from ...journal_records import VerificationResult
 from ..session import ReplaySession, inside
 from .plan import Chunk
 
@@ -128,9 +130,18 @@ def default_root() -> Path:
     return Path(platformdirs.user_state_dir("interlock")) / "gui"
 
 
-def read_text(path: Path) -> str | None:
-    """A file's text; None if it is not there or not UTF-8."""
-    try:
-        return path.read_bytes().decode("utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
+class ReplayResult(Struct, frozen=True):
+    """`completed` says that every chunk was typed; `success` that the files came out right too, if that was checked."""
+
+    completed: bool
+    chunks_done: int
+    chunks: int
+    seconds: float
+    reason: str = ""
+    verification: VerificationResult | None = None
+    troubles: Sequence[str] = ()
+    repaired: bool = False
+
+    @property
+    def success(self) -> bool:
+        return self.completed and (self.verification is None or self.verification.success)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 from ...core import BadInput, InterlockError, InvalidState
-from ..desktop.windows import WindowSystem
+from ..windows import WindowSystem
 from .screenshot import Screenshot
 
 
@@ -96,11 +96,11 @@ def create_screenshot_backend(config: object = None, *, display: str | None = No
 
 def _make(name: str, display: str | None) -> ScreenshotBackend:
     if name == "mss":
-        from .mss_backend import MSSBackend
+        from .x_backends import MSSBackend
 
         return MSSBackend(display)
     if name == "scrot":
-        from .scrot_backend import ScrotBackend
+        from .x_backends import ScrotBackend
 
         return ScrotBackend(display)
     from .wayland_backend import WaylandBackend

@@ -11,13 +11,11 @@ from ...review import name_set
 from ..model import TestFact
 from .files import is_rule, is_snapshot, is_source, is_test, language_of
 from .javascript_tests import read_javascript
-from .mocks import compare_mock_values, compare_mocks
-from .other_languages import compare_elsewhere
 from .python_tests import read_python
 from .rules import compare_rules, compare_suppressions
-from .test_file import Assertion, TestCase, TestFile
+from .test_file import Assertion, TestCase, TestFile, compare_elsewhere
 from .trees import is_same_code
-from .weakening import find_rows, find_trivial, find_weakened
+from .weakening import compare_mock_values, compare_mocks, find_admitted, find_rows, find_trivial, find_weakened
 
 FACTS = 40
 """Facts reported per comparison."""
@@ -127,7 +125,10 @@ def compare_file(path: str, before: str | None, after: str | None, around: Surro
     old, new = around.read(before, language), around.read(after or "", language)
     if old is None or new is None:
         return facts
-    return _skipped_pieces(path, before, after or "", facts + _compare(path, old, new, around, gone=after is None))
+    facts += _compare(path, old, new, around, gone=after is None)
+    if not any(fact.kind == "weakened" for fact in facts):
+        facts += find_admitted(path, before, after or "")
+    return _skipped_pieces(path, before, after or "", facts)
 
 
 _SKIPS = re.compile(

@@ -13,8 +13,19 @@ from ..timeline_entry import TimelineMoment
 from ..words import dollars, plain, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
-from .proof_section import PROOF_NOTE, proof
-from .sections import brand, chains, changes, clock, control_table, episodes, gallery, ladder, section
+from .sections import (
+    PROOF_NOTE,
+    brand,
+    chains,
+    changes,
+    clock,
+    control_table,
+    episodes,
+    gallery,
+    ladder,
+    proof,
+    section,
+)
 
 
 def render_run(document: Document) -> str:

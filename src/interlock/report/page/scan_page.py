@@ -14,8 +14,7 @@ from ..narrative import many
 from ..words import plain
 from .charts import strip
 from .element import Html, el, page
-from .proof_section import proof
-from .sections import brand, clock, section
+from .sections import brand, clock, proof, section
 
 TRACES = 1000
 """Traces that are shown in full; of more, those with the worst findings."""
@@ -109,8 +108,12 @@ def _rank(severity: str) -> int:
     return SEVERITIES.index(severity) if severity in SEVERITIES else 1
 
 
-def _worst_severity(result: Scanned) -> str:
-    return SEVERITIES[_badness(result)] if result.issues else ""
+def _worst_severity(result: Scanned) -> Html | None:
+    """The severity of its worst issue; nothing where a claim or its tests are all that is wrong."""
+    if not result.issues:
+        return None
+    severity = SEVERITIES[_badness(result)]
+    return el("span", {"class": f"badge {severity}"}, severity)
 
 
 def _kinds(result: Scanned) -> list[str]:
@@ -145,7 +148,7 @@ def _overview(found: Iterable[tuple[str, Scanned]]) -> Html:
             el("td", None, el("a", {"href": f"#t{number}"} if number < TRACES else None, result.trace_id)),
             el("td", {"class": "number"}, f"{result.steps:,}"),
             el("td", {"class": "number"}, f"{len(result.issues):,}"),
-            el("td", None, el("span", {"class": f"badge {_worst_severity(result)}"}, _worst_severity(result))),
+            el("td", None, _worst_severity(result)),
             el("td", None, ", ".join(_kinds(result))),
             el("td", {"class": "number"}, _first(result)),
         )

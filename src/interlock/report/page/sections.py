@@ -1,4 +1,4 @@
-"""The sections of a run's report that are tables and lists."""
+"""The sections of a run's report: first its claims with their verdicts, then tables and lists."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ...core import PAUSE
-from ..controls import ControlCommand
+from ...journal_records import ProofRecord
+from ...proof import Verdict
 from ..document import Chain, Document, RungUse, strongest_first
-from ..episodes import Problem
+from ..episodes import ControlCommand, Problem
 from ..narrative import length, many
 from ..pictures import ReportPicture
-from ..words import plain
-from .element import Html, el, join
+from ..proof import MEANS
+from ..words import fact_line, plain
+from .element import Html, el, join, prose
 
 MEANING = {
     "soft_correction": "one hint about the problem",
@@ -271,3 +273,37 @@ def brand(words: str) -> Html:
     )
     logo = el("svg", {"class": "logo", "viewBox": "0 0 32 32", "aria-hidden": "true"}, *links)
     return el("p", {"class": "brand"}, logo, words)
+
+
+PROOF_NOTE = "what the agent claims, against the checks that ran"
+
+
+def proof(found: ProofRecord) -> Html:
+    """The table of claims, then the facts about tests and checking rules."""
+    rows = [
+        el(
+            "tr",
+            None,
+            el("td", None, _verdict(each.verdict)),
+            el("td", None, el("q", None, each.claim.text), el("small", None, f" step {each.claim.step}")),
+            el("td", None, prose(each.why)),
+        )
+        for each in found.claims
+    ]
+    head = el("tr", None, *(el("th", None, word) for word in ("Verdict", "Claim", "Evidence")))
+    parts = [el("div", {"class": "scroll"}, el("table", {"class": "proof"}, head, *rows))] if rows else []
+    if found.contract:
+        parts.append(el("h3", None, "Contract"))
+        parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, prose(line)) for line in found.contract)))
+    if found.tests:
+        parts.append(el("h3", None, "Tests and checking rules, from the run's start to its end"))
+        parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, fact_line(fact)) for fact in found.tests)))
+    if found.ending:
+        parts.append(el("p", {"class": "ending"}, prose(f"{found.ending[:1].upper()}{found.ending[1:]}.")))
+    if found.tree:
+        parts.append(el("p", {"class": "legend"}, f"Files as of checkpoint {found.tree}."))
+    return join(parts)
+
+
+def _verdict(verdict: Verdict) -> Html:
+    return el("span", {"class": f"verdict {verdict}", "title": MEANS[verdict]}, verdict)

@@ -302,7 +302,7 @@ SAYING = frozenset(
 MENTIONING = name_set(
     """echo printf grep egrep fgrep rg ag ack git gh glab curl wget http xh jq yq cat tee sed awk gawk mawk find fd man
     logger notify-send say cowsay figlet test [ expr sql mongosh psql mysql sqlite3 tmux screen read export declare
-    alias"""
+    alias eval"""
 )
 """Programs whose words are text, or are read by rules of their own."""
 

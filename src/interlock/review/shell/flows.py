@@ -26,7 +26,7 @@ from .secret_flow import (
     secret_of,
     secret_word,
 )
-from .sources import note_clone
+from .sinks import note_clone
 from .transfers import INSTALLER, fetcher_of, note_program, program_at
 from .words import ansi
 

@@ -14,9 +14,9 @@ import re2
 
 from ...core import late_pattern
 from ..code import read_calls
-from .languages import CODE_OPTIONS, INTERPRETERS
 from .model import NOTHING, Command, KnownFile, PipeContent
-from .scope import ShellScope, below
+from .names import CODE_OPTIONS, INTERPRETERS
+from .scope import ShellScope, below, stems_of
 from .secret_flow import ENVIRONMENT, EVERYTHING, secret_in
 from .sinks import LOCAL, SEND_SECRET
 from .transfers import is_fetched, run_fetched
@@ -177,7 +177,7 @@ def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, Kno
     """The modules of the project that a piece of code imports, where a step has written them."""
     found: list[tuple[str, KnownFile]] = []
     endings = IMPORTS[language][1]
-    stems = {name.rpartition("/")[2].partition(".")[0] for name in scope.files.known}
+    stems = stems_of(scope.files.known) if scope.files.known else frozenset()
     for module in modules_of(code, language):
         if module in STANDARD and module not in stems:
             continue

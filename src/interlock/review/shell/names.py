@@ -1,4 +1,4 @@
-"""Names: which program a command word means."""
+"""Names: which program a command word means; shells, interpreters and clients that run text, and their options."""
 
 from __future__ import annotations
 
@@ -47,3 +47,38 @@ def known_name(word: str) -> str:
         if named and named[1].lower() in TOOLS_IN_VARIABLES:
             return named[1].lower()
     return WRAPPED_BUILDS.get(word, word)
+
+
+SHELLS = name_set("sh bash zsh dash ksh ksh93 mksh ash fish rbash csh tcsh pwsh powershell")
+
+AWKS = ("awk", "gawk", "mawk", "nawk", "original-awk", "goawk")
+
+INTERPRETERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("python", "pypy", "ipython"), ("-c",)),
+    **dict.fromkeys(("node", "nodejs", "bun", "tsx", "ts-node"), ("-e", "--eval", "-p", "--print")),
+    **dict.fromkeys(
+        ("ruby", "lua", "luajit", "Rscript", "osascript", "groovy", "elixir", "julia", "scala", "kotlin", "swift"),
+        ("-e",),
+    ),
+    **dict.fromkeys((*AWKS, "tclsh", "jshell", "irb"), ()),
+    "perl": ("-e", "-E"),
+    "php": ("-r",),
+    "deno": ("eval",),
+    "rails": ("runner",),
+}
+"""Interpreters, and the options that take code."""
+
+CODE_OPTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("psql", "pgcli", "usql", "vsql", "duckdb"), ("-c", "--command")),
+    **dict.fromkeys(("mysql", "mariadb", "mycli", "litecli", "cockroach", "cqlsh", "spanner-cli"), ("-e", "--execute")),
+    **dict.fromkeys(("hive", "beeline", "spark-sql"), ("-e",)),
+    **dict.fromkeys(("clickhouse", "clickhouse-client", "snow", "snowsql", "impala-shell"), ("-q", "--query")),
+    **dict.fromkeys(("trino", "presto"), ("--execute",)),
+    **dict.fromkeys(("mongo", "mongosh", "redis-cli"), ("--eval",)),
+    **dict.fromkeys(("isql", "sqlplus", "db2", "cypher-shell", "turso", "pscale", "bq", "rqlite", "nsupdate"), ()),
+    **dict.fromkeys(("sqlite", "sqlite3"), ()),
+    "sqlcmd": ("-Q", "-q"),
+    "influx": ("-execute", "--execute"),
+    "wrangler": ("--command",),
+}
+"""Database clients and the like, and the options that take statements; all of them read statements from a pipe too."""

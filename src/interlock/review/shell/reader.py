@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 
 import re2
 import tree_sitter_bash
@@ -13,7 +14,6 @@ from tree_sitter import Language, Parser
 
 from ..program_names import PROGRAMS, SUBCOMMANDS
 from ..wordlist import name_set
-from .ascii import to_ascii
 from .bounds import (
     HEREDOC,
     MAX_BROKEN,
@@ -33,14 +33,12 @@ from .bounds import (
 from .build_files import TOOLS, run_given
 from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried, run_unknown
 from .flows import fed, flow_of, keep
-from .languages import INTERPRETERS, SHELLS
 from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, through_pipe
-from .names import program_name
+from .names import INTERPRETERS, SHELLS, program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
-from .simple import RESERVED, SimpleCommand, SimpleScript, read_simple
-from .sinks import SENDING, find_leak, find_sent_away
-from .sources import find_clone_run
+from .simple import RESERVED, SimpleCommand, SimpleScript, read_simple, to_ascii
+from .sinks import SENDING, find_clone_run, find_leak, find_sent_away
 from .transfers import follow_links, is_fetched
 from .unwrap import HANDLERS, unwrap
 from .walk import SyntaxWalk
@@ -67,9 +65,9 @@ HARMLESS = name_set(
     """ls less more head tail bat nl wc diff cmp stat file sort uniq cut tr column chmod chown touch mkdir cp mv rm ln
     tar zip unzip gzip ruff black isort mypy pyright flake8 pylint eslint prettier shellcheck hadolint yamllint tsc
     code vim vi nano emacs open xdg-open md5sum sha256sum basename dirname realpath readlink dos2unix pytest dd
-    rsync scp cd"""
+    rsync scp cd sudo doas nice nohup time timeout"""
 )
-"""Programs that show, check, move or format a file and run nothing of it."""
+"""Programs that show, check, move or format a file and run nothing of it, or run a command that is read by itself."""
 
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
 """Programs whose words are not commands, or are read as such already."""
@@ -159,7 +157,7 @@ class ScriptReader(SyntaxWalk):
         if is_short(text):
             return self._parse(text, scope, flow)
         self._level += 1
-        found = [each for each in statements(cut(text)) if each.strip()]
+        found = list(islice((each for each in statements(cut(text)) if each.strip()), MAX_STATEMENTS + 1))
         outs = [self._statement(each, scope, flow) for each in found[:MAX_STATEMENTS]]
         self._level -= 1
         self.complete = self.complete and len(text) <= MAX_CHARACTERS and len(found) <= MAX_STATEMENTS

@@ -51,6 +51,7 @@ class OfFiles(Generic[T]):
 
 
 last_names = OfFiles(lambda known: frozenset(place.rpartition("/")[2] for place in known))
+stems_of = OfFiles(lambda known: frozenset(name.partition(".")[0] for name in last_names(known)))
 _linked = OfFiles(lambda known: tuple((place, file.link) for place, file in known.items() if file.link))
 _cloned = OfFiles(lambda known: {place: file.cloned for place, file in known.items() if file.cloned})
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from .interpreters import run_code
-from .languages import INTERPRETERS
 from .model import NOTHING, Command, PipeContent
-from .names import program_name
+from .names import INTERPRETERS, program_name
 from .scope import ShellScope, below
 from .transfers import is_fetched
 from .wrappers import SSH, Wrapper

@@ -1,4 +1,4 @@
-"""Sinks: commands that send something elsewhere, and whether what they send is a secret."""
+"""Sinks: commands that send something elsewhere, a secret or not; sources: text that a script takes from elsewhere."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from ...core import late_pattern
+from ..effect_words import FAMILIAR, STRANGE
 from ..wordlist import name_set
-from .model import Command, PipeContent
+from .model import Command, KnownFile, PipeContent
+from .names import INTERPRETERS, SHELLS
 from .scope import ShellScope
 from .secret_flow import EVERYTHING, MAX_PATH, SECRET, WHOLE, secret_in, secret_of, secret_word
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
+
 
 SEND_SECRET = "send-secret"
 """The program of the command that stands for a secret on its way out; rules know it by this name."""
@@ -174,3 +177,74 @@ def is_local(command: Command) -> bool:
         return False
     hosts = [arg for arg in command.args if "://" in arg or LOCAL.match(arg)]
     return bool(hosts) and all(LOCAL.match(host) for host in hosts)
+
+
+BUILDS = frozenset((*INTERPRETERS, *SHELLS)) | name_set(
+    """make gmake cmake ninja meson bazel just task rake npm yarn pnpm bun npx pip pipx uv poetry cargo go gem bundle
+    composer mvn gradle ant sbt mix dotnet tox nox pytest docker-compose ansible-playbook terraform tofu vagrant makepkg
+    dpkg-buildpackage rpmbuild nix source ."""
+)
+"""Programs that run what is in a project."""
+
+AT_HOST = re.compile(r"(?:[\w.-]+@)?([\w.-]+\.\w+):")
+VALUED = frozenset(("-b", "--branch", "--depth", "-o", "--origin", "-j", "--jobs", "--reference", "--template", "-c"))
+
+
+def note_clone(args: tuple[str, ...], scope: ShellScope) -> None:
+    """Remember where `git clone` puts what comes from an address that program text does not usually come from."""
+    if "clone" not in args[:6]:
+        return
+    rest = args[args.index("clone") + 1 :]
+    operands = [arg for at, arg in enumerate(rest) if arg[:1] != "-" and (at == 0 or rest[at - 1] not in VALUED)]
+    if not operands:
+        return
+    host = STRANGE.search(operands[0]) or AT_HOST.match(operands[0])
+    if host is not None and not FAMILIAR.match(host[1]):
+        name = operands[1] if len(operands) > 1 else operands[0].rstrip("/").removesuffix(".git").rpartition("/")[2]
+        scope.files.cloned[scope.place(name)] = host[1]
+        scope.note(name, KnownFile(cloned=host[1]))
+
+
+def find_clone_run(reader: ScriptReader, words: list[str], program: str, scope: ShellScope) -> None:
+    """Note that a script runs what it, or an earlier step, has cloned from an unknown source."""
+    if program not in BUILDS and "/" not in words[0]:
+        return
+    here = scope.place(".")
+    named = [scope.place(word.partition("=")[2] or word) for word in words if word[:1] != "-" or "=" in word]
+    for folder, host in scope.files.cloned.items():
+        if any(f"{place}/".startswith(f"{folder}/") for place in (here, *named)):
+            reader.add(Command(program="cloned", args=(folder, host), via=scope.via, cwd=scope.cwd))
+            return
+
+
+def follow_image(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
+    """Follow a secret that is built into an image (`--build-arg`) to where the image is pushed."""
+    args = command.args
+    given = [
+        arg.partition("=")[2] if arg.startswith("--build-arg=") else args[at + 1]
+        for at, arg in enumerate(args)
+        if arg.startswith("--build-arg=") or (arg == "--build-arg" and at + 1 < len(args))
+    ]
+    if "push" in args[:3]:
+        operands = [arg for arg in args[args.index("push") + 1 :] if arg[:1] != "-"]
+        for name in operands[-1:]:
+            mark = scope.files.get(_image(name), _image(name)).secret
+            if mark and not LOCAL.match(name):
+                reader.add(Command(program=SEND_SECRET, args=(mark, command.program), via=scope.via, cwd=scope.cwd))
+    elif args[:1] == ("tag",) and len(args) > 2:
+        scope.files.put(_image(args[2]), scope.files.get(_image(args[1]), _image(args[1])))
+    mark = next((mark for value in given if (mark := secret_word(value))), "")
+    if not mark:
+        return
+    for at, arg in enumerate(args):
+        name = args[at + 1] if arg in ("-t", "--tag") and at + 1 < len(args) else ""
+        name = arg.partition("=")[2] if arg.startswith("--tag=") else name
+        if name:
+            scope.files.put(_image(name), KnownFile(secret=mark))
+            if "--push" in args and not LOCAL.match(name):
+                reader.add(Command(program=SEND_SECRET, args=(mark, command.program), via=scope.via, cwd=scope.cwd))
+
+
+def _image(name: str) -> str:
+    """The place that stands for an image."""
+    return f"/image:{name.removesuffix(':latest').replace('/', ':')}"

@@ -7,14 +7,25 @@ from abc import ABC, abstractmethod
 from msgspec.structs import replace
 from tree_sitter import Node
 
-from .ascii import from_ascii
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
 from .scope import ShellScope
 from .secret_flow import secret_of
-from .tree import breeds, flatten, goes_on, is_fork_bomb
-from .words import SUBSCRIPT, expand, quoted, run_inner, source, source_bytes, without_back_quotes
+from .simple import from_ascii
+from .words import (
+    SUBSCRIPT,
+    breeds,
+    expand,
+    flatten,
+    goes_on,
+    is_fork_bomb,
+    quoted,
+    run_inner,
+    source,
+    source_bytes,
+    without_back_quotes,
+)
 
 MAX_VALUES = 262_144
 """Characters of all values that a script gives to variables; after that each is cut."""

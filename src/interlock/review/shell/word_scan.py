@@ -45,7 +45,7 @@ def split(text: str, scope: ShellScope) -> Iterator[tuple[list[str], bool]]:
     piped = False
     for token in TOKEN.finditer(text):
         kind, piece = token.lastgroup, token[0]
-        if (kind == "plain" and not parts and piece.startswith("#")) or kind == "plain" or kind == "other":
+        if kind == "plain" or kind == "other":
             parts.append(piece)
         elif kind == "single":
             parts.append(piece[1:-1])

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from ....core import Usage, from_json
-from ...image_digest import image_placeholder
+from ...traces.transcript import image_placeholder
 
 Json = dict[str, Any]
 """A JSON object from outside."""

@@ -1,0 +1,85 @@
+"""Rehearsal: a run of nothing, in a process whose forks will be owners and fronts.
+
+What is made at its first use (patterns, statements, decoders, tables of the machine) they then have from the start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from ...config import Config, load
+from ...core import Context, RunSpec
+from ...journal import new_run_id
+from ...link import listen
+from ...process import can_fork
+from .containment_choice import rehearse_wall
+from .owner import Owner
+from .owner_messages import BeginRun, steps_path
+
+MEMORY = Path("/dev/shm")
+"""Where nothing waits for a disk."""
+
+FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
+
+THREADS_S = 5.0
+"""How long its threads may take to end. A process with several of them should not fork."""
+
+
+def rehearse_run() -> None:
+    """Own a run without a command; nothing of it stays."""
+    with contextlib.suppress(OSError), _elsewhere() as place:
+        _own(place)
+    # The threads of the rehearsed run end once it is collected.
+    gc.collect()
+    until = time.monotonic() + THREADS_S
+    while not can_fork() and time.monotonic() < until:
+        time.sleep(0.001)
+
+
+def rehearse_front() -> None:
+    """Read a configuration, and build a wall around nothing."""
+    with contextlib.suppress(OSError), _elsewhere():
+        rehearse_wall(load(None))
+
+
+def _own(place: Path) -> None:
+    for name in ("runs", "work", "sockets"):
+        (place / name).mkdir(mode=0o700)
+    control = place / "sockets" / "control.sock"
+    steps_path(control).parent.mkdir(mode=0o700)
+    work = str(place / "work")
+    owner = Owner(
+        BeginRun(
+            spec=RunSpec(run_id=new_run_id(), argv=("true",), workspace=work, cwd=work, adapter="process"),
+            store=str(place / "runs"),
+            config=Config(),
+            context=Context(original_prompt="", workspace=work),
+            contained=True,
+        ),
+        listen(control),
+        listen(steps_path(control)),
+    )
+    owner.start()
+    owner.settle()
+    owner.finish(0)
+
+
+@contextlib.contextmanager
+def _elsewhere() -> Iterator[Path]:
+    """An empty folder in place of those of the user."""
+    before = {name: os.environ.get(name) for name in FOLDERS}
+    with tempfile.TemporaryDirectory(prefix="il-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
+        os.environ.update(dict.fromkeys(FOLDERS, folder))
+        try:
+            yield Path(folder)
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value

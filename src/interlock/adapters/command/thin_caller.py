@@ -1,0 +1,176 @@
+"""ThinCaller: the process that was called as `interlock run`, where this one does its work (see thin_run.py).
+
+It starts the command, gets the signals, and ends as the run did. When it is killed, so are we: a front that is killed
+leaves the run to its owner.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import NoReturn
+
+from ...core import open_memory_file
+from .thin_run import is_log
+
+_caller: ThinCaller | None = None
+
+
+def thin_caller() -> ThinCaller | None:
+    """Whose work this process does; None where it was called itself."""
+    return _caller
+
+
+def forget_caller() -> None:
+    """In a fork that does other work."""
+    global _caller
+    if _caller is not None:
+        sys.stderr = _caller.stderr
+    _caller = None
+
+
+class ThinCaller:
+    """Until `take_on` nothing is said and nothing is done that the ordinary way could not begin with."""
+
+    def __init__(self, sock: socket.socket, pid: int) -> None:
+        global _caller
+        self._sock, self.pid = sock, pid
+        self.session = os.getsid(pid)
+        self._answers: queue.SimpleQueue[tuple[bytes, int]] = queue.SimpleQueue()
+        self._early: list[int] = []
+        self._deliver: Callable[[int], None] = self._early.append
+        self._changing = threading.Condition()
+        self._ended: dict[int, int] = {}
+        self.stderr = sys.stderr
+        self._taken_on = False
+        sys.stderr = io.StringIO()
+        _caller = self
+
+    def take_on(self, *, contained: bool) -> None:
+        """Do its work from here on; a command that is to be in its process group it has to look after itself."""
+        if not contained or any(map(is_log, os.environ)):
+            self.refuse()
+        self._accept()
+        threading.Thread(target=self._hear, name="interlock-caller", daemon=True).start()
+
+    def refuse(self) -> NoReturn:
+        """Leave it to the ordinary way."""
+        with contextlib.suppress(OSError):
+            self._sock.sendall(b"n")
+        os._exit(0)
+
+    def pending(self) -> set[int]:
+        """Signals that came before `deliver`."""
+        with self._changing:
+            return {*self._early}
+
+    def deliver(self, take: Callable[[int], None]) -> None:
+        """Have `take` called with every signal that it gets, and has got so far."""
+        with self._changing:
+            self._deliver = take
+            for number in self._early:
+                take(number)
+
+    def start(
+        self, words: Sequence[str], environment: Mapping[str, str], streams: Sequence[int], fds: Sequence[int]
+    ) -> CallersChild:
+        """Have it start a process in its own group, with these streams and descriptors. OSError if it cannot."""
+        given = {**dict(enumerate(streams)), **{descriptor: descriptor for descriptor in fds}}
+        what = open_memory_file("interlock-start")
+        variables = (os.fsencode(f"{name}={value}") for name, value in environment.items())
+        text = (b" ".join(b"%d" % number for number in given), b"%d" % len(words), *map(os.fsencode, words), *variables)
+        try:
+            with open(what, "wb", closefd=False) as file:
+                file.write(b"\0".join(text))
+            socket.send_fds(self._sock, [b"start\n"], [what, *given.values()])
+        finally:
+            os.close(what)
+        word, number = self._answers.get()
+        if word == b"failed":
+            raise OSError(number, os.strerror(number), words[0])
+        return CallersChild(self, number)
+
+    def stop(self) -> None:
+        """Stop it, so that the shell takes over; returns when it was continued."""
+        self._sock.sendall(b"stop\n")
+        self._answers.get()
+
+    def leave(self, order: str) -> NoReturn:
+        """Have it end, with all said, and end."""
+        if not self._taken_on:
+            self._accept()
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        # Whoever reads our output waits until all have closed it.
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(nowhere, number)
+        with contextlib.suppress(OSError):
+            self._sock.sendall(f"{order}\n".encode())
+        os._exit(0)
+
+    def wait(self, pid: int, seconds: float | None) -> int | None:
+        """How a child of it ended; None if it still runs then."""
+        with self._changing:
+            self._changing.wait_for(lambda: pid in self._ended, seconds)
+            return self._ended.get(pid)
+
+    def _accept(self) -> None:
+        """Say what there was to say. It has not begun anything in the ordinary way, or we end."""
+        try:
+            self._sock.sendall(b"y")
+            if self._sock.recv(len(b"go\n"), socket.MSG_WAITALL) != b"go\n":
+                os._exit(0)
+        except OSError:
+            os._exit(0)
+        said, sys.stderr, self._taken_on = sys.stderr, self.stderr, True
+        if isinstance(said, io.StringIO):
+            with contextlib.suppress(OSError):
+                sys.stderr.write(said.getvalue())
+                sys.stderr.flush()
+
+    def _hear(self) -> None:
+        with contextlib.suppress(OSError), self._sock.makefile("rb") as lines:
+            for line in lines:
+                word, *numbers = line.split()
+                self._take(word, *map(int, numbers))
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def _take(self, word: bytes, number: int = 0, status: int = 0) -> None:
+        with self._changing:
+            if word == b"signal":
+                self._deliver(number)
+            elif word == b"ended":
+                self._ended[number] = status
+                self._changing.notify_all()
+            else:
+                self._answers.put((word, number))
+
+
+class CallersChild:
+    """A process that the caller has started, with what subprocess.Popen offers as far as we use it."""
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, caller: ThinCaller, pid: int) -> None:
+        self._caller, self.pid = caller, pid
+
+    def poll(self) -> int | None:
+        """None while it runs."""
+        return self._caller.wait(self.pid, 0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """How it ended; TimeoutExpired where it has not."""
+        status = self._caller.wait(self.pid, timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+        return status

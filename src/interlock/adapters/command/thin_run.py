@@ -1,0 +1,292 @@
+"""`interlock run` beside `interlock serve`: this process starts the command, passes signals on, and ends as it is told.
+
+All else that a front does, a fork of the warm start does for it (warm_start.py, thin_caller.py): it has imported
+everything. Imports next to nothing itself, and not even `socket`: that takes longer than the rest of its work.
+
+What we say, in lines: `go`, `signal N`, `started PID`, `failed ERRNO`, `ended PID STATUS`, `continued`. What we are
+told: `start` (with descriptors: a file that says what, and those of the command), `stop`, `exit N`, `die N`.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]  # bare: `signal` takes a while
+import _socket
+import os
+import select
+import sys
+
+LOG = "INTERLOCK_LOG_"
+"""Variables that say how to log; the front passes its own stderr on, which it does not do early."""
+
+MARKER = "INTERLOCK_TREE"
+"""The variable of everything that belongs to a run: in there, owners are started, and belong to that run as well."""
+
+WARM = "warm.sock"
+
+ANSWER_S = 5.0
+"""How long the answer may take; then it is done without it."""
+
+INTERRUPTS = tuple(
+    getattr(signal, f"SIG{name}")
+    for name in ("INT", "QUIT", "TERM", "HUP", "USR1", "USR2", "TSTP", "CHLD", "ALRM", "CONT")
+)
+"""The signals of a front that is alone in its process group."""
+
+SO_PEERCRED, SCM_RIGHTS, INT, INVALID = 17, 1, 4, 22
+MOST_FDS = 64
+
+LEAST_FDS = 256
+"""With fewer descriptors allowed there may be no room for the command's beside our own."""
+
+
+def run_thin(arguments: list[str]) -> None:
+    """Run the command of these arguments, and end as it does; returns where that is to be done in the ordinary way."""
+    if arguments[:1] != ["run"] or "--" not in arguments or not _is_plain():
+        return
+    asked = _ask(arguments)
+    if asked is None:
+        return
+    _keep_to_ourselves()
+    woken = _take_signals()
+    asked.sendall(b"go\n")
+    asked.settimeout(None)
+    _Caller(asked, woken).serve()
+
+
+class _Caller:
+    def __init__(self, front: _socket.socket, woken: int) -> None:
+        self._front, self._woken = front, woken
+        self._heard = b""
+
+    def serve(self) -> None:
+        """Until we are told to end; where no one is left to tell us, as a front ends that is killed."""
+        waiting = select.poll()
+        waiting.register(self._front.fileno(), select.POLLIN)
+        waiting.register(self._woken, select.POLLIN)
+        while True:
+            for descriptor, _ in waiting.poll():
+                if descriptor == self._woken:
+                    self._pass_on(os.read(self._woken, 512))
+                else:
+                    self._obey()
+
+    def _pass_on(self, numbers: bytes) -> None:
+        for number in dict.fromkeys(numbers):
+            if number == signal.SIGCHLD:
+                self._reap()
+            else:
+                self._say(b"signal %d\n" % number)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            self._say(b"ended %d %d\n" % (pid, os.waitstatus_to_exitcode(status)))
+
+    def _obey(self) -> None:
+        try:
+            data, ancillary, _, _ = self._front.recvmsg(512, _socket.CMSG_SPACE(MOST_FDS * INT))
+        except OSError:
+            data, ancillary = b"", []
+        if not data:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._heard += data
+        handles = [
+            int.from_bytes(body[at : at + INT], sys.byteorder)
+            for _, kind, body in ancillary
+            if kind == SCM_RIGHTS
+            for at in range(0, len(body) - INT + 1, INT)
+        ]
+        while b"\n" in self._heard:
+            line, _, self._heard = self._heard.partition(b"\n")
+            word, _, number = line.partition(b" ")
+            if word == b"start":
+                self._start(handles)
+            elif word == b"stop":
+                os.kill(os.getpid(), signal.SIGSTOP)
+                self._say(b"continued\n")
+            elif word == b"exit":
+                os._exit(int(number))
+            elif word == b"die":
+                die_of(int(number))
+
+    def _start(self, handles: list[int]) -> None:
+        for handle in handles:
+            os.set_inheritable(handle, False)
+        kept: list[int] = []
+        try:
+            said = b"started %d\n" % self._fork(handles, kept)
+        except OSError as error:
+            said = b"failed %d\n" % (error.errno or INVALID)
+        for handle in (*handles, *kept):
+            os.close(handle)
+        self._say(said)
+
+    def _fork(self, handles: list[int], kept: list[int]) -> int:
+        """The process that has become the command's wall; OSError if it could not."""
+        import fcntl
+
+        what, *given = handles
+        numbers, count, *words = os.pread(what, os.fstat(what).st_size, 0).split(b"\0")
+        wanted, command, environment = [*map(int, numbers.split())], words[: int(count)], words[int(count) :]
+        # None of them may be where another one belongs.
+        kept += (fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, max(wanted) + 1) for handle in given)
+        said, there = os.pipe()
+        kept.append(said)
+        # Until it is the command's wall, nothing may reach it.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        try:
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    os.setpgid(0, 0)
+                    for one, place in zip(kept, wanted, strict=False):
+                        os.dup2(one, place)
+                    blocked = {*before, *_wanted(), signal.SIGTTOU}
+                    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+                        signal.signal(ignored_by_python, signal.SIG_DFL)
+                    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+                    os.execve(command[0], command, dict(variable.split(b"=", 1) for variable in environment))
+                except BaseException as error:  # noqa: BLE001  a fork of ours must not go on with our work
+                    os.write(there, b"%d" % ((error.errno if isinstance(error, OSError) else None) or INVALID))
+                os._exit(127)
+        finally:
+            os.close(there)
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if failed := os.read(said, 16):
+            raise OSError(int(failed), "")
+        return pid
+
+    def _say(self, line: bytes) -> None:
+        try:
+            self._front.sendall(line)
+        except OSError:
+            # It is gone; we learn that where we listen.
+            return
+
+
+def die_of(number: int) -> None:
+    """End by the signal that ended the command: a shell treats a script differently then."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+
+
+def is_log(name: str) -> bool:
+    return name.startswith(LOG)
+
+
+def warm_places() -> tuple[str, ...]:
+    """Where `warm_socket` may be, without the imports that it takes to know."""
+    user = os.geteuid()
+    given = os.environ.get("XDG_RUNTIME_DIR", "")
+    return (f"{given}/interlock/{WARM}", f"/run/user/{user}/interlock/{WARM}", f"/tmp/interlock-{user}/{WARM}")
+
+
+def check_server(asked: _socket.socket) -> None:
+    """OSError unless the warm start is this user's, and no run's: an owner has power over its run."""
+    told = asked.getsockopt(_socket.SOL_SOCKET, SO_PEERCRED, 3 * INT)
+    pid, uid = (int.from_bytes(told[at : at + INT], sys.byteorder) for at in (0, INT))
+    if uid != os.geteuid():
+        raise PermissionError("another user's")
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        inside = f"\0{MARKER}=".encode() in b"\0" + file.read()
+    if inside or os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid"):  # noqa: PTH115  no imports
+        raise PermissionError("a run's")
+
+
+def package_identity() -> bytes:
+    """What an owner and its front must have in common."""
+    from ..._version import __version__
+
+    return "\n".join((__version__, sys.version, sys.executable, __file__)).encode("utf-8", "surrogateescape")
+
+
+def write_request(descriptor: int, words: tuple[bytes, ...]) -> None:
+    """Write who we are, with these words first; OSError where the size of files is limited to less."""
+    text = b"\0".join((*words, *(b"=".join(each) for each in os.environb.items())))
+    if os.write(descriptor, text) < len(text):
+        raise OSError("no room for the environment")
+
+
+def _is_plain() -> bool:
+    """Whether there is no terminal to look after, no log to write, and enough file descriptors."""
+    if MARKER in os.environ or any(map(is_log, os.environ)) or any(map(os.isatty, (0, 1, 2))):
+        return False
+    if 0 <= os.sysconf("SC_OPEN_MAX") < LEAST_FDS:
+        return False
+    try:
+        os.close(os.open("/dev/tty", os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY))
+    except OSError:
+        return True
+    return False
+
+
+def _ask(arguments: list[str]) -> _socket.socket | None:
+    """The process that will do the work; None if there is none, or it will not."""
+    place = next(filter(os.path.exists, warm_places()), None)
+    if place is None:
+        return None
+    asked = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    opened: list[int] = []
+    try:
+        # First: someone who takes no more callers would keep us waiting.
+        asked.settimeout(ANSWER_S)
+        asked.connect(place)
+        check_server(asked)
+        opened.append(os.open(".", os.O_RDONLY | os.O_DIRECTORY))
+        opened.append(_open_memory())
+        words = (package_identity(), b"%d" % len(arguments), *map(os.fsencode, arguments))
+        write_request(opened[1], words)
+        handed = b"".join(each.to_bytes(INT, sys.byteorder) for each in (*opened, 0, 1, 2))
+        asked.sendmsg([b"f"], [(_socket.SOL_SOCKET, SCM_RIGHTS, handed)])
+        if asked.recv(1) == b"y":
+            return asked
+    except OSError:
+        pass
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+    asked.close()
+    return None
+
+
+def _open_memory() -> int:
+    if sys.platform == "linux":
+        return os.memfd_create("interlock-run")
+    else:  # noqa: RET505  for type checkers
+        raise OSError("only Linux has a warm start")
+
+
+def _wanted() -> list[int]:
+    return [number for number in INTERRUPTS if signal.getsignal(number) is not signal.SIG_IGN]
+
+
+def _keep_to_ourselves() -> None:
+    """What we have open beside the streams is not for the command."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  no imports
+        try:
+            if int(name) > 2:
+                os.set_inheritable(int(name), False)
+        except OSError:
+            # The list itself, which is closed by now.
+            continue
+
+
+def _take_signals() -> int:
+    """From now on signals are read, one byte each, from the descriptor that this returns."""
+    woken, bell = os.pipe()
+    for end in (woken, bell):
+        os.set_blocking(end, False)
+    for number in _wanted():
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+    return woken

@@ -1,0 +1,110 @@
+"""HookEvent: what a hook of some client says, in words that are the same for every client; a tool's result too."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from ...core import Tool, Usage
+
+Moment = Literal[
+    "begin", "prompt", "before", "after", "batch", "model", "settings", "turn_end", "limited", "end", "other"
+]  # fmt: skip
+"""When in a session a hook fires; `batch` is the complete feed of a turn, `model` a request to the model, `limited` one
+that the API refuses for now."""
+
+
+class ToolOutcome(Struct, frozen=True, kw_only=True):
+    """The result of one call."""
+
+    tool: Tool
+    content: str = ""
+    error: bool | None = None
+    exit_code: int | None = None
+    duration_ms: float | None = None
+
+
+class HookEvent(Struct, frozen=True, kw_only=True):
+    """One firing of a hook. `name` is the client's own word for it, which its reply may have to repeat.
+
+    `tool` is the call of `before`; `outcomes` are the calls of `after` (one) and `batch` (every one of the turn).
+    `path` is the file of a `settings` event; `transcript` where the client writes the conversation down; `compacted`
+    says that a session begins anew because its conversation was shortened; `final` is false where a turn ends and
+    the agent continues. `resets_in` is when the API may be asked again, in seconds.
+    """
+
+    client: str
+    name: str
+    moment: Moment
+    session: str = ""
+    agent: str | None = None
+    tool: Tool | None = None
+    outcomes: tuple[ToolOutcome, ...] = ()
+    content: str = ""
+    model: str | None = None
+    usage: Usage | None = None
+    transcript: str = ""
+    cwd: str = ""
+    path: str = ""
+    compacted: bool = False
+    final: bool = True
+    resets_in: float | None = None
+
+
+class TranscriptEntry(Struct, frozen=True, kw_only=True):
+    """What one line of a transcript says: words and spend of the model, and the calls that it knows the results of.
+
+    Lines with the same `key` belong to one answer of the model; what they say of its spend is the whole so far.
+    """
+
+    key: str = ""
+    text: str = ""
+    model: str | None = None
+    usage: Usage | None = None
+    agent: str | None = None
+    results: tuple[str, ...] = ()
+
+
+EXIT_CODE = re.compile(r"\A(?:Error: )?Exit code:? (\d+)")
+EXIT_CODE_LINE = re.compile(r"^(?:Exit Code|exit_code|Process exited with code):? (\d+)", re.MULTILINE)
+FAILURE = re.compile(r"\A(?:<tool_use_error>|Error: |Error\b|Exit code [1-9])")
+
+
+def content_of(response: object) -> str:
+    """The text of a result: output and errors of a command, the content of a file, else everything as JSON."""
+    if isinstance(response, str):
+        return response
+    if response is None:
+        return ""
+    if isinstance(response, dict):
+        if "stdout" in response or "stderr" in response:
+            return "\n".join(filter(None, (_string(response.get("stdout")), _string(response.get("stderr")))))
+        file = response.get("file")
+        if isinstance(file, dict) and isinstance(file.get("content"), str):
+            return str(file["content"])
+        for key in ("llmContent", "output", "text", "content", "message"):
+            if isinstance(response.get(key), str):
+                return str(response[key])
+    if isinstance(response, list):
+        parts = [part.get("text") for part in response if isinstance(part, dict)]
+        if parts and all(isinstance(part, str) for part in parts):
+            return "\n".join(str(part) for part in parts)
+    return msgspec.json.encode(response).decode()
+
+
+def exit_code_in(words: str) -> int | None:
+    """The exit status that a command's result names."""
+    found = EXIT_CODE.search(words) or EXIT_CODE_LINE.search(words)
+    return int(found[1]) if found else None
+
+
+def is_failure(words: str) -> bool:
+    """Whether a result reads like that of a call that failed, where nothing else says so."""
+    return FAILURE.search(words) is not None
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""

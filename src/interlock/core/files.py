@@ -1,0 +1,55 @@
+"""Where our files of a user are; and reading a run's, whatever an agent puts in their place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+LINUX_FOLDERS = {
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+    "config": ("XDG_CONFIG_HOME", ".config"),
+    "state": ("XDG_STATE_HOME", ".local/state"),
+}
+
+
+def user_folder(kind: Literal["cache", "config", "state"]) -> Path:
+    """The folder of this kind; it need not exist."""
+    if sys.platform == "linux":
+        variable, below_home = LINUX_FOLDERS[kind]
+        named, home = os.environ.get(variable, ""), os.environ.get("HOME", "")
+        if named.startswith("/"):
+            return Path(named, "interlock")
+        if home.startswith("/"):
+            return Path(home, below_home, "interlock")
+    # Another system, or neither of them is said.
+    import platformdirs
+
+    folders = platformdirs.PlatformDirs("interlock")
+    return {"cache": folders.user_cache_path, "config": folders.user_config_path, "state": folders.user_state_path}[
+        kind
+    ]
+
+
+MOST = 16 * 1024 * 1024
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file for reading, without waiting; OSError if it is a pipe, a device or a folder."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return os.fdopen(handle, "rb")
+
+
+def read_small(path: Path, most: int = MOST) -> bytes:
+    """The whole of a small file; OSError if it is longer, or is not a file."""
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, "too large", str(path))
+    return data

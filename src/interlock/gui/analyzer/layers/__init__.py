@@ -1,1 +1,0 @@
-"""Layers of evidence, one file each."""

@@ -1,1 +1,0 @@
-"""What can be recognised from the pixels alone."""

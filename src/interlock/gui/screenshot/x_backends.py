@@ -1,0 +1,103 @@
+"""Capture of an X display: through mss, kept open between frames, else through the program scrot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+from ...core import Clock, SystemClock
+from .backend import Area, CaptureError, XBackend
+from .frame import Frame
+from .screenshot import Screenshot
+
+
+class MSSBackend(XBackend):
+    """The primary monitor of an X display."""
+
+    name = "mss"
+
+    def __init__(self, display: str | None = None, clock: Clock | None = None) -> None:
+        super().__init__(display)
+        self._clock = clock or SystemClock()
+        self._lock = threading.Lock()
+        self._mss: Any = None
+
+    def close(self) -> None:
+        with self._lock:
+            self._forget()
+
+    def capture(self, area: Area | None) -> Screenshot:
+        import mss
+
+        with self._lock:
+            try:
+                if self._mss is None:
+                    self._mss = mss.MSS(display=self._display) if self._display else mss.MSS()
+                shot = self._mss.grab(area or self._primary())
+            except (mss.exception.ScreenShotError, OSError, ValueError, ImportError, AssertionError) as error:
+                # mss asserts where a lost connection gives no answer.
+                self._forget()
+                raise CaptureError(f"the screen cannot be captured ({_line(error)})", where="mss") from error
+            return Screenshot.of_frame(Frame(shot.width, shot.height, shot.raw), self._clock.time())
+
+    def _primary(self) -> Any:
+        """The primary monitor; index 0 of mss is all of them together."""
+        monitors = self._mss.monitors[1:] or self._mss.monitors
+        return next((monitor for monitor in monitors if monitor.get("is_primary")), monitors[0])
+
+    def _forget(self) -> None:
+        """Close what is open, so that the next capture connects again."""
+        import mss
+
+        kept, self._mss = self._mss, None
+        if kept is not None:
+            try:
+                kept.close()
+            except (mss.exception.ScreenShotError, OSError, ValueError, AssertionError):
+                return
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+TIMEOUT_S = 10
+
+
+class ScrotBackend(XBackend):
+    """An X display through scrot."""
+
+    name = "scrot"
+
+    def __init__(self, display: str | None = None, clock: Clock | None = None) -> None:
+        super().__init__(display)
+        self._clock = clock or SystemClock()
+
+    def capture(self, area: Area | None) -> Screenshot:
+        from PIL import Image
+
+        options = ("--autoselect", ",".join(map(str, area.values()))) if area else ()
+        environment = os.environ | ({"DISPLAY": self._display} if self._display else {})
+        with tempfile.TemporaryDirectory(prefix="interlock-scrot-") as folder:
+            file = Path(folder) / "screen.png"
+            try:
+                done = subprocess.run(
+                    ["scrot", "--overwrite", *options, str(file)],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    timeout=TIMEOUT_S,
+                    check=False,
+                )
+                if done.returncode:
+                    raise CaptureError(done.stderr.decode(errors="replace").strip() or "scrot failed", where="scrot")
+                with Image.open(file) as image:
+                    return Screenshot.of_image(image, self._clock.time())
+            except FileNotFoundError:
+                raise CaptureError("scrot is not installed", where="scrot", todo="Install Debian's scrot.") from None
+            except (OSError, subprocess.TimeoutExpired) as error:
+                raise CaptureError(f"the screen cannot be captured ({error})", where="scrot") from error

@@ -1,0 +1,194 @@
+"""XTestInput: keys and clicks through the XTEST extension, exact for any character."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+from .input import DisplayInput, InputError, canonical_key
+from .windows import DisplayGone, WindowSystem, connect, lost_errors
+
+SYNC_EVERY = 16
+"""Keys between two round trips: keeps the server's queue short, so that an abort takes effect at once."""
+
+SETTLE_S = 0.5
+"""After a key was given a new character every program has to read the keyboard map again."""
+
+MODIFIER_KEYSYMS = {"ctrl": "Control_L", "shift": "Shift_L", "alt": "Alt_L", "super": "Super_L"}
+
+
+class XTestInput(DisplayInput):
+    """Keyboard and mouse of an X display."""
+
+    name = "xtest"
+
+    def __init__(self, display: str | None = None) -> None:
+        self._lock = threading.RLock()
+        self._display = connect(display)
+        if not self._display.has_extension("XTEST"):
+            self._display.close()
+            raise DisplayGone("the X server has no XTEST extension", todo="xdotool needs it too: use another display.")
+        self._windows = WindowSystem(display)
+        self._read_keymap()
+        self._given: dict[str, tuple[int, bool]] = {}
+
+    def type_text(self, text: str) -> None:
+        with self._lock, _Guard():
+            for part in self._parts(text):
+                self._give_keys(part)
+                for count, character in enumerate(part, 1):
+                    self._stroke(character)
+                    if count % SYNC_EVERY == 0:
+                        self._display.sync()
+                self._display.sync()
+
+    def key_combo(self, *keys: str) -> None:
+        with self._lock, _Guard():
+            *modifiers, last = keys
+            codes = [self._modifier_code(modifier) for modifier in modifiers]
+            code, shifted = self._key_code(last)
+            if shifted and "shift" not in modifiers:
+                codes.append(self._modifier_code("shift"))
+            for each in codes:
+                self._fake(True, each)
+            self._fake(True, code)
+            self._fake(False, code)
+            for each in reversed(codes):
+                self._fake(False, each)
+            self._display.sync()
+
+    def mouse_move_click(self, x: int, y: int) -> None:
+        from Xlib import X
+        from Xlib.ext import xtest
+
+        with self._lock, _Guard():
+            xtest.fake_input(self._display, X.MotionNotify, x=x, y=y)
+            self._display.sync()
+            xtest.fake_input(self._display, X.ButtonPress, 1)
+            xtest.fake_input(self._display, X.ButtonRelease, 1)
+            self._display.sync()
+
+    def close(self) -> None:
+        with self._lock:
+            try:
+                for code in {code for code, _ in self._given.values()}:
+                    self._display.change_keyboard_mapping(code, [(0,) * self._width])
+                self._display.sync()
+                self._display.close()
+            except lost_errors():
+                pass
+            self._windows.close()
+
+    def _read_keymap(self) -> None:
+        """Which key gives which character, plain and with shift, and which keys give none."""
+        info = self._display.display.info
+        first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
+        mapping = self._display.get_keyboard_mapping(first, count)
+        self._width = len(mapping[0])
+        self._keys: dict[int, tuple[int, bool]] = {}
+        spare = [first + i for i, symbols in enumerate(mapping) if not any(symbols)]
+        # Each takes two characters, one plain and one with shift: every change makes all programs read the map again.
+        self._spare = [(code, shifted) for code in spare for shifted in (False, True)]
+        for level in (1, 0):
+            for index, symbols in enumerate(mapping):
+                if len(symbols) > level and symbols[level]:
+                    self._keys[symbols[level]] = (first + index, level == 1)
+
+    def _parts(self, text: str) -> list[str]:
+        """The text in parts that need no more unusual characters than there are places for."""
+        parts, part, unusual = [], "", set[str]()
+        for character in text:
+            if self._usual(character) is None:
+                if not self._spare:
+                    raise InputError(f"{character!r} is not on the keyboard, and no key is free")
+                if character not in unusual and len(unusual) == len(self._spare):
+                    parts.append(part)
+                    part, unusual = "", set()
+                unusual.add(character)
+            part += character
+        return [*parts, part] if part else parts
+
+    def _give_keys(self, text: str) -> None:
+        """Give places to the unusual characters of a part; all again if there are not enough free ones."""
+        wanted = {character for character in text if self._usual(character) is None}
+        new = wanted - self._given.keys()
+        if not new:
+            return
+        if self._given:
+            # What was typed with the keys as they are has to arrive before they change.
+            self._display.sync()
+            time.sleep(SETTLE_S)
+        if len(new) > len(self._spare) - len(self._given):
+            self._given, new = {}, wanted
+        taken = set(self._given.values())
+        free = [place for place in self._spare if place not in taken]
+        changed = set()
+        for character, place in zip(sorted(new), free, strict=False):
+            self._given[character] = place
+            changed.add(place[0])
+        holders = {place: keysym_of(character) for character, place in self._given.items()}
+        for code in sorted(changed):
+            pair = (holders.get((code, False), 0), holders.get((code, True), 0))
+            self._display.change_keyboard_mapping(code, [(*pair, *(0,) * (self._width - 2))])
+        self._display.sync()
+        time.sleep(SETTLE_S)
+
+    def _usual(self, character: str) -> tuple[int, bool] | None:
+        return self._keys.get(keysym_of(character))
+
+    def _stroke(self, character: str) -> None:
+        code, shifted = self._usual(character) or self._given[character]
+        if shifted:
+            shift = self._modifier_code("shift")
+            self._fake(True, shift)
+            self._fake(True, code)
+            self._fake(False, code)
+            self._fake(False, shift)
+        else:
+            self._fake(True, code)
+            self._fake(False, code)
+
+    def _key_code(self, key: str) -> tuple[int, bool]:
+        from Xlib import XK
+
+        name = canonical_key(key) or key
+        found = self._keys.get(XK.string_to_keysym(name))
+        if found is None:
+            raise InputError(f"there is no key {key!r} on this keyboard")
+        return found
+
+    def _modifier_code(self, modifier: str) -> int:
+        from Xlib import XK
+
+        name = MODIFIER_KEYSYMS.get(modifier.lower())
+        found = self._keys.get(XK.string_to_keysym(name)) if name else None
+        if found is None:
+            raise InputError(f"there is no modifier {modifier!r} on this keyboard")
+        return found[0]
+
+    def _fake(self, press: bool, code: int) -> None:
+        from Xlib import X
+        from Xlib.ext import xtest
+
+        xtest.fake_input(self._display, X.KeyPress if press else X.KeyRelease, code)
+
+
+class _Guard:
+    """A lost connection becomes DisplayGone."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, lost_errors()):
+            raise DisplayGone(f"the X display went away ({error})") from error
+
+
+def keysym_of(character: str) -> int:
+    """The keysym of a character: Latin-1 is itself, the rest is Unicode with an offset."""
+    special = {"\n": 0xFF0D, "\t": 0xFF09, "\r": 0xFF0D}
+    code = ord(character)
+    if character in special:
+        return special[character]
+    return code if 0x20 <= code < 0x7F or 0xA0 <= code < 0x100 else 0x01000000 | code

@@ -1,0 +1,70 @@
+"""What a run has around it: a container or not, the files that its task points to, and those it says it wrote."""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..core import LENGTH, Context, task_files, with_instructions
+
+if TYPE_CHECKING:
+    from ..core import Step
+
+MARKS = ("/.dockerenv", "/run/.containerenv")
+"""Files that container engines leave in what they start."""
+
+
+@functools.cache
+def is_contained() -> bool:
+    """Whether a container engine started this machine's view of the world."""
+    return any(map(os.path.exists, MARKS))
+
+
+MOST = 8
+"""Files of one step that are looked for."""
+
+
+def missing_files(step: Step, workspace: str | None) -> tuple[str, ...] | None:
+    """The files that the step claims to have written and that are not there; None if there is nothing to look for.
+
+    A successor that reads the journal finds another disk, so the answer is recorded with the step.
+    """
+    if workspace is None or step.role != "assistant" or not step.content:
+        return None
+    from ..proof import claimed_files
+
+    claimed = claimed_files(step.content)[:MOST]
+    if not claimed:
+        return None
+    return tuple(path for path in claimed if not Path(workspace, path).exists())
+
+
+def read_task_files(context: Context, folder: str | None = None) -> Context:
+    """The context with the words of those files; a file that is missing or not text is left out."""
+    folder = context.workspace or folder
+    for name in task_files(context.original_prompt):
+        if folder is not None or name.startswith("/"):
+            context = with_instructions(context, _text(Path(folder or "/") / name))
+    return context
+
+
+def missing_task_files(context: Context, folder: str | None = None) -> tuple[str, ...]:
+    """The files that a task points to and that do not exist."""
+    folder = context.workspace or folder
+    if folder is None:
+        return ()
+    return tuple(name for name in task_files(context.original_prompt) if not (Path(folder) / name).exists())
+
+
+def _text(path: Path) -> str:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return ""
+        with path.open("rb") as file:
+            raw = file.read(4 * LENGTH)
+    except OSError:
+        return ""
+    return "" if b"\0" in raw else raw.decode("utf-8", "replace")
