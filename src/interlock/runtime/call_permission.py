@@ -1,4 +1,4 @@
-"""Permission: may a call run? Its review, a person's answer, the run's limits, in this order."""
+"""Permission: may a call run? After its review: the model judge, a person, the run's limits, the verdict, in this order."""
 
 from __future__ import annotations
 

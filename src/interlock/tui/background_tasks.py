@@ -1,4 +1,4 @@
-"""Errands: what takes time is done in threads that no one waits for, not even at the end."""
+"""Background tasks: slow work runs in daemon threads that nothing waits for, not even at exit."""
 
 from __future__ import annotations
 
