@@ -24,7 +24,7 @@ STRIKES = 3
 JUDGING = frozenset(("reviewer", "detectors", "controller"))
 """Parts without which there is no judgement: where supervision fails closed, a call is refused without them."""
 
-NEVER_DROPPED = frozenset(("supervisor", "border", "journal"))
+NEVER_DROPPED = frozenset(("supervisor", "redaction", "journal"))
 """Parts that are tried again every time."""
 
 PATIENCE = 20
