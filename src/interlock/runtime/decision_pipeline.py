@@ -305,7 +305,7 @@ class DecisionPipeline:
         self._run = replace(self._run, reachable=reachable)
 
     def heed(self, opinion: Opinion) -> None:
-        """A finding that the judge does not share is quiet from now on; what it raises counts with the next step."""
+        """Apply a judge's opinion: mute a finding that it rejects; an issue that it raises counts with the next step."""
         if opinion.issue is not None:
             self._raised.append(opinion.issue)
         elif opinion.agrees is False:
