@@ -120,7 +120,7 @@ class HeldTree:
                     self._tree.thaw()
 
     def limit(self, limits: Limits) -> str:
-        """Hold it to memory, process and CPU limits; returns who sees to each."""
+        """Apply memory, process and CPU limits; returns, in words, what enforces each."""
         with self._lock:
             self._limits = limits
             held = self._tree.limit(limits) if self._tree is not None else ()

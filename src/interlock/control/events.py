@@ -92,7 +92,7 @@ class Actuated(Struct, frozen=True):
 
 
 class Executed(Struct, frozen=True):
-    """How a command that took its time went; `code` where it failed (`failed` if it is not said)."""
+    """The result of a command that took time; `code` if it failed (None counts as `failed`)."""
 
     request_id: str
     ok: bool

@@ -1,4 +1,4 @@
-"""What every journal can do, JournalEntry: what it is handed, and the chain: each record's hash covers the last."""
+"""The interface of every journal, JournalEntry (its input), and the chain: each record's hash covers the last."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class JournalWriting(Protocol):
         ...
 
     def trouble(self) -> JournalProblem | None:
-        """What keeps the journal from being complete; None if nothing does."""
+        """The problem that keeps the journal incomplete; None if there is none."""
         ...
 
     def reader(self) -> JournalReading:
@@ -104,7 +104,7 @@ class JournalWriting(Protocol):
 
 
 MAX_BODY = 16 * 1024 * 1024
-"""Bytes of one body. Steps are bounded far below at the border: more than this is a bug in Interlock."""
+"""Bytes of one body. Redaction bounds steps far below this: more is a bug in Interlock."""
 
 LOST = "lost"
 """The kind of a record that replaces others that could not be written."""

@@ -121,7 +121,7 @@ class JournalReader(JournalReading):
         return found[::-1] if newest else found
 
     def bodies(self, after: int = 0, kinds: Set[str] = frozenset()) -> Iterator[tuple[int, str, bytes]]:
-        """seq, kind and JSON of every record of some kinds: for those who add up a whole journal."""
+        """The seq, kind and JSON of every record of these kinds, for summing up a whole journal."""
         columns = "SELECT seq, kind, CAST(body AS BLOB) FROM record"
         each = " UNION ALL ".join([f"{columns} WHERE kind = ? AND seq > ?"] * len(kinds))
         while True:

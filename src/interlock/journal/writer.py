@@ -187,7 +187,7 @@ class Journal(JournalWriting):
                 more = self._committer.reserve()
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
-        """Refuse what someone waits for, and keep the rest for another try."""
+        """Fail the batches that a caller waits for, and keep the rest for another try."""
         if self._waiting.closed:
             self._abandon(group, error)
             return

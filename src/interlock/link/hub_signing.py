@@ -1,4 +1,4 @@
-"""Signatures on the hub: every message says whose it is, and counts only if that key may say so."""
+"""Signatures on the hub: every message is signed, and counts only if its key has the right to send it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class HubMessage(Struct, frozen=True):
 
 
 class Signer(Struct, frozen=True):
-    """Who signed a message: a trusted key's name; or why no one did, where that is accepted."""
+    """Who signed a message: a trusted key's name; or, if unsigned messages are accepted, why it has none."""
 
     name: str
     trusted: bool = True
@@ -127,7 +127,7 @@ def _signed_bytes(subject: str, seq: str, time: str, data: bytes) -> bytes:
 
 
 def _decode(signature: str) -> bytes:
-    """Its bytes; none, which nothing is signed by, where it is malformed."""
+    """The bytes of a signature; empty, which never verifies, if it is malformed."""
     try:
         return b64decode(signature, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

@@ -346,7 +346,7 @@ OTHER_PROOF = "tests and checking rules changed"
 
 
 def tell_proof(body: records.ProofRecord) -> RecordText:
-    """How many claims are borne out, and what is not."""
+    """How many claims are proven, and which are not."""
     counts = {name: sum(each.verdict == name for each in body.claims) for name in PROOF_LEVEL}
     said = [f"{count} {name}" for name, count in counts.items() if count]
     title = f"claims: {', '.join(said)}" if said else body.ending if body.ending and not body.tests else OTHER_PROOF
@@ -407,7 +407,7 @@ def find_pictures(body: RecordBody | None) -> list[tuple[str, str]]:
 
 
 def plain(name: str) -> str:
-    """A name for people."""
+    """A human-readable name."""
     return name.replace("_", " ")
 
 

@@ -176,7 +176,7 @@ class Guard:
             self._part = before
 
     def detectors(self, asked: Sequence[Asked], seen: Seen) -> list[Issue]:
-        """The issues of all detectors; one that raises, or gives what is no issue, is at fault and the others continue.
+        """The issues of all detectors. One that raises or returns something else is at fault; the others continue.
 
         The hottest path: one call for all of them, and no closures.
         """

@@ -109,7 +109,7 @@ class RunControl:
         return self._file.mend()
 
     def start(self) -> None:
-        """Take up what the journal says, and listen."""
+        """Restore the state from the journal, and listen."""
         self.endpoint.start()
         self.run.gate.through(self.endpoint)
         self._server.open()

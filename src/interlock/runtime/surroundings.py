@@ -19,7 +19,7 @@ MARKS = ("/.dockerenv", "/run/.containerenv")
 
 @functools.cache
 def is_contained() -> bool:
-    """Whether a container engine started this machine's view of the world."""
+    """Whether we run inside a container."""
     return any(map(os.path.exists, MARKS))
 
 

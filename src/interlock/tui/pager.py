@@ -34,7 +34,7 @@ class Text(Listing[Line]):
 
 
 class Pager(ModalScreen[None]):
-    """A text to read; it may come later, and says so until then."""
+    """A screen with a text to read; shows a placeholder until the text arrives."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "leave", "Back")]
 
@@ -143,7 +143,7 @@ neither done nor failed: try again when the run's owner, or the network, is back
 
 
 def help_lines(width: int) -> list[Line]:
-    """The page of keys at a width."""
+    """The help page, which lists the keys, at a width."""
     width = min(width, 100)
     lines: list[Line] = []
     for title, keys in KEYS:

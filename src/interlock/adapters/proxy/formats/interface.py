@@ -163,11 +163,11 @@ class ReplyReader(ABC):
 
     @abstractmethod
     def words(self, text: str) -> Json:
-        """Words as a part of an answer."""
+        """A text as a part of an answer."""
 
     @abstractmethod
     def tail(self, parts: Sequence[Json], like: ReplyReader) -> bytes:
-        """Events that follow what the client has already, with these parts and the end of `like`."""
+        """Events that continue the stream that the client already has: these parts, then the end of `like`."""
 
     @abstractmethod
     def whole(self, parts: Sequence[Json]) -> bytes:
