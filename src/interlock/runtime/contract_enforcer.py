@@ -1,4 +1,4 @@
-"""ContractEnforcer: after a call, restores what it changed against the contract; GitWatch: its commits and pushes."""
+"""ContractEnforcer: after a call, restores what it changed against the contract; GitMonitor: its commits and pushes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ContractEnforcer:
         self._run, self._pipeline, self._executor = run, pipeline, executor
         self._checkpointing, self._guard, self._observe = checkpointing, guard, observe
         self._recorded = None if not pipeline.context.contract else object()
-        self.git = GitWatch(run.spec.workspace or run.spec.cwd)
+        self.git = GitMonitor(run.spec.workspace or run.spec.cwd)
         self._approved: set[str] = set()
         self._open: set[str] = set()
 
@@ -193,7 +193,7 @@ Refs = dict[str, str]
 Breaches = dict[Clause, tuple[str, ...]]
 
 
-class GitWatch:
+class GitMonitor:
     """For one run. `start` are the refs as they were when the contract first said anything about them."""
 
     def __init__(self, folder: str | None) -> None:
