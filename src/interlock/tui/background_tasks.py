@@ -15,7 +15,7 @@ T = TypeVar("T")
 Failure = Callable[[InterlockError], object]
 
 
-def run_errand(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
+def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
     """Do one thing in its own thread and tell how it went; both callbacks run in that thread."""
 
     def carry_out() -> None:

@@ -81,7 +81,7 @@ class FleetPage(Steered):
         self._loaded = False
         self._text, self._filter = "", 0
         self._place = place
-        self._desk: Worker[RunSource] = Worker("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
+        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_title, id="title")
@@ -98,11 +98,11 @@ class FleetPage(Steered):
         self._clock = self.top.clock
         self._fit(self.size.height)
         self.query_one("#runs", Listing).focus()
-        self._desk.start()
+        self._reader.start()
         self.set_interval(1.0, self._tick)
 
     def on_unmount(self) -> None:
-        self._desk.stop()
+        self._reader.stop()
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit(event.size.height)

@@ -32,7 +32,7 @@ from .problem_rows import (
     problem_lines,
 )
 from .run_head import draw_head, draw_side
-from .run_reader import Counted, Read, RunDesk, RunRead, RunSource, RunUnreadable, View
+from .run_reader import Counted, Read, RunReader, RunRead, RunSource, RunUnreadable, View
 from .timeline import Timeline
 
 WIDE, HIGH = 118, 30
@@ -70,14 +70,14 @@ class RunPage(CheckpointKeys):
         self._problem: str | None = None
         self._entries: list[ControlEntry] = []
         self._owner_seen = row.owner_pid
-        self._desk = RunDesk(place, row, self)
+        self._reader = RunReader(place, row, self)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_head, id="head")
         yield Tabs(TABS, self._tab_counts, id="tabs")
         with Horizontal(id="middle"):
             with ContentSwitcher(initial="tab0", id="lists"):
-                yield Timeline(self._desk.fetch, id="tab0")
+                yield Timeline(self._reader.fetch, id="tab0")
                 yield Listing(draw_problem, lambda each: each.id, heading=problem_heading, empty=READING, id="tab1")
                 yield Listing(
                     draw_checkpoint, lambda info: info.id, heading=checkpoint_heading, empty=READING, id="tab2"
@@ -93,11 +93,11 @@ class RunPage(CheckpointKeys):
         self._fit(self.size.width, self.size.height)
         self.timeline.focus()
         self.timeline.load()
-        self._desk.start()
+        self._reader.start()
         self.set_interval(1.0, self.query_one("#head", Drawing).redraw)
 
     def on_unmount(self) -> None:
-        self._desk.stop()
+        self._reader.stop()
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit(event.size.width, event.size.height)

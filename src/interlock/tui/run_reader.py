@@ -67,7 +67,7 @@ class RunUnreadable(Message):
         self.error = error
 
 
-class RunDesk:
+class RunReader:
     """Two readers: one that is quick to say what is new, and one that adds everything up, which takes longer."""
 
     def __init__(self, place: RunSource, row: RunRow, page: MessagePump) -> None:
