@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from ..core import BadInput
 
-GLANCE_S = 1.0
+CONNECT_S = 1.0
 PORT = 4222
 SCHEMES = ("nats", "tls")
 
@@ -45,7 +45,7 @@ def look_for_hub(urls: list[str]) -> str | None:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or PORT
         try:
-            socket.create_connection((host, port), GLANCE_S).close()
+            socket.create_connection((host, port), CONNECT_S).close()
             return None
         except OSError as error:
             problems.append(f"{host}:{port}: {error.strerror or error}")

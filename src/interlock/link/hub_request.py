@@ -133,7 +133,7 @@ class HubRequest:
         pause = RETRY_S[0]
         while self._controller.answer is None:
             try:
-                await self._talk(await self._line(), actions)
+                await self._exchange(await self._line(), actions)
             except BadInput:
                 raise
             except (SessionLost, InterlockError) as error:
@@ -152,7 +152,7 @@ class HubRequest:
             words += f"; a reply was received but not accepted: {self._refused}"
         return replace(answer, message=words)
 
-    async def _talk(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
+    async def _exchange(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
         """Send and listen until there is an answer, or the session ends."""
         heard = await line.listen(self._request_id, self._run_id)
         doubt_at: float | None = now().steady + DOUBT_S

@@ -38,7 +38,7 @@ class RequestQueue(Generic[Item]):
             heapq.heappush(self._heap, (later, self._count, sender, item))
             return True
 
-    def take(self, *, cancels_only: bool = False) -> Item | None:
+    def pop(self, *, cancels_only: bool = False) -> Item | None:
         """The next one; None if nothing waits."""
         with self._lock:
             if not self._heap or (cancels_only and self._heap[0][0]):
