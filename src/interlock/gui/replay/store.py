@@ -80,7 +80,7 @@ class SessionStore:
             file.flush()
             os.fsync(file.fileno())
 
-    def take_back(self, done: int) -> None:
+    def rewind(self, done: int) -> None:
         """The replay continues from an earlier chunk: forget those behind it."""
         lines = self._lines()[:done]
         write_durably(self._progress, b"".join(line + b"\n" for line in lines))
