@@ -17,10 +17,10 @@ STARTING_S = 5.0
 
 
 class HeldTree:
-    """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
+    """Holds a run's processes, known from `attach` on. One that reports its steps waits at the next; a silent one is frozen.
 
     `not_held` has the limits, in words, that this machine cannot enforce.
-    If one is `expected`, `take` is sure to come soon: a restore waits for it.
+    If one is `expected`, `attach` is sure to come soon: a restore waits for it.
     `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
 

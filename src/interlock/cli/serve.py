@@ -113,7 +113,9 @@ def serve(
         print_json(where)
     else:
         sys.stdout.write(f"listening on {path}; runs are stored in {store.root}\n")
-        sys.stdout.write(f"and on {server.url}/hooks/CLIENT with the bearer token {token}\n" if server is not None else "")
+        sys.stdout.write(
+            f"and on {server.url}/hooks/CLIENT with the bearer token {token}\n" if server is not None else ""
+        )
         sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
         sys.stdout.flush()
     signal.sigwait(wanted)

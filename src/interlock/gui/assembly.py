@@ -37,14 +37,14 @@ class Screen(Struct, frozen=True, kw_only=True):
 
 
 class ScreenMonitor(Struct, frozen=True):
-    """A watch and what its questions may cost."""
+    """The parts that watch a screen, and the budget of its questions to a model."""
 
     orchestrator: InterventionOrchestrator
     local: LocalAnalyzer
     budget: QuestionBudget
 
     def follow(self, situation: Callable[[], ScreenSituation]) -> None:
-        """Let a replay say what should be on the screen."""
+        """Compare the screen with the situation that a replay reports."""
         self.orchestrator.situation = situation
         self.local.live = situation
 

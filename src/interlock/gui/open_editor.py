@@ -88,7 +88,7 @@ def open_display(display: str | None, workspace: Path | None = None) -> Iterator
 
 
 def screen_of(editor: EditorSession) -> Screen:
-    """What a watch can reach of a editor."""
+    """The parts of an editor session that screen monitoring uses."""
     return Screen(
         display=editor.display.name,
         windows=editor.windows,

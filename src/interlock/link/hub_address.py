@@ -1,4 +1,4 @@
-"""A hub's addresses, and whether one of them answers right now: a look before a run that will keep trying anyway."""
+"""A hub's addresses, and whether one of them answers right now: checked before a run, which keeps trying anyway."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from ..core import BadInput
 
 CONNECT_S = 1.0
+"""How long a connection may take to open."""
+
 PORT = 4222
 SCHEMES = ("nats", "tls")
 
@@ -39,7 +41,7 @@ def _check(url: str) -> str:
 
 
 def look_for_hub(urls: list[str]) -> str | None:
-    """Why no one answers at any of the checked addresses; None if someone does."""
+    """Why none of the checked addresses answers; None if one does."""
     problems = []
     for url in urls:
         parts = urlsplit(url)

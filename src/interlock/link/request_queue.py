@@ -39,7 +39,7 @@ class RequestQueue(Generic[Item]):
             return True
 
     def pop(self, *, cancels_only: bool = False) -> Item | None:
-        """The next one; None if nothing waits."""
+        """Remove and return the next copy; None if there is none."""
         with self._lock:
             if not self._heap or (cancels_only and self._heap[0][0]):
                 return None

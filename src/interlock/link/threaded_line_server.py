@@ -181,7 +181,7 @@ class AcceptThreads:
         with self._changed:
             # Looked at twice: one that has been accepted is not in the list at once.
             while quiet < 2 and time.monotonic() < deadline:
-                at_work = bool(poller.poll(0)) or any(connection.busy or not connection.waits() for connection in self._open)
+                at_work = bool(poller.poll(0)) or any(each.busy or not each.waits() for each in self._open)
                 quiet = 0 if at_work else quiet + 1
                 self._changed.wait(SETTLE_LOOK_S)
 

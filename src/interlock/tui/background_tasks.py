@@ -16,7 +16,7 @@ Failure = Callable[[InterlockError], object]
 
 
 def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
-    """Do one thing in its own thread and tell how it went; both callbacks run in that thread."""
+    """Do one thing in a thread of its own, then call `done` or `failed`, in that thread."""
 
     def carry_out() -> None:
         try:

@@ -14,7 +14,7 @@ from ..report import RunRow
 from .background_tasks import run_in_background
 from .drawing import Drawing
 from .line import Line, Piece, line_width
-from .question import FieldValues, Field, Question
+from .question import Field, FieldValues, Question
 from .run_rows import short_model
 
 if TYPE_CHECKING:

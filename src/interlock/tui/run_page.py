@@ -32,7 +32,7 @@ from .problem_rows import (
     problem_lines,
 )
 from .run_head import draw_head, draw_side
-from .run_reader import Counted, Read, RunReader, RunRead, RunSource, RunUnreadable, View
+from .run_reader import Counted, Read, RunRead, RunReader, RunSource, RunUnreadable, View
 from .timeline import Timeline
 
 WIDE, HIGH = 118, 30

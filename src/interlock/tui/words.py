@@ -91,7 +91,7 @@ def spark(values: Sequence[float], width: int) -> str:
 
 
 def downsample(values: Sequence[float], width: int) -> list[float]:
-    """Fewer values: each one the greatest of its share."""
+    """At most `width` values, each the greatest of its share."""
     if len(values) <= width:
         return list(values)
     edges = [len(values) * place // width for place in range(width + 1)]

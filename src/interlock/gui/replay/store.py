@@ -81,7 +81,7 @@ class SessionStore:
             os.fsync(file.fileno())
 
     def rewind(self, done: int) -> None:
-        """The replay continues from an earlier chunk: forget those behind it."""
+        """Forget the progress after this many chunks: the replay continues from there."""
         lines = self._lines()[:done]
         write_durably(self._progress, b"".join(line + b"\n" for line in lines))
 
