@@ -17,7 +17,7 @@ STARTING_S = 5.0
 
 
 class HeldTree:
-    """Holds a run's processes, known from `attach` on. One that reports its steps waits at the next; a silent one is frozen.
+    """Holds a run's processes, known from `attach` on: at the next step if they report steps, else frozen.
 
     `not_held` has the limits, in words, that this machine cannot enforce.
     If one is `expected`, `attach` is sure to come soon: a restore waits for it.

@@ -16,9 +16,9 @@ from ..report import RunRow
 from .background_tasks import run_in_background
 from .control_keys import LIVE, Steered
 from .line import Line, clean, fit, flat
-from .listing import Listing
 from .pager import Pager, patch_lines
 from .question import FieldValues, Question
+from .row_list import RowList
 from .run_reader import RunSource
 from .words import clock_time, plural, size
 
@@ -32,7 +32,7 @@ class CheckpointKeys(Steered):
         Binding("b", "go_back", "Roll back"),
     ]
 
-    def checkpoints(self) -> Listing[CheckpointInfo]:
+    def checkpoints(self) -> RowList[CheckpointInfo]:
         """The list that the cursor is in, the newest first."""
         raise NotImplementedError
 
@@ -42,8 +42,8 @@ class CheckpointKeys(Steered):
             self._page_patch(f"From {info.id} to the workspace now", info.id, None)
 
     def action_diff_before(self) -> None:
-        listing = self.checkpoints()
-        info, earlier = listing.item, listing.items[listing.cursor + 1 :]
+        row_list = self.checkpoints()
+        info, earlier = row_list.item, row_list.items[row_list.cursor + 1 :]
         if info is not None and earlier:
             self._page_patch(f"From {earlier[0].id} to {info.id}", earlier[0].id, info.id)
         elif info is not None:

@@ -14,13 +14,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Label
 
 from .line import Line, clean, fit
-from .listing import Listing
+from .row_list import RowList
 
 Write = Callable[[int], list[Line]]
 """The text at a width."""
 
 
-class Text(Listing[Line]):
+class Text(RowList[Line]):
     """Rows without a cursor: the keys scroll."""
 
     def __init__(self, *, id: str | None = None) -> None:
