@@ -43,7 +43,7 @@ class HeldTree:
 
     @property
     def client(self) -> int:
-        """The agent client's process: the command's own, or the first one behind a wall; -1 if there is none."""
+        """The agent client's process: the command's own, or the first one in the sandbox; -1 if there is none."""
         return self.client_among(self._tree.pids() if self._tree is not None else ())
 
     def client_among(self, pids: tuple[int, ...]) -> int:

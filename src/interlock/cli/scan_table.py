@@ -1,4 +1,4 @@
-"""What scan shows to people: the traces that went wrong, and a progress bar while it reads."""
+"""The text output of scan: the traces that went wrong, and a progress bar while it reads."""
 
 from __future__ import annotations
 

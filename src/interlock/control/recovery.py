@@ -1,4 +1,4 @@
-"""Recovery: the state of a run from its log, and what the log says of one request."""
+"""Recovery: the state of a run, and the state of one request, from the run's log."""
 
 from __future__ import annotations
 

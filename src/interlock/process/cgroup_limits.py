@@ -1,4 +1,4 @@
-"""CgroupLimits: the kernel's own limits on a tree; LimitWatcher: holds it to limits by looking, where it does not."""
+"""CgroupLimits: the kernel's own limits on a tree; LimitWatcher: enforces limits by polling if the kernel does not."""
 
 from __future__ import annotations
 

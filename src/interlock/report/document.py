@@ -1,4 +1,4 @@
-"""Document: everything that a report says about one run, as plain data; HTML, Markdown and JSON are made of it."""
+"""Document: the whole report on one run as plain data; HTML, Markdown and JSON are made from it."""
 
 from __future__ import annotations
 

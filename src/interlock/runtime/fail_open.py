@@ -1,4 +1,4 @@
-"""Guard: the one place that makes supervision fail open. No part of it can raise into, or hold up, the agent."""
+"""Guard: the one place that makes supervision fail open: no part of it can raise into the agent or delay it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is asked about a run, what of its answer counts, and the request: Anthropic or Chat Completions."""
+"""The questions to a model about a run, which answers count, and the request: Anthropic or Chat Completions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run has around it: a container or not, the files that its task points to, and those it says it wrote."""
+"""A run's surroundings: a container or not, the files that its task names, and those it says it wrote."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run in one row of the list of runs, and what the run under the cursor did last, where there is room for it."""
+"""A run as one row of the list of runs; and a preview of the run under the cursor, if there is room."""
 
 from __future__ import annotations
 

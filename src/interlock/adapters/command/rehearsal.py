@@ -32,7 +32,7 @@ THREADS_S = 5.0
 
 
 def rehearse_run() -> None:
-    """Own a run without a command; nothing of it stays."""
+    """Own a run without a command; nothing of it remains."""
     with contextlib.suppress(OSError), _elsewhere() as place:
         _own(place)
     # The threads of the rehearsed run end once it is collected.

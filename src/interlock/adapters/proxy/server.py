@@ -121,7 +121,7 @@ OF_BODY = frozenset((b"content-length", b"content-encoding", b"content-md5", b"d
 
 
 def say_unreachable(client: ClientConnection, url: str, error: Exception) -> None:
-    """What a client gets when there is no way to the API; it reads like a server's trouble, so that it tries again."""
+    """Tell a client that the API cannot be reached; it reads like a server error, so that the client retries."""
     where = urlsplit(url).hostname
     words = f"interlock: {where} cannot be reached ({type(error).__name__}: {error})"
     body = {"type": "error", "error": {"type": "api_error", "message": words, "code": 502}}
