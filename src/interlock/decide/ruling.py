@@ -77,7 +77,7 @@ class IssueWeight(Struct, frozen=True):
 
     @property
     def strength(self) -> tuple[float, int]:
-        """What orders issues that come together."""
+        """The sort key of issues that arrive together."""
         return self.combined, SEVERITIES.index(self.issue.severity or "medium")
 
 
@@ -99,7 +99,7 @@ class WeighedIssue(Struct, frozen=True):
     def intervention(
         self, number: int, run: RunState, now: float, outcome: Outcome, reasons: tuple[str, ...]
     ) -> Intervention:
-        """What is recorded of it."""
+        """The record of the intervention on this issue."""
         return Intervention(
             id=f"i{number}",
             type=self.rung.name,

@@ -15,7 +15,7 @@ from .summary import RunSummary
 
 
 class JournalProblem(Struct, frozen=True):
-    """What is wrong with writing, since when, and what it has cost.
+    """A problem with writing, since when it lasts, and what was lost.
 
     `waiting` entries are held in memory and are written as soon as that works again; `lost` ones are gone, and a
     record of kind `lost` says so where they belong. `over` is true when writing works again.
@@ -165,7 +165,7 @@ class Head(Struct, frozen=True, kw_only=True):
     signature: bytes = b""
 
     def message(self) -> bytes:
-        """What is signed."""
+        """The bytes that are signed."""
         return b"interlock head\0%b\0%d\0%b%b" % (self.run_id.encode(), self.seq, self.chain, self.summary)
 
 

@@ -215,7 +215,7 @@ class JournalReader(JournalReading):
         return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
     def check(self) -> list[str]:
-        """What SQLite finds wrong with the file; nothing if it is sound."""
+        """The damage that SQLite finds in the file; empty if it is sound."""
         try:
             found = [str(row[0]) for row in self._ask("PRAGMA integrity_check")]
         except UnreadableJournal as error:

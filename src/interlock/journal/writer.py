@@ -255,7 +255,7 @@ class Losses:
             return untold
 
     def trouble(self, waiting: int) -> JournalProblem | None:
-        """What to tell."""
+        """The problem to report."""
         with self._lock:
             trouble = self._trouble
         return trouble if trouble is None or trouble.over else msgspec.structs.replace(trouble, waiting=waiting)

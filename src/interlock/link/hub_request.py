@@ -54,7 +54,7 @@ TAKEN_S = 5.0
 
 
 class ReplyListener:
-    """A session, and who listens on it. Whoever asked under an id hears what the run's owner signed about that id."""
+    """A session and its listeners: each gets the messages about its request's id that the run's owner signed."""
 
     def __init__(self, session: HubSession) -> None:
         self.session = session
@@ -102,7 +102,7 @@ class ReplyListener:
 
 
 class Hearing:
-    """What comes about one request; `refused` says why an answer did not count."""
+    """The messages about one request; `refused` is the reason why an answer did not count."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject

@@ -67,7 +67,7 @@ class Signing:
         return cls(KeyRing(read_trusted(trusted), own), unsigned=settings.unsigned, trusted=trusted)
 
     def headers(self, subject: str, data: bytes, now: float, seq: str = "") -> dict[str, str]:
-        """What has to go along with a message for others to know that it is ours."""
+        """The headers that prove to others that a message is ours."""
         if self.ring.own is None:
             return {}
         time = f"{now:.3f}"
@@ -100,7 +100,7 @@ class Signing:
         return Signer(name)
 
     def _read_again(self) -> None:
-        """Keys that were added or removed count at once, also for a run that is under way."""
+        """Read the trusted keys again if the file changed: they count at once, also for a running run."""
         stamp = _stamp_of(self._trusted)
         if stamp != self._stamp:
             with contextlib.suppress(BadInput):
@@ -114,7 +114,7 @@ class Signing:
 
 
 def _stamp_of(path: Path | None) -> tuple[int, int]:
-    """What changes when a file does; zeros if there is none."""
+    """A value that changes when a file does; zeros if there is none."""
     try:
         found = path.stat() if path is not None else None
     except OSError:

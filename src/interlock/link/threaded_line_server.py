@@ -101,7 +101,7 @@ class ThreadedLineServer:
 
 
 def _receive(sock: socket.socket) -> bytes:
-    """What comes next; nothing where the other end has gone."""
+    """Read the next bytes; empty if the other end has gone."""
     try:
         return sock.recv(_CHUNK)
     except OSError:

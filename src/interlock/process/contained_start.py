@@ -61,7 +61,7 @@ class JoinFailed(Exception):
 
 
 class Start(NamedTuple):
-    """What is started, and with what."""
+    """A command to start, and its surroundings."""
 
     spec: RunSpec
     environment: dict[str, str]

@@ -113,7 +113,7 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 def tell_damage(story: Story) -> tuple[str, ...]:
-    """What is not as its owner wrote it, if anything is."""
+    """The parts of the journal that are not as its owner wrote them."""
     found = verify_journal(story.folder)
     return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
 

@@ -201,13 +201,13 @@ class GitMonitor:
         self.start: Refs | None = None
 
     def begin(self, contract: Contract) -> Refs:
-        """Remember the repository as it is, once, where the contract has a use for that."""
+        """Remember the repository's refs, once, if the contract needs them."""
         if self.start is None and _counts(contract):
             self.start = self._refs()
         return self.start or {}
 
     def breaches(self, contract: Contract) -> Breaches:
-        """What in the repository violates each clause, in words."""
+        """The breaches of each clause in the repository, in words."""
         if self.start is None or not _counts(contract):
             return {}
         now = self._refs(everything=len(self.start) != 1)
@@ -266,7 +266,7 @@ class GitMonitor:
         return self._git("rev-parse", "-q", "--verify", f"{commit}:./{path}").strip()
 
     def _git(self, *words: str, said: str = "") -> str:
-        """What git prints; nothing where there is no repository, or it cannot be read."""
+        """The output of git; empty if there is no repository, or it cannot be read."""
         try:
             done = subprocess.run(
                 [*SAFE, *words],

@@ -66,7 +66,7 @@ class ProcessControl(Protocol):
 
 
 class DirectiveExecutor:
-    """What a run can do to the outside. Everything comes back as Applied, nothing as an exception of the outside's."""
+    """Carries out a run's directives. Every result is an Applied; exceptions from outside do not get through."""
 
     def __init__(
         self,

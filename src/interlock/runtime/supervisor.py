@@ -271,7 +271,7 @@ class Supervisor(StepClient):
 
     @property
     def process_limits(self) -> Limits:
-        """What the agent's processes are held to now."""
+        """The limits on the agent's processes now."""
         return self.pipeline.meter.for_processes(self.pipeline.ledger.spend.memory_mb)
 
     def look(self, memory_mb: float, elapsed_s: float) -> None:
