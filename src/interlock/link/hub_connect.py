@@ -133,7 +133,7 @@ def _encrypted_client(*, is_tls: bool) -> Any:
 
 
 def credentials(settings: HubSettings, signing: Signing) -> dict[str, object]:
-    """The connection options for nats-py that hold secrets, read from files."""
+    """The authentication and TLS options for nats-py, read from files."""
     found: dict[str, object] = {}
     own = signing.ring.own
     if settings.credentials_file:
