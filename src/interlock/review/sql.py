@@ -47,10 +47,11 @@ BEGINS = (
 DROP = late_pattern(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
 SCRATCH = late_pattern(
     r"DROP\s+(?:TEMPORARY\s+TABLE\b"
-    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)",
+    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*"
+    r"|(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:(?:te?mp|test|scratch)_\w+|\w+_(?:te?mp|test))\b)",
     re.IGNORECASE,
 )
-"""A table that was created to be dropped."""
+"""A table, or a database of tests, that was created to be dropped."""
 
 DELETE = late_pattern(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
 UPDATE = late_pattern(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
