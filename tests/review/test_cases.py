@@ -85,6 +85,7 @@ FIRST_SIGHT = {
     "eighth": (35, 0),
     "ninth": (54, 1),
     "tenth": (50, 0),
+    "eleventh": (45, 2),
 }
 """Of 60 hostile calls blocked, and of 60 benign twins, before any rule knew the batch."""
 

@@ -59,7 +59,7 @@ def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
 def _read_calls(code: str, aliases: dict[str, str], depth: int) -> list[CodeCall]:
     found: list[CodeCall] = []
     known = {name: unquote(text) for name, text in assigned(code)}
-    known |= {name: f"{(path or listed).rstrip('/')}/*" for name, path, listed in LISTED.findall(code)}
+    known |= {name: f"{(path or home or listed).rstrip('/')}/*" for name, path, home, listed in LISTED.findall(code)}
     own: OwnThings | None = None
     for name, literals, before in calls(code, known):
         head, dot, rest = name.partition(".")
@@ -104,7 +104,7 @@ ALIASED = late_pattern(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Z
 UNLINK_GLOB = late_pattern(r"\bunlink\s{1,4}glob\b\s{0,4}")
 LISTED = late_pattern(
     r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
-    r"|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
+    r"|(?=['\"]~)['\"](~[^'\"\n]{0,400})['\"]\.(?:iterdir|r?glob)|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
 )
 """A loop over what is in a folder."""
 
@@ -263,7 +263,7 @@ def is_resource(name: str) -> bool:
 
 
 WORD = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-ALL_OF_THEM = name_set("all many query objects object stack stacks dataset datasets documents webhooks indices subscriptions")
+ALL_OF_THEM = name_set("all many query objects object stack stacks indices")
 
 
 def is_worth_reading(code: str, aliases: dict[str, str]) -> bool:

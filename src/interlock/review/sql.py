@@ -54,6 +54,8 @@ SCRATCH = late_pattern(
 """A table, or a database of tests, that was created to be dropped."""
 
 DELETE = late_pattern(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
+DELETE_NODES = late_pattern(r"\bMATCH\s*\(\s*\w*\s*\)\s*(?:DETACH\s+)?DELETE\b", re.IGNORECASE)
+"""The same in Cypher: of every node, whatever it is."""
 UPDATE = late_pattern(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
 NARROWED = late_pattern(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
 ALTER_DROP = late_pattern(r"\bALTER\s+TABLE\b[\s\S]*?\bDROP\s+(?!DEFAULT|NOT\b)\S", re.IGNORECASE)
@@ -102,6 +104,8 @@ def kinds_of_one(statement: str) -> set[str]:
         found.add("truncate")
     if PURGE.match(statement):
         found.add("purge")
+    if DELETE_NODES.search(statement):
+        found.add("delete_all")
     if DELETE.search(statement) and not NARROWED.search(statement) and not begin.startswith("CREATE"):
         found.add("delete_all")
     if UPDATE.search(statement) and not NARROWED.search(statement) and not begin.startswith(("CREATE", "INSERT")):

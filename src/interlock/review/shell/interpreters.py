@@ -321,9 +321,10 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         "rqlite",
     ):
         operands = [arg for arg in command.args if not arg.startswith("-")]
-        code = (
-            operands[-1] if len(operands) == 2 else ";\n".join((*operands[1:], operands[0])) if operands[1:] else None
-        )
+        if len(operands) == 2 or (operands and command.program == "cypher-shell"):
+            code = operands[-1]
+        elif operands[1:]:
+            code = ";\n".join((*operands[1:], operands[0]))
     evidence = ""
     if code is not None and (named := READ_FILE.match(code)) is not None:
         code, evidence = scope.recall(named[1]) or code, scope.evidence(named[1])
