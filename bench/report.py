@@ -99,7 +99,7 @@ the conditional ("relaxing the assertion would ..."), and `shred` of a workspace
 calls.
 
 Alarms on runs that failed show what may rise on healthy ones that nobody has seen: of 165 OpenHands runs two were
-blocked for deleting what their own script had created, and six were told to make up a module whose import they were
+blocked for deleting what their own script had created, and five were told to make up a module whose import they were
 mending, a repetition that is told as such. Both are gone.
 
 Tried and left out: matching all words of the agent's thoughts with those of a forbidding sentence: at the coverage that

@@ -61,6 +61,8 @@ def _read_calls(code: str, aliases: dict[str, str], depth: int) -> list[CodeCall
     known = {name: unquote(text) for name, text in assigned(code)}
     known |= {name: f"{(path or home or listed).rstrip('/')}/*" for name, path, home, listed in LISTED.findall(code)}
     own: OwnThings | None = None
+    if "Dir" in code:
+        known |= {name: f"{path.rstrip('/*')}/*" for path, name in EACH_OF.findall(code)}
     for name, literals, before in calls(code, known):
         head, dot, rest = name.partition(".")
         if not literals and not before and dot and head in known:
@@ -106,7 +108,10 @@ LISTED = late_pattern(
     r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
     r"|(?=['\"]~)['\"](~[^'\"\n]{0,400})['\"]\.(?:iterdir|r?glob)|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
 )
-"""A loop over what is in a folder."""
+EACH_OF = late_pattern(
+    r"\bDir(?:\.\w{4,10}\(|\[)\s{0,4}['\"]([^'\"\n]{1,400})['\"][^\n{]{0,40}?\.each\w{0,16}\s{0,4}(?:\{|do)\s{0,4}\|(\w{1,64})\|"
+)
+"""A loop over what is in a folder, and the same in Ruby."""
 
 EMPTIED = late_pattern(
     r"open\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4},\s{0,4}['\"]w[b+]{0,2}['\"]\s{0,4}\)\.(?:close|truncate)\("

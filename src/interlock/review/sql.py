@@ -27,10 +27,11 @@ LITERALS = re2.compile(r"--[^\n]*|(?s:/\*(!\d*)?(.*?)\*/)|'(?:[^'\\]|''|\\.)*'|(
 BARE = late_pattern(
     r"\s*(?:delete\s+from\s+\S|drop\s+(?:table|database|schema|index|view|user|role|keyspace|materialized|function|trigger|sequence|column|collection|warehouse|tablespace)\s+\S"
     r"|truncate\s+(?:table\s+)?[\w.\"`\[]+|update\s+\S+\s+set\s|alter\s+(?:table|database|schema|user)\s+\S|insert\s+into\s|select\s[\s\S]*?\sfrom\s|grant\s+\w{1,32}\b[\s\S]*?\sto\s"
-    r"|create\s+(?:table|database|index|view)\s|purge\s+binary|reset\s+master|explain\s+\w+\s)",
+    r"|match\s*\([\s\S]*?\)\s*(?:detach\s+)?delete\s|create\s+(?:table|database|index|view)\s|purge\s+binary|reset\s+master|explain\s+\w+\s)",
     re.IGNORECASE,
 )
 BEGINS = (
+    "match",
     "delete",
     "drop",
     "trunca",
