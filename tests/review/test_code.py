@@ -109,6 +109,8 @@ def test_a_mention_or_a_namesake_is_no_call(code: str) -> None:
         "def test_delete(client):\n    client.delete_user('bob')",
         "def test_tables(engine):\n    Base.metadata.create_all(engine)\n    Base.metadata.drop_all(engine)",
         "service.create_user('bob')\nservice.delete_user('bob')",
+        "app.delete('/users/:id', (req, res) => { users.delete(req.params.id) })",
+        "import fakeredis\nr = fakeredis.FakeRedis()\nr.flushall()",
     ],
 )
 def test_what_a_program_has_made_itself_it_may_delete(code: str) -> None:

@@ -252,7 +252,7 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         return [CodeCall(("tar", "-x", "-C", literals[-1]))]
     if last in MOVES and len(literals) > 1:
         return [CodeCall(("mv", literals[0], literals[1]))]
-    if last in ENDS and owner.rstrip("s").lower() in NOUNS:
+    if last in ENDS and owner.rstrip("s").lower() in NOUNS and (len(parts) > 2 or owner[-1:] != "s" or before):
         return [CodeCall(("call", f"delete_{owner}", *literals[:2]))]
     if RESOURCE.match(last) and is_resource(last):
         return [CodeCall(("call", last, *literals[:2]))]

@@ -24,6 +24,10 @@ _SERVICES = late_pattern(
     r"|://(?!localhost|127\.|test)"
 )
 """... unless the text names a service or a host itself."""
+_FAKED = late_pattern(
+    r"\bfakeredis\b|\bmoto\b|\bmongomock\b|\bunittest\.mock\b|\bMagicMock\b|\btestcontainers\b|\blocalstack\b"
+)
+"""What stands in for a service."""
 _CREATED = late_pattern(
     r"\b(?:create|add|make|insert)_?([A-Za-z]\w{0,63})\(\s{0,4}(?:[rbfu]?['\"]([^'\"\n]{0,80})['\"])?"
 )
@@ -37,7 +41,7 @@ class OwnThings:
         self._code = code
         self._defined = {one or other for one, other in _DEFINED.findall(code)}
         self._held = set(_COLLECTED.findall(code))
-        self._tests = _TESTED.search(code) is not None and not _SERVICES.search(code)
+        self._tests = (_TESTED.search(code) is not None and not _SERVICES.search(code)) or bool(_FAKED.search(code))
 
     def has(self, name: str, literals: list[str]) -> bool:
         """Whether a call deletes something of the text's own."""
