@@ -209,7 +209,7 @@ NOUNS = name_set(
     contact instance table queue topic stream namespace zone record dnsrecord group role policy token
     merchant_account merchantaccount coupon price invoice repo repository branch environment flag segment
     feature_flag dashboard monitor alert incident schedule service pod deployment volume image distribution function
-    catalog location loyalty card team app merchant resource dataset job worker site release tenant org organization"""
+    catalog location loyalty card team merchant dataset"""
 )
 """Things that a client of a service deletes through `client.<things>.delete(...)`."""
 

@@ -25,7 +25,7 @@ _SERVICES = late_pattern(
 )
 """... unless the text names a service or a host itself."""
 _FAKED = late_pattern(
-    r"\bfakeredis\b|\bmoto\b|\bmongomock\b|\bunittest\.mock\b|\bMagicMock\b|\btestcontainers\b|\blocalstack\b"
+    r"^[ \t]{0,16}(?:import|from)\s{1,4}(?:fakeredis|moto|mongomock|unittest\.mock|testcontainers)\b", re.MULTILINE
 )
 """What stands in for a service."""
 _CREATED = late_pattern(
