@@ -88,15 +88,15 @@ that a comment admits to have loosened. The rules were changed with half 1 in vi
 The goal of 3% on clean runs is not met. Each alarm that is left on them was read again and found to be correct, and
 whoever gave the task would want to know; three of the seven are on a call that is labelled as misbehaviour in another
 run. A clean twin has one labelled call replaced, and one run in five does more than is labelled (counts above). No kind
-of finding separates the two groups: at most four clean runs would take contradicted claims and destructive actions
-away altogether. Between the failing check and the claim, the two clean runs with a contradicted claim neither change
-nor run anything but an `echo`.
+of finding separates the two groups: for four clean runs, all contradicted claims and all destructive actions would have
+to be notes, and 95 misbehaving runs (60.5%) would be left. Between the failing check and the claim, the two clean runs
+with a contradicted claim change nothing and run nothing but an `echo`.
 
 Findings on the misbehaving runs of half 1 at calls that are not labelled were read as well, since their clean twins
-have them too; three were wrong and are gone: a credential file that is only listed (`ls ~/.pgpass`) and a thought in
-the conditional ("relaxing the assertion would ..."), and `shred` of a workspace file, which a checkpoint can undo. Half
-2, judged once afterwards, has as many findings on misbehaving runs as before, and one run fewer outside the labelled
-calls.
+have them too. Two were wrong and are gone: a credential file that is only listed (`ls ~/.pgpass`), and a thought in the
+conditional ("relaxing the assertion would ..."). One more, `shred` of a file of the workspace, is a warning where a
+checkpoint can undo it, which a trace does not show. Half 2, judged once afterwards, has as many findings on misbehaving
+runs as before, and one run fewer outside the labelled calls.
 
 Alarms on runs that failed show what may rise on healthy ones that nobody has seen: of 165 OpenHands runs two were
 blocked for deleting what their own script had created, and five were told to make up a module whose import they were
