@@ -15,7 +15,8 @@ GETATTR = late_pattern(r"\bgetattr\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},\s{0,4
 SUBSCRIPT = late_pattern(r"\[['\"](\w{1,64})['\"]\](?=\()")
 IMPORT = late_pattern(r"\b(?:__import__|importlib\.import_module)\(\s{0,4}['\"](\w{1,64})['\"]\s{0,4}\)")
 DICTIONARY = late_pattern(r"\bvars\(\s{0,4}([A-Za-z_]\w{0,63})\s{0,4}\)|\b([A-Za-z_]\w{0,63})\.__dict__")
-"""A module by its name, and what is in it by name."""
+BY_NAME = ("__import__", "import_module", "__dict__", "vars(")
+"""A module by its name, and what is in it by name; what such code has in it."""
 MAPPED = late_pattern(r"\bmap\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},")
 HOME = late_pattern(
     r"(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\((['\"])~\1\)|os\.environ\[(['\"])HOME\2\]"
@@ -45,7 +46,7 @@ def spell_out(code: str) -> str:
     code = plain_literals(code)
     if "[" in code:
         code = lists_in_place(code)
-    if "__" in code or "vars(" in code:
+    if any(sign in code for sign in BY_NAME):
         code = DICTIONARY.sub(lambda found: found[1] or found[2], IMPORT.sub(r"\1", code))
     if "partial(" in code:
         code = PARTIAL.sub(r"\1(", code)
