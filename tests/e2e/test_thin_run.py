@@ -125,6 +125,19 @@ def test_signals_reach_the_command(thin: Thin, number: signal.Signals) -> None:
     until("all have ended", lambda: not owners(thin) and not owners(thin, FRONT))
 
 
+def test_whoever_called_blocks_all_signals(thin: Thin) -> None:
+    """The end of the command is noticed, and signals reach it, as in an ordinary run."""
+
+    def block() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+    status, out, _ = finish(thin.start("sh", "-c", "grep SigBlk /proc/self/status; exit 3", preexec_fn=block))
+    assert (status, int(out.split()[1], 16)) == (3, 0)
+    run, _ = thin.begin_run(preexec_fn=block)
+    run.send_signal(signal.SIGTERM)
+    assert finish(run)[0] == -signal.SIGTERM
+
+
 def test_two_interrupts_cancel(thin: Thin) -> None:
     run = thin.start("sh", "-c", "trap '' INT; touch began; while :; do sleep 0.05; done")
     thin.wait_for("began")

@@ -286,7 +286,10 @@ def _take_signals() -> int:
     woken, bell = os.pipe()
     for end in (woken, bell):
         os.set_blocking(end, False)
-    for number in _wanted():
+    wanted = _wanted()
+    for number in wanted:
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+    # Whoever called us may have blocked them; a front waits for them then as well.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
     return woken
