@@ -315,3 +315,42 @@ def test_a_request_that_is_none_is_refused(thin: Thin) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
         silent.connect(str(thin.warm))
         assert thin.run("echo", "fine")[:2] == (0, b"fine\n")
+
+
+TAKEN_OVER = """
+import os, signal, socket, subprocess, sys
+from pathlib import Path
+from interlock.adapters.command.thin_run import check_server
+place, (here, there) = sys.argv[1], os.pipe()
+hostile = socket.socket(socket.AF_UNIX)
+hostile.bind(place)
+first = os.fork()
+if first == 0:
+    hostile.listen()
+    os._exit(0)
+os.waitpid(first, 0)
+innocent = None
+while innocent is None or innocent.pid != first:
+    if innocent is not None:
+        innocent.kill()
+        innocent.wait()
+    Path("/proc/sys/kernel/ns_last_pid").write_text(str(first - 1))
+    innocent = subprocess.Popen(["sleep", "300"], env={})
+asked = socket.socket(socket.AF_UNIX)
+asked.connect(place)
+try:
+    check_server(asked)
+    print("accepted")
+except OSError as error:
+    print("refused:", error)
+"""
+"""Whoever began to listen is gone, and a process outside any run has its number."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root says which number a process gets")
+def test_a_number_that_another_process_has_by_now_is_no_proof(tmp_path: Path) -> None:
+    words = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-c", TAKEN_OVER]
+    done = subprocess.run([*words, str(tmp_path / "s")], capture_output=True, timeout=150, check=False)
+    if b"ns_last_pid" in done.stderr:
+        pytest.skip("this kernel does not let anybody say so")
+    assert done.stdout == b"refused: another process has its number by now\n", done.stderr

@@ -35,6 +35,9 @@ INTERRUPTS = tuple(
 SO_PEERCRED, SCM_RIGHTS, INT, INVALID = 17, 1, 4, 22
 MOST_FDS = 64
 
+LISTENS = 0x10000
+"""The flag of a socket that listens, in the kernel's list of them."""
+
 LEAST_FDS = 256
 """With fewer descriptors allowed there may be no room for the command's beside our own."""
 
@@ -201,6 +204,32 @@ def check_server(asked: _socket.socket) -> None:
         inside = f"\0{MARKER}=".encode() in b"\0" + file.read()
     if inside or os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid"):  # noqa: PTH115  no imports
         raise PermissionError("a run's")
+    if not _holds(pid, _listeners(asked.getpeername())):
+        raise PermissionError("another process has its number by now")
+
+
+def _listeners(name: str) -> set[str]:
+    """What the kernel calls the sockets that listen by this name, as a link to one has it."""
+    with open("/proc/net/unix", "rb") as file:
+        lines = (line.split(None, 7) for line in file.read().split(b"\n") if line.endswith(os.fsencode(name)))
+        return {
+            f"socket:[{int(inode)}]"
+            for _, _, _, flags, _, _, inode, path in lines
+            if path == os.fsencode(name) and int(flags, 16) & LISTENS
+        }
+
+
+def _holds(pid: int, sockets: set[str]) -> bool:
+    """Whether a process has one of them open: who listened first may have died, and left them to another."""
+    folder = f"/proc/{pid}/fd"
+    for number in os.listdir(folder):  # noqa: PTH208  no imports
+        try:
+            if os.readlink(f"{folder}/{number}") in sockets:  # noqa: PTH115  no imports
+                return True
+        except OSError:
+            # It was closed meanwhile.
+            continue
+    return False
 
 
 def package_identity() -> bytes:
