@@ -301,6 +301,39 @@ def test_a_contained_command_sees_no_socket_of_ours_wherever_it_is(thin: Thin) -
     assert b"warm" not in out
 
 
+HOSTILE = """
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+open("listens", "x").close()
+while True:
+    asking, _ = listener.accept()
+    while asking.recv(1):
+        open("was-asked", "w").close()
+"""
+
+
+def test_an_agent_that_hides_where_it_came_from_is_not_taken_for_serve(tmp_path: Path) -> None:
+    """Without a wall it can listen in place of serve, and empty its environment."""
+    place = Thin(tmp_path)
+    place.warm.parent.mkdir(mode=0o700)
+    place.serve = subprocess.Popen(["true"])
+    elsewhere = ("--contain", "off", "--workspace", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    try:
+        # With a parent whose environment tells: ancestors do where there is no cgroup.
+        script = f'env -i {sys.executable} -c "$0" "$1"; :'
+        agent = place.start("sh", "-c", script, HOSTILE, str(place.warm), options=elsewhere)
+        place.wait_for("listens")
+        assert place.run("echo", "said")[:2] == (0, b"said\n")
+        assert not (place.workspace / "was-asked").exists()
+        agent.terminate()
+        agent.wait(150)
+    finally:
+        place.close()
+
+
 def test_a_request_that_is_none_is_refused(thin: Thin) -> None:
     folder, nowhere = os.open(thin.workspace, os.O_RDONLY), os.open(os.devnull, os.O_RDWR)
     streams = [nowhere] * 3

@@ -21,6 +21,11 @@ LOG = "INTERLOCK_LOG_"
 MARKER = "INTERLOCK_TREE"
 """The variable of everything that belongs to a run: in there, owners are started, and belong to that run as well."""
 
+GROUP = b"interlock-"
+"""How the cgroups of runs begin."""
+
+MOST_ANCESTORS = 200
+
 WARM = "warm.sock"
 
 ANSWER_S = 5.0
@@ -200,12 +205,35 @@ def check_server(asked: _socket.socket) -> None:
     pid, uid = (int.from_bytes(told[at : at + INT], sys.byteorder) for at in (0, INT))
     if uid != os.geteuid():
         raise PermissionError("another user's")
-    with open(f"/proc/{pid}/environ", "rb") as file:
-        inside = f"\0{MARKER}=".encode() in b"\0" + file.read()
-    if inside or os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid"):  # noqa: PTH115  no imports
-        raise PermissionError("a run's")
+    # First: from here on the number is that of whoever listens.
     if not _holds(pid, _listeners(asked.getpeername())):
         raise PermissionError("another process has its number by now")
+    if os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid") or _is_in_a_run(pid):  # noqa: PTH115  no imports
+        raise PermissionError("a run's")
+
+
+def _is_in_a_run(pid: int) -> bool:
+    """What `in_a_run` says, without the imports that it takes: by cgroup, environment and ancestors."""
+    folders = _read_proc(pid, "cgroup").replace(b"\n", b"/").split(b"/")
+    if any(folder.startswith(GROUP) for folder in folders):
+        return True
+    seen = 0
+    while pid > 1 and seen < MOST_ANCESTORS:
+        if f"\0{MARKER}=".encode() in b"\0" + _read_proc(pid, "environ"):
+            return True
+        # Its name, in brackets, may have any characters.
+        after = _read_proc(pid, "stat").rpartition(b") ")[2].split()
+        pid, seen = int(after[1]) if after else 0, seen + 1
+    return False
+
+
+def _read_proc(pid: int, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        # Another user's, such as the terminal's server.
+        return b""
 
 
 def _listeners(name: str) -> set[str]:
