@@ -246,6 +246,14 @@ def test_few_descriptors_are_allowed(thin: Thin, most: int) -> None:
     assert (status, out) == (0, b"%d\n" % most), err
 
 
+@pytest.mark.parametrize("kind", [resource.RLIMIT_AS, resource.RLIMIT_DATA])
+def test_where_memory_is_limited_the_ordinary_way_is_taken(thin: Thin, kind: int) -> None:
+    """A fork of the warm start has more of it from the beginning, and could have too little left to work with."""
+    run, _ = thin.begin_run(preexec_fn=lambda: resource.setrlimit(kind, (2**32, 2**32)))
+    assert not owners(thin, FRONT)
+    thin.end_run(run)
+
+
 @pytest.mark.parametrize(("number", "program", "failed"), [(10**6, b"/bin/true", 22), (0, b"/nowhere", 2)])
 def test_what_cannot_be_started_is_reported(tmp_path: Path, number: int, program: bytes, failed: int) -> None:
     """Where there is no room for a descriptor, or no program."""

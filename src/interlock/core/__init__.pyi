@@ -123,6 +123,7 @@ from .platform import allocate as allocate
 from .platform import boot_clock as boot_clock
 from .platform import boot_id as boot_id
 from .platform import copy_range as copy_range
+from .platform import has_limited_memory as has_limited_memory
 from .platform import list_attributes as list_attributes
 from .platform import needs_linux as needs_linux
 from .platform import open_bell as open_bell

@@ -260,6 +260,17 @@ def take_limits(pid: int) -> None:
         raise unsupported()
 
 
+def has_limited_memory(pid: int) -> bool:
+    """Whether a process may have only so much memory of its own, or addresses."""
+    if sys.platform == "linux":
+        import resource
+
+        limits = (resource.prlimit(pid, kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+        return any(most != resource.RLIM_INFINITY for most in limits)
+    else:
+        raise unsupported()
+
+
 def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
     """The next of these signals, which are blocked, and its si_code; 0 if the system does not say."""
     if sys.platform == "linux":

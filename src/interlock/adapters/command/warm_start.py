@@ -26,7 +26,16 @@ from importlib import import_module
 from pathlib import Path
 
 from ...contain import in_a_run
-from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, share_heap, take_limits
+from ...core import (
+    has_limited_memory,
+    json_decoder,
+    needs_linux,
+    open_process,
+    peer_credentials,
+    scheduling_of,
+    share_heap,
+    take_limits,
+)
 from ...link import listen
 from ...process import Forked, rename_process
 from ...review import SHIPPED
@@ -269,6 +278,9 @@ def _check(
     if in_a_run(pid):
         raise Refused("it belongs to a run")
     _check_same(pid)
+    if has_limited_memory(pid):
+        # A fork of ours begins with all that any run needs, and might have no room for a thread.
+        raise Refused("its memory is limited")
     if _fixed(environment) != _fixed(dict(os.environb)):
         raise Refused("a variable that is read at the start differs")
     return arguments, environment
