@@ -130,6 +130,7 @@ from .platform import open_bell as open_bell
 from .platform import open_below as open_below
 from .platform import open_memory_file as open_memory_file
 from .platform import open_notifications as open_notifications
+from .platform import open_peer as open_peer
 from .platform import open_poller as open_poller
 from .platform import open_process as open_process
 from .platform import peer_credentials as peer_credentials
