@@ -28,7 +28,8 @@ class Authority:
     """Who may steer a run. A process of the run itself may pause and cancel it, and nothing else.
 
     `why_inside` says of a pid how we know that it belongs to the run, and nothing of a person's; None where nobody is
-    inside. `on_refused` is called with what was refused. Where `knows_by_peer`, the inbox takes only what anybody may ask.
+    inside. `on_refused` is called with what was refused. Where `knows_by_peer`, the inbox takes only what anybody may
+    ask.
     """
 
     def __init__(self) -> None:
