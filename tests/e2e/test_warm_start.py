@@ -25,7 +25,9 @@ from interlock.process.proc import look_at
 
 from .running import Place, finish, owners, until
 
-UNTIL_GO = "touch began; while [ ! -e go ]; do sleep 0.05; done; echo over"
+UNTIL_GO = "trap '' HUP; touch began; while [ ! -e go ]; do sleep 0.05; done; echo over"
+"""Not ended by its terminal, which hangs up when the front is killed."""
+
 ASK = """
 import os, sys
 os.environ.pop("INTERLOCK_TREE", None)
