@@ -191,7 +191,3 @@ def tell(descriptor: int, words: bytes) -> None:
     except OSError:
         # The listener is gone.
         return
-
-
-if __name__ == "__main__":
-    main()

@@ -77,7 +77,3 @@ def keep(root: int, status: int) -> None:
                 os.write(status, b"%d\n" % os.waitstatus_to_exitcode(result))
             except BrokenPipeError:
                 continue
-
-
-if __name__ == "__main__":
-    main()

@@ -6,9 +6,7 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -16,14 +14,14 @@ import msgspec
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
-from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, start_enclosed
+from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, bare_words, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
 from .tree import ProcessTree
 
 NOBODY = ProcessId(-1, -1)
-LAUNCH = Path(__file__).with_name("join_cgroups.py")
+LAUNCH = "join_cgroups"
 
 
 def spawn(
@@ -117,7 +115,7 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
     try:
         popen = subprocess.Popen(
-            [sys.executable or "python3", "-I", "-S", str(LAUNCH), *words],
+            [*bare_words(LAUNCH), *words],
             cwd=spec.cwd,
             env=start.environment,
             stdin=streams[0],
