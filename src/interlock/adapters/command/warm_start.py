@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from ...contain import in_a_run
+from ...contain import in_a_run, try_ahead
 from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, share_heap, take_limits
 from ...link import listen
 from ...process import Forked, rename_process
@@ -194,7 +194,10 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
             other.close()
         return _await_front(there)
     there.close()
+    # Else the kernel reaps what is tried, and how it ended is not known.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     rehearse_front()
+    try_ahead()
     host.sendall(b"r")
     while True:
         if host in select.select([listener, host], [], [])[0]:
