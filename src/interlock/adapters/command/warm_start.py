@@ -31,6 +31,7 @@ from ...link import listen
 from ...process import Forked, rename_process
 from ...review import SHIPPED
 from ...runtime import rehearse
+from .command_output import COPIER, await_copying, give_copier
 from .owner_messages import BeginRun, ToOwner
 from .owner_spawn import OWNER, WARM_FDS, give_early, open_words, warm_socket
 from .rehearsal import rehearse_front, rehearse_run
@@ -54,14 +55,18 @@ FIXED = ("PYTHON", "LD_", "LC_", "LANG", "GLIBC_", "MALLOC_", "OPENSSL_")
 
 RESTARTS = 5
 
-SPARE_S = 0.5
+SPARE_S = 0.2
 """After this long without a request there is time to have the next answer ready."""
 
 FRONT = "interlock.adapters.command.front"
 FRONT_FDS = 5
 
-Asked = int | tuple[ThinCaller, list[str]]
-"""An owner, by its socket to the front; or a front, by the process that it works for and its arguments."""
+Asked = int | tuple[ThinCaller, list[str]] | list[str]
+"""An owner, by its socket to the front; a front, by the process that it works for and its arguments; or a copier, by
+its own."""
+
+Ready = tuple[socket.socket, Forked]
+"""A process that is ready for the next front, and the socket over which it hears of it."""
 
 
 class Refused(Exception):
@@ -105,7 +110,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     path = Path(sys.argv[1])
     share_heap()
-    run_warm = import_module(sys.argv[2]).run_warm
+    run_warm, copy = import_module(sys.argv[2]).run_warm, import_module(COPIER).main
     _prepare()
     files = _files()
     stamps = (files, _stamps(files))
@@ -120,6 +125,8 @@ def main() -> None:
     elif isinstance(asked, int):
         sys.argv = [OWNER, str(asked)]
         owner.main()
+    elif isinstance(asked, list):
+        copy(asked)
     else:
         run_warm(*asked)
 
@@ -186,14 +193,18 @@ def _accept(listener: socket.socket) -> socket.socket | None:
 
 
 def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str, str]) -> Asked:
-    """Be ready with an owner, and answer the next who asks in place of our host; end with it."""
-    front, there = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        for other in (front, listener, host):
-            other.close()
-        return _await_front(there)
-    there.close()
+    """Be ready with an owner and a copier, and answer the next who asks in place of our host; end with it."""
+    ready: list[Ready] = []
+    for become in (_await_front, _copy_for_front):
+        # Each message arrives whole.
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET if ready else socket.SOCK_STREAM)
+        pid = os.fork()
+        if pid == 0:
+            for other in (here, listener, host, *(sock for sock, _ in ready)):
+                other.close()
+            return become(there)
+        there.close()
+        ready.append((here, Forked(pid)))
     # Else the kernel reaps what is tried, and how it ended is not known.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     rehearse_front()
@@ -205,7 +216,7 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
         if (asking := _accept(listener)) is not None:
             listener.close()
             host.close()
-            return _answer(asking, stamps, (front, Forked(pid)))
+            return _answer(asking, stamps, ready)
 
 
 def _await_front(front: socket.socket) -> int:
@@ -222,8 +233,22 @@ def _await_front(front: socket.socket) -> int:
     return front.detach()
 
 
-def _answer(asking: socket.socket, stamps: tuple[str, str], owner: tuple[socket.socket, Forked] | None = None) -> Asked:
-    """Take everything over from whoever asks; what cannot be ends this fork. An `owner` may be ready already."""
+def _copy_for_front(front: socket.socket) -> list[str]:
+    """Be ready to copy what the command of the next front prints: to the streams of whoever called it."""
+    try:
+        told, fds, _, _ = socket.recv_fds(front, 32, 4)
+        folder, request, *streams = fds
+        nothing = os.open(os.devnull, os.O_RDWR)
+        _take_place(int(told), _read(request, has_arguments=True)[2], folder, (nothing, *streams), COPIER)
+        os.close(request)
+        return await_copying(front)
+    except (Refused, OSError, ValueError):
+        # The front then starts another one.
+        os._exit(1)
+
+
+def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Ready] = ()) -> Asked:
+    """Take everything over from whoever asks; what cannot be ends this fork. Owner and copier may be `ready`."""
     try:
         asking.settimeout(PATIENCE_S)
         pid, uid, _ = peer_credentials(asking)
@@ -235,10 +260,13 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], owner: tuple[socket.
         if (kind, len(fds)) == (b"f", FRONT_FDS):
             folder, request, *streams = fds
             arguments, environment = _check(pid, stamps, request, has_arguments=True)
-            if owner is not None:
+            if ready:
+                owner, copier = ready
                 words = open_words()
                 socket.send_fds(owner[0], [b"%d" % pid], [folder, request, words])
                 give_early(words, *owner)
+                socket.send_fds(copier[0], [b"%d" % pid], [folder, request, *streams[1:]])
+                give_copier(*copier)
             _take_place(pid, environment, folder, streams, FRONT)
             os.close(request)
             _take_ignored(pid)
