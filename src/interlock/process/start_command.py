@@ -38,13 +38,14 @@ def spawn(
     enclosure: Enclosure | None = None,
     on_known: Callable[[TreeHandle], None] = lambda handle: None,
     starter: Starter | None = None,
+    on_prepared: Callable[[], None] = lambda: None,
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup if it can. An `enclosure`
     gives it a PID namespace of its own, and whatever else its words say. `on_known` is called with the tree before the
     command's first instruction runs; if we are ended before it has, the command never runs. With an enclosure, a
-    `starter` starts it for us.
+    `starter` starts it for us. `on_prepared` is called when all is there for its first process, which then begins.
     """
     needs_linux("process control")
     if not spec.argv:
@@ -69,6 +70,7 @@ def spawn(
     try:
         if limits is not None and handle.group:
             tree.limit(limits)
+        on_prepared()
         tree = begin(handle)
     except JoinFailed as failed:
         tree.close()
