@@ -1,4 +1,4 @@
-"""Guard: the one place that makes supervision fail open. No part of it can raise into, or hold up, the agent."""
+"""Guard: the one place that makes supervision fail open: no part of it can raise into the agent or delay it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STRIKES = 3
 JUDGING = frozenset(("reviewer", "detectors", "controller"))
 """Parts without which there is no judgement: where supervision fails closed, a call is refused without them."""
 
-NEVER_DROPPED = frozenset(("supervisor", "border", "journal"))
+NEVER_DROPPED = frozenset(("supervisor", "redaction", "journal"))
 """Parts that are tried again every time."""
 
 PATIENCE = 20
@@ -54,10 +54,10 @@ class PendingResult:
         self._answer = answer
         self.given_up = False
 
-    def poll(self) -> object | None:
-        """The answer, if it has come; None while it has not, or when it was an error."""
+    def poll(self, wait_s: float = 0.0) -> object | None:
+        """The answer, if it comes within that time; None while it has not, or when it was an error."""
         try:
-            answer, error = self._answer.get_nowait()
+            answer, error = self._answer.get(block=wait_s > 0, timeout=max(wait_s, 0.0))
         except queue.Empty:
             return None
         self.given_up = error is not None
@@ -176,7 +176,7 @@ class Guard:
             self._part = before
 
     def detectors(self, asked: Sequence[Asked], seen: Seen) -> list[Issue]:
-        """The issues of all detectors; one that raises, or gives what is no issue, is at fault and the others continue.
+        """The issues of all detectors. One that raises or returns something else is at fault; the others continue.
 
         The hottest path: one call for all of them, and no closures.
         """

@@ -61,7 +61,7 @@ SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
 
 PERSON_EVERY_S = 2.0
-"""How often it is looked whether the dashboard is open."""
+"""How often we check whether the dashboard is open."""
 
 LET = ("proceed", "rewrite")
 """The actions after which a call runs."""
@@ -178,6 +178,7 @@ class Supervisor(StepClient):
             message = self._guard.part("contract", self.check_done, "")
         reason = "ERROR" if error is not None else "UNPROVEN" if message else "COMPLETE"
         with self._lock:
+            self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=True, by_itself=error is None and self.run.reason is None)
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
@@ -239,6 +240,7 @@ class Supervisor(StepClient):
             except PartFailed as broken:
                 return self._broken(broken, StepRecord(step, absent=absent), ran=True)
             assert seen.judgement is not None
+            self.late_results.record_late()
             works = step.kind == "tool_result" and may_change(review)
             goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
             if works and goes_back:
@@ -269,7 +271,7 @@ class Supervisor(StepClient):
 
     @property
     def process_limits(self) -> Limits:
-        """What the agent's processes are held to now."""
+        """The limits on the agent's processes now."""
         return self.pipeline.meter.for_processes(self.pipeline.ledger.spend.memory_mb)
 
     def look(self, memory_mb: float, elapsed_s: float) -> None:
@@ -316,6 +318,7 @@ class Supervisor(StepClient):
         if reason not in reasons:
             raise ValueError(f"a run cannot end as {status!r} with the reason {reason!r}; known: {', '.join(reasons)}")
         with self._lock:
+            self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=False, by_itself=status == "done" and self.run.reason is None)
             if self.run.reason is None:
                 self.run.end(status, reason, message)
@@ -381,6 +384,7 @@ class Supervisor(StepClient):
                 )
         except PartFailed as broken:
             return self._broken(broken, record)
+        self.late_results.record_late()
         self._record_and_act(record, judgement)
         return self._standing(decision, before=True)
 
@@ -433,7 +437,7 @@ class Supervisor(StepClient):
             try:
                 from ..review import rough_review
             except Exception as error:  # noqa: BLE001  half of an installation may raise anything
-                why = f"What judges calls cannot be loaded ({error}), so none is let through. Install Interlock again."
+                why = f"The call reviewer cannot be loaded ({error}), so every call is blocked. Reinstall Interlock."
                 return Decision("deny", reason=why) if record.step.kind == "tool_call" else PROCEED
             unseen = record.step.kind == "tool_call" and record.review is None
             rough = rough_review(record.step) if unseen else None
@@ -446,7 +450,7 @@ class Supervisor(StepClient):
         self._guard.part("supervisor", self.pipeline.prepare, None)
         self.pipeline.prices.warm()
         self.count_from(step.index + 1)
-        return self._guard.part("border", lambda: self._redactor.redact(step), withhold(step))
+        return self._guard.part("redaction", lambda: self._redactor.redact(step), withhold(step))
 
     def _note_fault(self, fault: Fault) -> None:
         self.faults += 1
