@@ -4,7 +4,8 @@
 else for an owner (owner_spawn.py). Whoever asks hands over its folder and a file with its version and environment; for
 an owner a socket to the front and a file for last words, for a front its arguments and its streams. What else would be
 inherited from it is taken from the kernel. Each connection is answered by a fork, so that none can hold up or harm the
-next. Whatever cannot be taken over is a reason to refuse: it is then done as without us.
+next. Whatever cannot be taken over is a reason to refuse: it is then done as without us. Where there is time, a front
+is ready before it is asked for, and with it its owner and the copier of what its command prints.
 
 python -m interlock.adapters.command.warm_start SOCKET MODULE: ends when its standard input does. MODULE is the one that
 runs a command line in a fork (`run_warm`).
