@@ -27,14 +27,24 @@ from importlib import import_module
 from pathlib import Path
 
 from ...contain import in_a_run, try_ahead
-from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, share_heap, take_limits
+from ...core import (
+    has_limited_memory,
+    json_decoder,
+    needs_linux,
+    open_peer,
+    open_process,
+    peer_credentials,
+    scheduling_of,
+    share_heap,
+    take_limits,
+)
 from ...link import listen
 from ...process import Forked, rename_process
 from ...review import SHIPPED
 from ...runtime import rehearse
 from .command_output import COPIER, await_copying, give_copier
 from .owner_messages import BeginRun, ToOwner
-from .owner_spawn import OWNER, WARM_FDS, give_early, open_words, warm_socket
+from .owner_spawn import OWNER, WARM_FDS, WarmProcess, give_early, open_words, warm_socket
 from .rehearsal import rehearse_front, rehearse_run
 from .thin_caller import ThinCaller
 from .thin_run import package_identity
@@ -255,12 +265,14 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
         pid, uid, _ = peer_credentials(asking)
         if uid != os.geteuid():
             raise Refused("another user")
+        caller = open_peer(asking)
         kind, fds, _, _ = socket.recv_fds(asking, 1, FRONT_FDS + 1)
         for descriptor in fds:
             os.set_inheritable(descriptor, False)
         if (kind, len(fds)) == (b"f", FRONT_FDS):
             folder, request, *streams = fds
             arguments, environment = _check(pid, stamps, request, has_arguments=True)
+            _check_there(caller)
             if ready:
                 owner, copier = ready
                 words = open_words()
@@ -278,7 +290,9 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
         front, words, folder, request = fds
         socket.socket(fileno=os.dup(front)).close()
         nothing = os.open(os.devnull, os.O_RDWR)
-        _take_place(pid, _check(pid, stamps, request, has_arguments=False)[1], folder, (nothing, words, words), OWNER)
+        _, environment = _check(pid, stamps, request, has_arguments=False)
+        _check_there(caller)
+        _take_place(pid, environment, folder, (nothing, words, words), OWNER)
         os.close(request)
         socket.send_fds(asking, [b"y"], [open_process(os.getpid())])
     except (Refused, OSError, ValueError) as why:
@@ -301,9 +315,20 @@ def _check(
     if in_a_run(pid):
         raise Refused("it belongs to a run")
     _check_same(pid)
+    if has_limited_memory(pid):
+        # A fork of ours begins with all that any run needs, and might have no room for a thread.
+        raise Refused("its memory is limited")
     if _fixed(environment) != _fixed(dict(os.environb)):
         raise Refused("a variable that is read at the start differs")
     return arguments, environment
+
+
+def _check_there(caller: int | None) -> None:
+    """It is still there: so what was found out by its number is true of it, and of no other that has the number now."""
+    if caller is not None:
+        if WarmProcess(caller).poll() is not None:
+            raise Refused("it has ended")
+        os.close(caller)
 
 
 def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
