@@ -91,6 +91,31 @@ def test_streams_arguments_environment_and_status_are_those_of_an_ordinary_run(t
     assert finish(thin.start("true", options=("--workspace", "nowhere")))[0] == 2
 
 
+def test_a_copier_that_was_ready_is_in_its_place_and_another_one_follows_it(thin: Thin) -> None:
+    # The host, and what it has ready: a front, its owner and its copier.
+    until("all is ready", lambda: len(owners(thin, b"interlock.adapters.command.warm_start")) == 4)
+    run = thin.start("sh", "-c", "echo one; read line; echo two; echo $line", stdin=subprocess.PIPE)
+    until("it prints", lambda: thin.store.runs() and (thin.folder.output / "latest.json").exists())
+    (copier,) = owners(thin, b"interlock.output.copier")
+    front = thin.front()
+    assert _parent(copier) == front
+    for what in ("limits", "cgroup"):
+        assert _proc(copier, what) == _proc(run.pid, what)
+    assert Path(f"/proc/{copier}/cwd").readlink() == Path(f"/proc/{run.pid}/cwd").readlink()
+    os.kill(copier, signal.SIGKILL)
+    until("there is another", lambda: set(owners(thin, b"interlock.output.copier")) - {copier})
+    status, out, _ = finish(run, b"three\n")
+    assert (status, out) == (0, b"one\ntwo\nthree\n")
+    assert thin.interlock("logs", thin.folder.run_id)[1] == b"one\ntwo\nthree\n"
+
+
+def test_without_kept_output_no_copier_stays(thin: Thin) -> None:
+    run, _ = thin.begin_run(env={**thin.environment, "INTERLOCK_STORE__OUTPUT_BYTES": "0"})
+    # One that is ready for the next run is listed as the warm start.
+    until("the copier is gone", lambda: not owners(thin, b"interlock.output.copier"))
+    thin.end_run(run)
+
+
 def test_descriptors_and_ignored_signals(thin: Thin) -> None:
     """The command has our streams and no other descriptor; it ignores what we were told to ignore."""
     extra, _ = os.pipe()
