@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from interlock.adapters.command.liveness_watch import AGAIN_S
+from interlock.adapters.command.liveness_monitor import AGAIN_S
 from interlock.journal import RunSummary
 from interlock.web.serve import make_app
 from interlock.web.source import Source

@@ -33,7 +33,7 @@ import os, sys
 os.environ.pop("INTERLOCK_TREE", None)
 from interlock.adapters.command.owner_spawn import WarmRequest
 try:
-    print("got one" if WarmRequest(sys.argv[1]).take() else "refused")
+    print("got one" if WarmRequest(sys.argv[1]).claim() else "refused")
 except OSError as error:
     print("not reached", error)
 """

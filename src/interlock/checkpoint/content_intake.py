@@ -50,7 +50,7 @@ class ContentIntake:
                 except OSError as error:
                     self._fail(pending, error)
                 else:
-                    self.take(pending, folder)
+                    self.read(pending, folder)
                 if done % 256 == 0:
                     if progress is not None:
                         progress(done, total)
@@ -58,7 +58,7 @@ class ContentIntake:
                         raise over_budget(f"{budget.seconds * 1000:.0f} ms", pending.folder)
         self._scan.pending.clear()
 
-    def take(self, pending: PendingRead, folder: int) -> None:
+    def read(self, pending: PendingRead, folder: int) -> None:
         """Read one file or link of an open folder."""
         try:
             if stat.S_ISLNK(pending.found.st_mode):

@@ -159,7 +159,7 @@ class Rollback:
         try:
             return self._apply(root, body, progress)
         except (OSError, InvalidState) as error:
-            self._take_back(n, root, body, before, error)
+            self._revert(n, root, body, before, error)
             if isinstance(error, OSError) and error.errno in FULL_ERRORS:
                 raise full("the workspace") from error
             raise
@@ -177,7 +177,7 @@ class Rollback:
             applying.finish_folders()
         return applying
 
-    def _take_back(self, n: int, root: int, body: Body, before: WorkspaceTree, error: Exception) -> None:
+    def _revert(self, n: int, root: int, body: Body, before: WorkspaceTree, error: Exception) -> None:
         """Put everything back that a failing restore has moved so far."""
         now = self._snapshots.look()
         touched = set(body.differences())

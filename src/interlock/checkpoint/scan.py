@@ -51,7 +51,7 @@ class PendingRead(Struct):
 class Reader(Protocol):
     """Takes files in as they are met."""
 
-    def take(self, pending: PendingRead, folder: int) -> None:
+    def read(self, pending: PendingRead, folder: int) -> None:
         """One of an open folder."""
 
     def take_known(self, folder: str, name: str, found: os.stat_result) -> bool:
@@ -225,7 +225,7 @@ class WorkspaceScanner:
                 else:
                     if self._read is not None and visit.names is not None:
                         for one in self._scan.pending[pending:]:
-                            self._read.take(one, fd)
+                            self._read.read(one, fd)
                         del self._scan.pending[pending:]
                 self._mind_time(folder)
 

@@ -197,7 +197,7 @@ class Sweep:
                 with no_space(self._store.path):
                     self._rewrite(pack)
             except NoSpace:
-                if not self._squeeze(pack, thin):
+                if not self._repack(pack, thin):
                     break
             if progress is not None:
                 progress(done + 1, len(thin))
@@ -208,7 +208,7 @@ class Sweep:
             self._store.db.execute("DELETE FROM frame WHERE id NOT IN (SELECT frame FROM blob)")
             self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
 
-    def _squeeze(self, pack: int, thin: list[int]) -> bool:
+    def _repack(self, pack: int, thin: list[int]) -> bool:
         """Empty a pack that cannot be rewritten for want of room; False if there is none for that either."""
         remove_strays(self._store)
         self._store.fold_log()

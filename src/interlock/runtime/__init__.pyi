@@ -21,10 +21,10 @@ from .fail_open import Guard as Guard
 from .incidents import Incidents as Incidents
 from .incidents import StoredIncident as StoredIncident
 from .incidents import read_incidents as read_incidents
+from .liveness import LivenessMemory as LivenessMemory
 from .liveness import ModelProbe as ModelProbe
 from .liveness import Probes as Probes
 from .liveness import TerminalReader as TerminalReader
-from .liveness import Watch as Watch
 from .liveness import fuse as fuse
 from .liveness import until_hang as until_hang
 from .log import choose_log as choose_log

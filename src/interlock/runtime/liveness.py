@@ -76,7 +76,7 @@ class Probes(Struct, frozen=True, kw_only=True):
     disk_full: str = ""
 
 
-class Watch(Struct, frozen=True):
+class LivenessMemory(Struct, frozen=True):
     """What is remembered between two looks: when something moved last, and since when the client alone is busy."""
 
     last: Probes | None = None
@@ -86,28 +86,28 @@ class Watch(Struct, frozen=True):
     said: Liveness | None = None
 
 
-def fuse(watch: Watch, seen: Probes, tool_s: float) -> tuple[Watch, Liveness]:
+def fuse(memory: LivenessMemory, seen: Probes, tool_s: float) -> tuple[LivenessMemory, Liveness]:
     """The next memory, and what the run is doing. `tool_s`: how long a tool may be silent."""
-    watch = _remember(watch, seen)
-    word, evidence, question, wedged, since = _judge(watch, seen, tool_s)
-    said, at = watch.said, seen.wall - (seen.now - since)
+    memory = _remember(memory, seen)
+    word, evidence, question, wedged, since = _judge(memory, seen, tool_s)
+    said, at = memory.said, seen.wall - (seen.now - since)
     if seen.parked is not None and word == seen.parked.word:
         now = seen.parked
     elif said is not None and (said.word, said.wedged, said.question) == (word, wedged, question):
         now = Liveness(word, said.since, evidence, question, wedged)
     else:
         now = Liveness(word, at, evidence, question, wedged)
-    return Watch(seen, watch.moved, watch.what, watch.spins, now), now
+    return LivenessMemory(seen, memory.moved, memory.what, memory.spins, now), now
 
 
-def until_hang(watch: Watch, tool_s: float) -> float:
+def until_hang(memory: LivenessMemory, tool_s: float) -> float:
     """Seconds from the last look until a run of which nothing moves meanwhile hangs; no end where it never does."""
-    seen = watch.last
+    seen = memory.last
     if seen is None:
         return math.inf
-    at = [watch.moved + QUIET_S, watch.moved + tool_s]
-    if watch.spins is not None:
-        at.append(watch.spins + QUIET_S)
+    at = [memory.moved + QUIET_S, memory.moved + tool_s]
+    if memory.spins is not None:
+        at.append(memory.spins + QUIET_S)
     if seen.model is not None:
         at += [came + QUIET_S for came in (seen.model.begun, seen.model.byte, seen.model.content) if came is not None]
     return min((each - seen.now for each in at if each > seen.now), default=math.inf)
@@ -116,8 +116,8 @@ def until_hang(watch: Watch, tool_s: float) -> float:
 Judgement = tuple[LivenessWord, str, str | None, WedgedKind | None, float]
 
 
-def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
-    quiet = seen.now - watch.moved
+def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
+    quiet = seen.now - memory.moved
     if seen.parked is not None:
         return seen.parked.word, seen.parked.evidence, seen.parked.question, None, seen.now
     if seen.asked is not None:
@@ -144,19 +144,19 @@ def _judge(watch: Watch, seen: Probes, tool_s: float) -> Judgement:
     if seen.model is not None:
         return _judge_model(seen.model, seen.now)
     if seen.tool is not None:
-        return _judge_tool(watch, seen, seen.tool, quiet, tool_s)
-    if watch.spins is not None and seen.now - watch.spins >= QUIET_S:
-        evidence = f"processor time and nothing else for {seen.now - watch.spins:.0f} s"
-        return "wedged", evidence, None, "client spins", watch.spins
+        return _judge_tool(memory, seen, seen.tool, quiet, tool_s)
+    if memory.spins is not None and seen.now - memory.spins >= QUIET_S:
+        evidence = f"processor time and nothing else for {seen.now - memory.spins:.0f} s"
+        return "wedged", evidence, None, "client spins", memory.spins
     if quiet >= QUIET_S and seen.visible and not seen.proxied:
         # It may be waiting for the model: that is unknown, so nothing is claimed.
-        return "working", f"{watch.what} {quiet:.0f} s ago; its requests are not visible", None, None, watch.moved
+        return "working", f"{memory.what} {quiet:.0f} s ago; its requests are not visible", None, None, memory.moved
     if quiet >= QUIET_S and seen.visible:
         if seen.attended:
-            return "waiting for a person", f"the client has been idle for {quiet:.0f} s", None, None, watch.moved
+            return "waiting for a person", f"the client has been idle for {quiet:.0f} s", None, None, memory.moved
         evidence = f"no step, request, tool, output, input or processor time for {quiet:.0f} s"
-        return "wedged", evidence, None, "client deadlocked", watch.moved
-    return "working", f"{watch.what} {quiet:.0f} s ago", None, None, watch.moved
+        return "wedged", evidence, None, "client deadlocked", memory.moved
+    return "working", f"{memory.what} {quiet:.0f} s ago", None, None, memory.moved
 
 
 def _judge_model(model: ModelProbe, now: float) -> Judgement:
@@ -174,21 +174,21 @@ def _judge_model(model: ModelProbe, now: float) -> Judgement:
     return "waiting for the model", f"the last byte came {now - byte:.0f} s ago", None, None, model.since
 
 
-def _judge_tool(watch: Watch, seen: Probes, tool: str, quiet: float, tool_s: float) -> Judgement:
+def _judge_tool(memory: LivenessMemory, seen: Probes, tool: str, quiet: float, tool_s: float) -> Judgement:
     since = seen.tool_since if seen.tool_since is not None else seen.now
     running = f"{tool}, for {seen.now - since:.0f} s"
     if seen.orphan and quiet >= min(QUIET_S, tool_s):
-        return "wedged", f"{running}: {seen.orphan} is left behind", None, "pipe held by a child", watch.moved
+        return "wedged", f"{running}: {seen.orphan} is left behind", None, "pipe held by a child", memory.moved
     if quiet >= tool_s:
         evidence = f"{running}; no output, input or processor time for {quiet:.0f} s"
-        return "wedged", evidence, None, "tool never ends", watch.moved
-    return "waiting for a tool", f"{running}; {watch.what} {quiet:.0f} s ago", None, None, since
+        return "wedged", evidence, None, "tool never ends", memory.moved
+    return "waiting for a tool", f"{running}; {memory.what} {quiet:.0f} s ago", None, None, since
 
 
-def _remember(watch: Watch, seen: Probes) -> Watch:
-    last = watch.last
+def _remember(memory: LivenessMemory, seen: Probes) -> LivenessMemory:
+    last = memory.last
     if last is None:
-        return Watch(seen, seen.now, watch.what, None, watch.said)
+        return LivenessMemory(seen, seen.now, memory.what, None, memory.said)
     span = max(seen.now - last.now, 1e-3)
     busy = seen.cpu_s - last.cpu_s
     moved = (
@@ -200,11 +200,11 @@ def _remember(watch: Watch, seen: Probes) -> Watch:
         else ""
     )  # fmt: skip
     alone = seen.visible and seen.proxied and seen.tool is None and seen.model is None and not moved
-    spins = watch.spins
+    spins = memory.spins
     if alone and seen.client_cpu_s - last.client_cpu_s >= SPIN * span:
         spins = spins if spins is not None else last.now
     elif moved or busy < SPIN * span:
         spins = None
     if not moved and busy > 0.01 * span and spins is None:
         moved = "processor time was used"
-    return Watch(seen, seen.now if moved else watch.moved, moved or watch.what, spins, watch.said)
+    return LivenessMemory(seen, seen.now if moved else memory.moved, moved or memory.what, spins, memory.said)

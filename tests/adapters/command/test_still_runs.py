@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interlock.adapters.command.monitor import Monitor
-from interlock.adapters.command.selfwatch import SelfWatch
+from interlock.adapters.command.self_monitor import SelfMonitor
 from interlock.adapters.hooks.hook_guardian import HookGuardian
 from interlock.adapters.run_process_tree import HeldTree
 from interlock.adapters.steps.server import StepServer
@@ -46,7 +46,7 @@ def test_what_is_touched_is_looked_at_before_the_next_look_is_due(supervisor: Su
         monitor.close()
 
 
-def look_on(watch: SelfWatch) -> None:
+def look_on(watch: SelfMonitor) -> None:
     """What the monitor does: look as long as something is touched."""
     for _ in range(6):
         if watch.is_touched():
@@ -56,7 +56,7 @@ def look_on(watch: SelfWatch) -> None:
 def test_a_socket_gate_or_journal_that_is_not_what_it_was_is_touched(supervisor: Supervisor, tmp_path: Path) -> None:
     folder, held, path = RunFolder(tmp_path / "runs" / supervisor.run.spec.run_id), HeldTree(), tmp_path / "s"
     with supervisor, listen(path):
-        watch = SelfWatch(supervisor, HookGuardian(supervisor, held), held, folder, contained=False)
+        watch = SelfMonitor(supervisor, HookGuardian(supervisor, held), held, folder, contained=False)
         bound: list[socket.socket] = []
         watch.keep_socket(path, lambda: bound.append(listen(path)))
         look_on(watch)

@@ -92,13 +92,13 @@ def build_enclosure(places: Places, config: Config, foreground: Foreground) -> E
 
     words, fds, fence = wall_around(places, config)
     # The sockets beside that of the steps that lead out of a fence, and their ports inside.
-    doors = (("api", API_PORT), ("egress", EGRESS_PORT))
+    bridged = (("api", API_PORT), ("egress", EGRESS_PORT))
     return Enclosure(
         words=words,
         fds=fds,
         events=foreground.events,
         terminal=foreground.terminal,
-        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in doors) if fence is not None else (),
+        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in bridged) if fence is not None else (),
         write=_landlocked(fence, places) if fence is not None else (),
         scoped="dbus" not in config.contain.allow,
     )

@@ -145,10 +145,10 @@ class _Front:
         self._stored = stored
         self._left = self._find_left() if stored is not None else None
         self._temporary = _make_temporary() if level == "fence" else None
-        self._door = self._open_door() if launch.proxied is not None else None
+        self._proxy_listener = self._open_proxy_listener() if launch.proxied is not None else None
         self._egress = listen(self._steps.with_name("egress")) if level == "fence" else None
         self._api = ""
-        if self._door is not None and launch.proxied is not None:
+        if self._proxy_listener is not None and launch.proxied is not None:
             self._api = address(launch.proxied, self._port, OPENAI)
         self._wired = self._wire()
         begin = BeginRun(
@@ -172,8 +172,8 @@ class _Front:
         )
         self._launched = stored.launched if stored is not None else 0
         self._no_client = False
-        doors = tuple(door for door in (self._door, self._egress) if door is not None)
-        self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *doors), self._events)
+        listeners = tuple(listener for listener in (self._proxy_listener, self._egress) if listener is not None)
+        self._ownership = OwnerProcess(begin, (listen(self._control), listen(self._steps), *listeners), self._events)
         self._person = TerminalApproval(self._folder, self._foreground)
         self._output = self._new_output()
         self._has_folder = False
@@ -223,7 +223,7 @@ class _Front:
                 self._take_over()
             finished = self._loop()
             if self._foreground is not None:
-                self._foreground.take()
+                self._foreground.claim()
             if finished.reason != "COMPLETE":
                 # A full-screen program that was ended leaves the terminal as it had set it.
                 restore_terminal()
@@ -302,7 +302,7 @@ class _Front:
         self._ownership.forget_command()
         self._output = self._new_output()
         if self._foreground is not None:
-            self._foreground.take()
+            self._foreground.claim()
             self._foreground = Foreground(self._events)
             self._person = TerminalApproval(self._folder, self._foreground)
         resume = RESUMPTIONS.get(self._launch.spec.adapter)
@@ -353,7 +353,7 @@ class _Front:
         folder = self._control.with_suffix(".d")
         return RunAddress(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
 
-    def _open_door(self) -> socket.socket:
+    def _open_proxy_listener(self) -> socket.socket:
         """Where the agent asks for the model: a port of this machine, or a socket behind the bridge of a fence."""
         return (
             listen(self._steps.with_name("api"))
@@ -364,10 +364,10 @@ class _Front:
 
     @property
     def _port(self) -> int:
-        if self._door is None:
+        if self._proxy_listener is None:
             return 0
         if self._level != "fence":
-            return int(self._door.getsockname()[1])
+            return int(self._proxy_listener.getsockname()[1])
         from ...contain import API_PORT
 
         return API_PORT
@@ -413,7 +413,7 @@ class _Front:
             "INTERLOCK_GATE": str(self._folder.gate),
             "INTERLOCK_FAIL": "closed" if self._closed else "open",
         }
-        if self._door is not None and self._launch.proxied is not None:
+        if self._proxy_listener is not None and self._launch.proxied is not None:
             environment |= redirect_environment(environment, self._launch.proxied, self._port)
             environment |= replace_keys(environment, self._launch.proxied)
         if self._egress is not None:
@@ -553,10 +553,10 @@ class _Front:
         self._unsupervised_run.say(self._unsupervised)
         if self._unsupervised_run.closed:
             self._end(InterlockError.exit_status, "the command was stopped because runtime.fail is closed")
-        elif self._door is not None:
+        elif self._proxy_listener is not None:
             from ..proxy import relay_without_owner
 
-            self._bare = relay_without_owner(self._door, self._launch.proxied, self._folder.gate)
+            self._bare = relay_without_owner(self._proxy_listener, self._launch.proxied, self._folder.gate)
 
     def _look_alone(self) -> None:
         assert self._unsupervised_run is not None

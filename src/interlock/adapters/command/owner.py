@@ -50,7 +50,7 @@ from ..steps.step_protocol import PRINTING, ProcessAdapter
 from .adoption import adopt
 from .containment_choice import Places, wall_around
 from .left_running import end_left_running
-from .liveness_watch import LivenessWatch
+from .liveness_monitor import LivenessMonitor
 from .monitor import Monitor
 from .owner_messages import (
     ApprovalAsked,
@@ -72,7 +72,7 @@ from .owner_messages import (
     steps_path,
 )
 from .refusals import Refusals
-from .selfwatch import SelfWatch
+from .self_monitor import SelfMonitor
 from .usage_limit_parking import HANG, ParkingLot
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_
 class Owner:
     """One run, from the first message to the last."""
 
-    def __init__(self, begin: BeginRun, control: socket.socket, steps: socket.socket, *doors: socket.socket) -> None:
+    def __init__(
+        self, begin: BeginRun, control: socket.socket, steps: socket.socket, *listeners: socket.socket
+    ) -> None:
         self._begin = begin
         self._choice = ModelChoice(Models.from_config(begin.config).aliases if begin.proxied is not None else None)
         self._rewind = Rewind()
@@ -121,7 +123,7 @@ class Owner:
             settings=tuple(map(Path, begin.settings)),
             expects_hooks=begin.expects_hooks,
         )
-        self._watch = self._make_watch()
+        self._watch = self._make_monitor()
         self._hooks = self._steps.hooks = HookExchange(self._steps.numbering, new_dialects(), self._guardian)
         self.parking = ParkingLot(
             self._supervisor,
@@ -134,12 +136,12 @@ class Owner:
             lacks=begin.lacks,
         )
         self._hooks.on_limit, self._hooks.on_answer = self.parking.see_words, self.parking.answered
-        self._proxy = self._make_proxy(doors[0] if begin.proxied is not None and doors else None)
+        self._proxy = self._make_proxy(listeners[0] if begin.proxied is not None and listeners else None)
         self._refusals = Refusals(self._supervisor, fenced=begin.fenced)
         if begin.contained:
             self._supervisor.on_result = self._refusals.note_result
-        self._egress = self._make_egress(doors[-1]) if begin.fenced else None
-        self._liveness = LivenessWatch(
+        self._egress = self._make_egress(listeners[-1]) if begin.fenced else None
+        self._liveness = LivenessMonitor(
             self._supervisor,
             self._folder,
             self.held,
@@ -359,9 +361,9 @@ class Owner:
         self._guardian.look()
         self._watch.look()
 
-    def _make_watch(self) -> SelfWatch:
+    def _make_monitor(self) -> SelfMonitor:
         late = late_places(self._begin.config.contain.allow) if self._begin.contained else ()
-        watch = SelfWatch(
+        watch = SelfMonitor(
             self._supervisor,
             self._guardian,
             self.held,
@@ -428,16 +430,16 @@ class Owner:
             return ProxyAdapter(self._choice, self._rewind)
         return SwitchingAdapter(adapter, self._choice, self._rewind)
 
-    def _make_proxy(self, door: socket.socket | None) -> Proxy | None:
+    def _make_proxy(self, listener: socket.socket | None) -> Proxy | None:
         """Before the model's API; where hooks tell the steps, it leaves those to them, and tokens where they can."""
         proxied = self._begin.proxied
-        if proxied is None or door is None:
+        if proxied is None or listener is None:
             return None
         from ..proxy.proxy import Proxy
 
         hooked = dialect_named(self._begin.spec.adapter)
         proxy = Proxy(
-            door,
+            listener,
             self._steps.numbering,
             proxied,
             choice=self._choice,
@@ -448,13 +450,13 @@ class Owner:
         proxy.on_limit, proxy.on_answer = self.parking.see, self.parking.answered
         return proxy
 
-    def _make_egress(self, door: socket.socket) -> Egress:
+    def _make_egress(self, listener: socket.socket) -> Egress:
         """The only way out of a fence."""
         from ..proxy.egress import Egress
 
         proxied = self._begin.proxied
         hosts = parse_hosts(self._begin.config.contain.hosts, proxied.hosts if proxied else ())
-        return Egress(door, hosts, self._refusals.note_host)
+        return Egress(listener, hosts, self._refusals.note_host)
 
     def _keep_own_work(self) -> None:
         """What has no checkpoint after it yet: all that a silent process does, and a call that is under way."""
@@ -541,14 +543,14 @@ def main() -> None:
     handles = receive_sockets(front)
     if not handles:
         return
-    control, steps, *doors = handles
+    control, steps, *listeners = handles
     channel = Channel(front)
     line = channel.receive()
     if line is None:
         return
     begin = from_json(line, BeginRun)
     try:
-        owner = Owner(begin, control, steps, *doors)
+        owner = Owner(begin, control, steps, *listeners)
         owner.start()
     except InterlockError as error:
         channel.send(OwnerFailed(error.what, error.where, error.todo, error.exit_status))

@@ -112,7 +112,7 @@ class WarmRequest:
         os.close(folder)
         os.close(request)
 
-    def take(self) -> WarmOwner | None:
+    def claim(self) -> WarmOwner | None:
         """The owner; None if we were refused it, or its process was ended, or takes too long."""
         with self._asked, contextlib.suppress(OSError):
             answer, handles, _, _ = socket.recv_fds(self._asked, 512, 1)
@@ -184,7 +184,7 @@ def take_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
     """The owner that was started early, once."""
     global _early
     taken, _early = _early, None
-    return taken.take() if isinstance(taken, WarmRequest) else taken
+    return taken.claim() if isinstance(taken, WarmRequest) else taken
 
 
 def discard_early() -> None:

@@ -67,7 +67,7 @@ class Foreground:
             return self._terminal >= 0 and self._group is not None and os.tcgetpgrp(self._terminal) == self._group
         return False
 
-    def take(self) -> None:
+    def claim(self) -> None:
         """Have the terminal back, where the command has it."""
         with contextlib.suppress(OSError):
             if self.is_given():
@@ -78,7 +78,7 @@ class Foreground:
         """Have the terminal for a question; a command that reads from it meanwhile waits."""
         try:
             with self._asking:
-                self.take()
+                self.claim()
                 yield
         finally:
             self.give()

@@ -1,4 +1,4 @@
-"""LivenessWatch: looks at a run, says in one word what it is doing, and has a run that hangs answered."""
+"""LivenessMonitor: looks at a run, says in one word what it is doing, and has a run that hangs answered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...journal import RunFolder
 from ...journal_records import LivenessRecord, UnwedgeRecord
 from ...output import OutputReader
 from ...redact import redact_text
-from ...runtime import ModelProbe, Probes, Supervisor, Watch, fuse, until_hang
+from ...runtime import LivenessMemory, ModelProbe, Probes, Supervisor, fuse, until_hang
 from ..run_process_tree import HeldTree
 from .hang_answers import HangAnswers
 from .probes import ProbeReader, question_on
@@ -40,7 +40,7 @@ STEP_S = 60.0
 HUNG = "the owner of the run did not answer for 40 s"
 
 
-class LivenessWatch:
+class LivenessMonitor:
     """For one run; `look` is called by the monitor, `due_s` after the last time at the latest."""
 
     def __init__(
@@ -50,7 +50,7 @@ class LivenessWatch:
         self._traffic = traffic
         self._output = OutputReader(folder.output)
         self._rules = supervisor.config.unattended
-        self._watch = Watch()
+        self._memory = LivenessMemory()
         self._reader = ProbeReader()
         self._is_first = True
         self._next = 0.0
@@ -72,8 +72,8 @@ class LivenessWatch:
         if run.ended:
             return
         seen = self._probe(now)
-        self._watch, liveness = fuse(self._watch, seen, tool_s := self._rules.tool_minutes * 60)
-        self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._watch, tool_s) + MARGIN_S
+        self._memory, liveness = fuse(self._memory, seen, tool_s := self._rules.tool_minutes * 60)
+        self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._memory, tool_s) + MARGIN_S
         self._next = now + min(LOOK_S, self.due_s)
         first, self._is_first = self._is_first, False
         if first and self._reader.unsure:

@@ -1,4 +1,4 @@
-"""SelfWatch: looks after what supervision needs: sockets, gate, checkpoints, cgroup. Mends what can be mended."""
+"""SelfMonitor: looks after what supervision needs: sockets, gate, checkpoints, cgroup. Mends what can be mended."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..run_process_tree import HeldTree
 log = logging.getLogger("interlock")
 
 
-class SelfWatch:
+class SelfMonitor:
     """For one run, asked twice a second. `contained`: what it notices outside the wall was not the agent's doing."""
 
     def __init__(
