@@ -81,11 +81,6 @@ class Redactor:
         # Unlike a set, one pattern is found even where the search runs out of memory: by a slower one.
         self._any = re2.compile(_one_of((*shapes, NAMED_HINT)), _options())
 
-    @functools.cached_property
-    def _which(self) -> Any:
-        # The last one always matches: an answer without it means that the search itself has failed.
-        return _search_set([*(family.any_of for family in self._families), ""])
-
     def suspects(self, text: bytes) -> bool:
         """Whether a text, in UTF-8, may hold a secret: cheap, and false for most texts."""
         return self._any.search(text) is not None
@@ -180,26 +175,31 @@ class Redactor:
     def _candidates(self, text: bytes) -> list[Find]:
         if not self.suspects(text):
             return []
-        hits = self._which.Match(text)
-        families = [self._families[hit] for hit in sorted(hits)[:-1]] if hits else self._families
-        return [rule for family in families for rule in family.worth(text)]
+        return [rule for family in self._families for rule in family.worth(text)]
 
 
 class _Family:
-    """Rules of one kind. A set of all rules would have too many combinations of half-read hints.
+    """Rules of one kind. A set of all rules, or of all kinds, would have too many combinations of half-read hints.
 
     `any_of` matches where one of them may find something; each of `hints` then says whether its rule may.
     """
 
     def __init__(self, any_of: str, hints: list[str], rules: list[Find]) -> None:
-        self.any_of, self._hints, self._rules = any_of, hints, rules
+        self._any_of, self._hints, self._rules = any_of, hints, rules
+
+    @functools.cached_property
+    def _any(self) -> Any:
+        return re2.compile(self._any_of, _options())
 
     @functools.cached_property
     def _each(self) -> Any:
+        # The last one always matches: an answer without it means that the search itself has failed.
         return _search_set([*self._hints, ""])
 
     def worth(self, text: bytes) -> list[Find]:
         """The rules that are worth trying, in their order."""
+        if self._any.search(text) is None:
+            return []
         hits = self._each.Match(text)
         return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
 
