@@ -11,7 +11,7 @@ from interlock.config.schema import EmergencyStop, Interventions, SoftCorrection
 from interlock.core import EVERY_CAPABILITY, LADDER, Inject, Intervention, Issue, Message, RunState, Spend, Stuck
 from interlock.decide import Controller, ControllerState, Observed, Sighting
 from interlock.decide.episode import Episode
-from interlock.decide.episode_tracking import follow, start_rung
+from interlock.decide.episode_tracking import follow, start_rung, strongest
 from interlock.decide.ladder import TOP, Ladder, Rung
 from interlock.decide.state import MOST_EPISODES, Pace, TypeState
 from interlock.intervene import Continue, Custom
@@ -167,6 +167,22 @@ def test_what_is_off_or_cannot_be_applied_is_said_once():
     assert (rung.reasons, rung.applicable) == (("mine needs inject and stop",), False)
     rollback = Ladder(Interventions(), EVERY_CAPABILITY).at(3, found(), restorable=False, reachable=False)
     assert rollback.reasons == ("checkpoint_rollback needs a workspace that can be restored",)
+
+
+def test_an_own_intervention_at_the_top_comes_before_a_person_and_a_stop_unless_something_is_missing():
+    own = Custom("mine", frozenset({"loop"}), TOP, lambda *_: Continue(), needs=frozenset({"stop"}))  # type: ignore[call-arg]
+    ladder = Ladder(Interventions(), EVERY_CAPABILITY, (own,))
+    assert ladder.top(found(), reachable=True) == Rung(TOP, "mine", (), own)
+    assert ladder.top(found("goal_drift"), reachable=False) == Rung(TOP, LADDER[TOP], ())
+    unable = Ladder(Interventions(), EVERY_CAPABILITY - {"stop"}, (own,))
+    assert unable.top(found(), reachable=True).pause
+
+
+@pytest.mark.parametrize("weaker", range(1, 5))
+def test_of_several_signs_the_strongest_counts(weaker):
+    order = ["solved", "better", "again", "changed", "clear"]
+    assert strongest(order[: weaker - 1 : -1]) == order[weaker]
+    assert strongest([]) is None
 
 
 def test_the_time_of_a_call_is_the_median():

@@ -20,7 +20,7 @@ from interlock.config.schema import Budget, BudgetMatch, Hub
 from interlock.core import ManualClock, RunSpec, Spend, Usage
 from interlock.journal import Store
 from interlock.journal.budget_ledger import Amount, Booking, BudgetLedger, Page, book, period_of
-from interlock.link import hub_ledger
+from interlock.link import hub_connect, hub_ledger, hub_session
 from interlock.link.hub_ledger import HubLedger
 from interlock.report.budgets import read_budgets
 from interlock.runtime import Supervisor
@@ -90,7 +90,9 @@ def test_twenty_runs_on_one_machine_with_kills_do_not_overspend(tmp_path: Path) 
 
 def test_twenty_runs_of_two_machines_on_a_hub_do_not_overspend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # A machine whose hub does not respond in time counts for itself; a loaded one has to wait for it here.
-    monkeypatch.setattr(hub_ledger, "ANSWER_S", 100.0)
+    for module, name in ((hub_ledger, "ANSWER_S"), (hub_session, "ANSWER_S"), (hub_connect, "CONNECT_S")):
+        monkeypatch.setattr(module, name, 100.0)
+    monkeypatch.setattr(hub_ledger, "AGAIN_S", 0.0)
     with Broker(tmp_path / "hub") as broker:
         spent = spend_together([tmp_path / "one", tmp_path / "two"], broker.url, tmp_path / "report")
         assert MOST - RUNS * STEP <= spent <= MOST + RUNS * STEP

@@ -54,10 +54,10 @@ class PendingResult:
         self._answer = answer
         self.given_up = False
 
-    def poll(self) -> object | None:
-        """The answer, if it has come; None while it has not, or when it was an error."""
+    def poll(self, wait_s: float = 0.0) -> object | None:
+        """The answer, if it comes within that time; None while it has not, or when it was an error."""
         try:
-            answer, error = self._answer.get_nowait()
+            answer, error = self._answer.get(block=wait_s > 0, timeout=max(wait_s, 0.0))
         except queue.Empty:
             return None
         self.given_up = error is not None

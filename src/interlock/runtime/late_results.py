@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 Take = Callable[[StepRecord, StepOutcome], None]
 Describe = Callable[[Sequence["Episode"]], list[EpisodeRecord]]
+
+LAST_WAIT_S = 2.0
+"""How long the end of a run waits for outcomes that are late."""
 
 
 class LateResults:
@@ -67,18 +71,31 @@ class LateResults:
         for opinion in self._judge.drain() if self._judge is not None else ():
             self._pipeline.heed(opinion)
             self._run.record(opinion)
+        self.record_late()
+
+    def record_late(self, wait_s: float = 0.0) -> bool:
+        """Record the steps whose outcome has come, waiting for all of them together; False where one is missing."""
+        until = time.monotonic() + wait_s
         while self._late:
             record, late = self._late[0]
-            answer = late.poll()
+            answer = late.poll(until - time.monotonic() if wait_s else 0.0)
+            if answer is None and not late.given_up:
+                return False
+            del self._late[0]
             if isinstance(answer, Observation) and answer.judgement is not None:
                 self._record_and_act(replace(record, review=answer.review), answer.judgement)
             elif isinstance(answer, StepOutcome):
                 self._record_and_act(record, answer)
-            elif answer is not None or late.given_up:
-                self._run.record(replace(record, unobserved=True))
             else:
-                return
-            self._late.pop(0)
+                self._run.record(replace(record, unobserved=True))
+        return True
+
+    def settle(self) -> None:
+        """Before the run ends: no step is lost; one whose outcome does not come soon is recorded without it."""
+        if not self.record_late(LAST_WAIT_S):
+            for record, _ in self._late:
+                self._run.record(replace(record, unobserved=True))
+            self._late.clear()
 
     def close(self) -> None:
         """Nothing is waited for any more."""

@@ -178,6 +178,7 @@ class Supervisor(StepClient):
             message = self._guard.part("contract", self.check_done, "")
         reason = "ERROR" if error is not None else "UNPROVEN" if message else "COMPLETE"
         with self._lock:
+            self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=True, by_itself=error is None and self.run.reason is None)
         # A journal that cannot be written is our trouble, not that of the agent's code around us.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
@@ -239,6 +240,7 @@ class Supervisor(StepClient):
             except PartFailed as broken:
                 return self._broken(broken, StepRecord(step, absent=absent), ran=True)
             assert seen.judgement is not None
+            self.late_results.record_late()
             works = step.kind == "tool_result" and may_change(review)
             goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
             if works and goes_back:
@@ -316,6 +318,7 @@ class Supervisor(StepClient):
         if reason not in reasons:
             raise ValueError(f"a run cannot end as {status!r} with the reason {reason!r}; known: {', '.join(reasons)}")
         with self._lock:
+            self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=False, by_itself=status == "done" and self.run.reason is None)
             if self.run.reason is None:
                 self.run.end(status, reason, message)
@@ -381,6 +384,7 @@ class Supervisor(StepClient):
                 )
         except PartFailed as broken:
             return self._broken(broken, record)
+        self.late_results.record_late()
         self._record_and_act(record, judgement)
         return self._standing(decision, before=True)
 
