@@ -25,7 +25,7 @@ from interlock.gui import (
 from interlock.gui import watcher as watching_module
 from interlock.gui.analyzer.evidence import ScreenSituation
 from interlock.gui.assembly import Screen as DisplayScreen
-from interlock.gui.assembly import ScreenWatch
+from interlock.gui.assembly import ScreenMonitor
 from interlock.gui.screen_supervision import NoRun
 from interlock.gui.watcher import Watching, watch_display
 from interlock.journal import JournalReader, open_store
@@ -219,9 +219,9 @@ def scripted_watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def display(name: str | None) -> Iterator[DisplayScreen]:
         yield DisplayScreen(display=":none")
 
-    def assemble(screen: DisplayScreen, config: Gui, *, run: Any, **_: object) -> ScreenWatch:
+    def assemble(screen: DisplayScreen, config: Gui, *, run: Any, **_: object) -> ScreenMonitor:
         watch = InterventionOrchestrator(config, SameScreen(), Verdicts(DIALOG), RaisingSteps(), run=run)
-        return ScreenWatch(watch, None, None)  # type: ignore[arg-type]
+        return ScreenMonitor(watch, None, None)  # type: ignore[arg-type]
 
     monkeypatch.setattr(watching_module, "open_display", display)
     monkeypatch.setattr(watching_module, "assemble", assemble)

@@ -149,7 +149,7 @@ def test_a_cancel_overtakes_and_nothing_else_does() -> None:
     queue: RequestQueue[str] = RequestQueue()
     for command in ("resume", "pause", "cancel"):
         assert queue.put(make(command, id=command), "a", command)
-    assert [queue.take(), queue.take(), queue.take(), queue.take()] == ["cancel", "resume", "pause", None]
+    assert [queue.pop(), queue.pop(), queue.pop(), queue.pop()] == ["cancel", "resume", "pause", None]
 
 
 def test_one_sender_cannot_fill_the_queue_for_the_others() -> None:

@@ -1,4 +1,4 @@
-"""The border: steps come in redacted, bounded and fit to be written."""
+"""StepRedactor: steps come in redacted, bounded and fit to be written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.runtime.innocent_lines import INNOCENT
 from tests.runtime.secret_samples import samples
 
 SAMPLES = samples()
-border = StepRedactor()
+redactor = StepRedactor()
 
 
 def step(content: str = "", **fields: object) -> Step:
@@ -40,10 +40,10 @@ def test_a_secret_does_not_pass_in_any_part_of_a_step(name: str, text: str, secr
         call(edits=[{"path": "a.py", "new": text}], deep={"a": {"b": ["x", text]}}),
         step("ok", kind="tool_result", tool=Tool(name), error=False, agent=line, usage=Usage(1, 2)),
     ):
-        admitted = msgspec.json.encode(border.redact(given_step)).decode()
+        admitted = msgspec.json.encode(redactor.redact(given_step)).decode()
         escaped = msgspec.json.encode(secret).decode()[1:-1]
         assert given_step.agent is not None or (secret not in admitted and escaped not in admitted)
-        assert border.redact(border.redact(given_step)) == border.redact(given_step)
+        assert redactor.redact(redactor.redact(given_step)) == redactor.redact(given_step)
 
 
 def test_no_secret_reaches_the_files_of_a_journal(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_no_secret_reaches_the_files_of_a_journal(tmp_path: Path) -> None:
     with Journal.open(folder) as journal:
         for index, (_, text, _) in enumerate(SAMPLES):
             for raw in (step(text), call(command=text)):
-                admitted = border.redact(msgspec.structs.replace(raw, index=index))
+                admitted = redactor.redact(msgspec.structs.replace(raw, index=index))
                 journal.append([JournalEntry("step", admitted)], durable=True)
         written = b"".join(path.read_bytes() for path in folder.path.glob("journal.db*"))
     written += folder.journal.read_bytes()
@@ -63,7 +63,7 @@ def test_no_secret_reaches_the_files_of_a_journal(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", INNOCENT)
 def test_an_ordinary_step_passes_as_the_very_same_object_or_an_equal_one(line: str) -> None:
     for given_step in (step(line), call(command=line, cwd="/tmp", timeout=5, flags=[True, None, 1.5])):
-        assert border.redact(given_step) == given_step
+        assert redactor.redact(given_step) == given_step
 
 
 def test_a_step_with_nothing_to_look_at_is_not_copied() -> None:
@@ -75,7 +75,7 @@ def test_a_step_with_nothing_to_look_at_is_not_copied() -> None:
         agent="main",
         model="opus",
     )
-    assert border.redact(given_step) is given_step
+    assert redactor.redact(given_step) is given_step
 
 
 @pytest.mark.parametrize(
@@ -88,12 +88,12 @@ def test_a_step_with_nothing_to_look_at_is_not_copied() -> None:
     ],
 )
 def test_a_usage_that_cannot_be_added_up_lowers_no_sum_and_breaks_none(told: Usage, counts: Usage) -> None:
-    assert border.redact(step("said", usage=told)).usage == counts
+    assert redactor.redact(step("said", usage=told)).usage == counts
 
 
 def test_long_content_keeps_its_beginning_and_its_end() -> None:
     text = "start " + "x" * 200_000 + " end"
-    content = border.redact(step(text)).content
+    content = redactor.redact(step(text)).content
     assert len(content) <= CONTENT
     assert content.startswith("start ") and content.endswith(" end")
     missing = len(text) - (len(content) - len(content[content.index("\n[...") : content.index("...]\n") + 5]))
@@ -102,7 +102,7 @@ def test_long_content_keeps_its_beginning_and_its_end() -> None:
 
 def test_huge_content_is_cut_before_it_is_searched_and_counts_all_that_is_missing() -> None:
     text = "DB_PASSWORD=hunter2\n" + "y" * 5_000_000 + "\nAPI_SECRET=hunter3\n"
-    content = border.redact(step(text)).content
+    content = redactor.redact(step(text)).content
     assert len(content) <= CONTENT and "hunter" not in content
     kept = len(content.split("\n[...")[0]) + len(content.split("...]\n")[1])
     missing = int(content.split("[... ")[1].split(" ")[0].replace(",", ""))
@@ -112,7 +112,7 @@ def test_huge_content_is_cut_before_it_is_searched_and_counts_all_that_is_missin
 def test_a_secret_across_the_cut_is_gone_before_the_cut() -> None:
     secret = "ghp_" + "a1B2" * 9
     for at in range(CONTENT * 3 // 4 - 100, CONTENT * 3 // 4 + 1, 3):
-        content = border.redact(step("x" * at + " " + secret + " " + "y" * CONTENT)).content
+        content = redactor.redact(step("x" * at + " " + secret + " " + "y" * CONTENT)).content
         assert "a1B2" not in content and len(content) <= CONTENT
 
 
@@ -120,7 +120,7 @@ def test_arguments_are_bounded_text_by_text_in_depth_and_in_all() -> None:
     deep: dict[str, object] = {"leaf": 1}
     for _ in range(100):
         deep = {"a": deep}
-    arguments = border.redact(call(text="x" * 50_000, deep=deep, many=["y" * 10_000] * 50, after="z")).tool
+    arguments = redactor.redact(call(text="x" * 50_000, deep=deep, many=["y" * 10_000] * 50, after="z")).tool
     assert arguments is not None
     raw = msgspec.json.encode(arguments.arguments)
     assert len(str(arguments.arguments["text"])) <= TEXT
@@ -132,7 +132,7 @@ def test_arguments_are_bounded_text_by_text_in_depth_and_in_all() -> None:
 def test_a_dictionary_that_holds_itself_comes_to_an_end() -> None:
     loop: dict[str, object] = {}
     loop["self"] = loop
-    admitted = border.redact(call(loop=loop))
+    admitted = redactor.redact(call(loop=loop))
     assert b"[cut]" in msgspec.json.encode(admitted)
 
 
@@ -148,7 +148,7 @@ def test_values_that_are_no_json_become_text() -> None:
         "path": Path("/a"),
         "numbers": {1: "one"},
     }
-    admitted = border.redact(call(**arguments))
+    admitted = redactor.redact(call(**arguments))
     assert admitted.tool is not None
     assert admitted.tool.arguments == {
         "bytes": "password=[redacted:password]\n",
@@ -162,7 +162,7 @@ def test_values_that_are_no_json_become_text() -> None:
 
 def test_lone_surrogates_are_replaced_everywhere() -> None:
     bad = os.fsdecode(b"caf\xe9") + "\ud83d\ude00"
-    admitted = border.redact(
+    admitted = redactor.redact(
         step(bad, tool=Tool(bad, {bad: [bad]}, bad), agent=bad, model=bad, paths=Paths(read=(bad,)))
     )
     raw = msgspec.json.encode(admitted)
@@ -172,7 +172,9 @@ def test_lone_surrogates_are_replaced_everywhere() -> None:
 
 def test_names_stay_on_one_line_and_steer_no_terminal() -> None:
     nasty = "a\x1b[31mb\nc\x07\u202ed\u2028e\x9b"
-    admitted = border.redact(step(nasty, tool=Tool(nasty, {}, nasty), agent=nasty, model=nasty, paths=Paths((nasty,))))
+    admitted = redactor.redact(
+        step(nasty, tool=Tool(nasty, {}, nasty), agent=nasty, model=nasty, paths=Paths((nasty,)))
+    )
     assert admitted.tool is not None and admitted.paths is not None
     for name in (admitted.tool.name, admitted.tool.call_id, admitted.agent, admitted.model, admitted.paths.read[0]):
         assert name == "a[31mb cde"
@@ -183,12 +185,12 @@ def test_paths_stay_readable() -> None:
     paths = Paths(
         read=("/home/me/secrets/token.txt", "src/password_reset.py"), written=("~/.env",), deleted=("a" * 600,)
     )
-    assert border.redact(step("x" * 70_000, paths=paths)).paths == paths
+    assert redactor.redact(step("x" * 70_000, paths=paths)).paths == paths
 
 
 def test_a_line_is_cut_to_its_limit() -> None:
     assert one_line("x" * 600, 10) == "x" * 9 + "…"
-    assert border.redact_line("run with sk-ant-" + "a1" * 20 + "\n") == "run with [redacted:anthropic_key] "
+    assert redactor.redact_line("run with sk-ant-" + "a1" * 20 + "\n") == "run with [redacted:anthropic_key] "
     assert cut("abcdef", 3) == "abc"
 
 
@@ -213,8 +215,8 @@ contents = st.lists(
 def test_whatever_comes_is_admitted_once_and_for_all(
     content: str, arguments: dict[str, object], agent: str | None
 ) -> None:
-    admitted = border.redact(step(content, tool=Tool("t", arguments), agent=agent))
-    assert border.redact(admitted) == admitted
+    admitted = redactor.redact(step(content, tool=Tool("t", arguments), agent=agent))
+    assert redactor.redact(admitted) == admitted
     assert msgspec.json.decode(msgspec.json.encode(admitted), type=Step) == admitted
     assert len(admitted.content) <= CONTENT
 
@@ -224,13 +226,13 @@ def test_whatever_comes_is_admitted_once_and_for_all(
 def test_long_steps_are_admitted_once_and_for_all(content: str, length: int) -> None:
     filler = "all is well here, and the tests are green\n" * 20
     text = ((content + filler) * (length // len(filler) + 1))[:length]
-    for admitted in (border.redact(call(text=text, list=[text] * 9)), border.redact(step(text))):
-        assert border.redact(admitted) == admitted
+    for admitted in (redactor.redact(call(text=text, list=[text] * 9)), redactor.redact(step(text))):
+        assert redactor.redact(admitted) == admitted
         assert len(admitted.content) <= CONTENT
 
 
 def test_numbers_that_json_does_not_know_become_text() -> None:
-    admitted = border.redact(call(a=float("inf"), b=float("nan"), c=2**70, d=1.5, e=-3, f=1 << 100_000)).tool
+    admitted = redactor.redact(call(a=float("inf"), b=float("nan"), c=2**70, d=1.5, e=-3, f=1 << 100_000)).tool
     assert admitted is not None
     assert len(str(admitted.arguments.pop("f"))) < 1000
     assert admitted.arguments == {"a": "inf", "b": "nan", "c": hex(2**70), "d": 1.5, "e": -3}

@@ -15,7 +15,7 @@ from interlock.report import RunRow
 from interlock.runtime.approvals import Approvals
 from interlock.tui import RunSource, Top
 from interlock.tui.fleet_page import FleetPage
-from interlock.tui.listing import Listing
+from interlock.tui.row_list import RowList
 
 from .looking import Seat, watch
 from .stage import Stage, healthy, staged, work
@@ -91,9 +91,9 @@ async def settled(seat: Seat) -> None:
     fleet = seat.app.screen_stack[1]
     assert isinstance(fleet, FleetPage)
     await seat.until(lambda: all(row.spark for row in fleet.rows if row.steps), "how well each run goes")
-    for listing in seat.app.screen.query(Listing):
+    for row_list in seat.app.screen.query(RowList):
         # How long the bar is depends on records that nobody sees.
-        listing.styles.scrollbar_size_vertical = 0
+        row_list.styles.scrollbar_size_vertical = 0
     before, same = "", 0
     while same < 8:
         await seat.pilot.pause(0.03)

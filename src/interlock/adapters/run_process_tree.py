@@ -17,10 +17,10 @@ STARTING_S = 5.0
 
 
 class HeldTree:
-    """Nothing to hold until `take`. A process that tells its steps is held at its next one; a silent one is frozen.
+    """Holds a run's processes, known from `attach` on: at the next step if they report steps, else frozen.
 
     `not_held` has the limits, in words, that this machine cannot enforce.
-    If one is `expected`, `take` is sure to come soon: a restore waits for it.
+    If one is `expected`, `attach` is sure to come soon: a restore waits for it.
     `on_frozen` is called while it stands still for a restore: what has no checkpoint after it yet is kept then.
     """
 
@@ -43,7 +43,7 @@ class HeldTree:
 
     @property
     def client(self) -> int:
-        """The agent client's process: the command's own, or the first one behind a wall; -1 if there is none."""
+        """The agent client's process: the command's own, or the first one in the sandbox; -1 if there is none."""
         return self.client_among(self._tree.pids() if self._tree is not None else ())
 
     def client_among(self, pids: tuple[int, ...]) -> int:
@@ -120,7 +120,7 @@ class HeldTree:
                     self._tree.thaw()
 
     def limit(self, limits: Limits) -> str:
-        """Hold it to memory, process and CPU limits; returns who sees to each."""
+        """Apply memory, process and CPU limits; returns, in words, what enforces each."""
         with self._lock:
             self._limits = limits
             held = self._tree.limit(limits) if self._tree is not None else ()

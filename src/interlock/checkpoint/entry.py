@@ -1,4 +1,4 @@
-"""TreeEntry: what a checkpoint knows of one path."""
+"""TreeEntry: the state of one path in a checkpoint."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SPARSE = b"\x01"
 
 
 class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
-    """One path: what it is, and the identity by which an unchanged one is known without reading it.
+    """One path: its state, and the metadata that shows that it is unchanged without reading it.
 
     `data` is the digest of a file, the target of a link, nothing for a folder. `owner` is uid << 32 | gid.
     A `ctime_ns` of 0 means: too fresh to be trusted, read it again next time.

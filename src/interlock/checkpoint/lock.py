@@ -95,7 +95,7 @@ def operation(store: Path, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
     fd = os.open(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _acquire(fd, store, what, wait_s)
-        # Who holds it is only shown to those who wait; a full disk is no reason to fail.
+        # Who holds it is only shown to those who wait; a full disk is not a reason to fail.
         # Written over, not cut first: ext4 would wait for the disk then.
         with suppress(OSError):
             os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)).ljust(os.fstat(fd).st_size), 0)

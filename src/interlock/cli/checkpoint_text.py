@@ -80,7 +80,7 @@ def print_checkpoint(console: Console, info: CheckpointInfo) -> None:
 
 
 def print_changes(console: Console, changes: Sequence[Change], *, everything: bool = False) -> None:
-    """One line a change; many are counted in the end."""
+    """Print one line per change; beyond a limit, only the number of the rest."""
     shown = changes if everything else changes[:SHOWN]
     for change in shown:
         sign, style = _SIGNS[change.kind]
@@ -90,7 +90,7 @@ def print_changes(console: Console, changes: Sequence[Change], *, everything: bo
 
 
 def print_plan(console: Console, plan: RestorePlan) -> None:
-    """What a rollback would do."""
+    """Print what a rollback would do."""
     console.print(
         Text(f"Rolling back to {plan.checkpoint} changes {many(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
     )
@@ -105,7 +105,7 @@ def print_plan(console: Console, plan: RestorePlan) -> None:
 
 
 def print_restored(console: Console, done: Restored, what: str, said: RestorePlan | None = None) -> None:
-    """What a rollback did; what the plan had said it would leave alone is not said again."""
+    """Print the result of a rollback, without the skipped paths that the plan has already listed."""
     console.print(Text(f"{what}: {many(len(done.changed), 'path')} changed, {_verified(done)}."))
     print_left(console, [left for left in done.left_alone if said is None or left not in said.left_alone])
     for wrong in done.wrong:

@@ -1,4 +1,4 @@
-"""What a shell offers when Tab is pressed: the names of runs and incidents."""
+"""Shell completion: the names of runs and incidents."""
 
 from __future__ import annotations
 

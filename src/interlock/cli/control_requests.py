@@ -1,4 +1,4 @@
-"""What pause, resume, cancel, escalate, approve and reject share: which runs, one request each, and the result."""
+"""Shared by pause, resume, cancel, escalate, approve and reject: which runs, one request each, and the result."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def exit_with(command: Callable[[], object]) -> NoReturn:
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
     except OSError as error:
-        # The disk, the current folder, or the output is gone: that is no bug of ours, and one line says it.
+        # The disk, the current folder, or the output is gone: not a bug of ours, and one line is enough.
         where = f"{error.filename}: " if error.filename else ""
         say_error(f"{where}{error.strerror or error}. Check the disk, the folder and the permissions")
         raise SystemExit(4) from None

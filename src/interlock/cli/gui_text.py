@@ -22,7 +22,7 @@ DIFF_LINES = 20
 
 
 def print_event(console: Console, event: InterventionEvent) -> None:
-    """One look in one line."""
+    """Print one event of a GUI session on one line."""
     at = datetime.fromtimestamp(event.timestamp).strftime("%H:%M:%S")
     status, outcome = event.status.value, event.outcome
     line = Text.assemble((f"{at}  ", "dim"), (f"{status:<10}", STATUS.get(status, "")), f" {event.confidence:.2f}  ")

@@ -1,4 +1,4 @@
-"""interlock mute: a false alarm stays quiet from now on."""
+"""interlock mute: silence a false alarm."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def mute(
     if json:
         print_json({"project": str(project), "muted": sorted(muted)})
     elif finding is not None:
-        say(f"{key} is {'heard again' if remove else 'quiet from now on'} in {project}.")
+        say(f"{key} {'unmuted' if remove else 'muted'} in {project}.")
     else:
         say("\n".join(sorted(muted)) or f"Nothing is muted in {project}.")
 
@@ -71,8 +71,7 @@ def _key_of(finding: str, run: str | None) -> str:
 
 
 def _muted_key(finding: str, run: str | None, muted: frozenset[str]) -> str:
-    """What is to be heard again: it has to be quiet now."""
-
+    """The key to unmute; refused if it is not muted."""
     key = finding if finding in muted else _seen(run).get(finding, finding)
     if key not in muted:
         raise BadInput(f"{finding!r} is not muted here", todo=_nearest(finding, muted, muted))

@@ -1,4 +1,4 @@
-"""What every command says things with: JSON on stdout for machines, one clear line on stderr for errors."""
+"""Output of every command: JSON on stdout for machines, one clear line on stderr for errors."""
 
 from __future__ import annotations
 

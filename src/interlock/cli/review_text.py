@@ -1,4 +1,4 @@
-"""What review shows to people."""
+"""The text output of review."""
 
 from __future__ import annotations
 

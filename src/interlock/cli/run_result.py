@@ -57,10 +57,10 @@ def with_hooks(launch: Launch) -> Launch:
 
 
 def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
-    """The launch with the proxy before the model's API: where it is wanted, else where the environment names one.
+    """The launch with the proxy in front of the model's API, if it is wanted or the environment names an API.
 
-    A client that has hooks is not led elsewhere by its key alone: it knows its maker's address, and minds. In a fence
-    there is no other way to a model, and the agent gets worthless keys.
+    A key in the environment alone does not redirect a client that has hooks: it rejects a redirected base URL. In a
+    fence the proxy is the only way to a model, and the agent gets placeholder keys.
     """
     if wanted is False:
         return launch

@@ -1,4 +1,4 @@
-"""What `interlock run` does, once its options are known."""
+"""The work of `interlock run`, once its options are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands on runs share: the store, and how a run is shown."""
+"""Shared by the commands on runs: the store, and how a run is shown."""
 
 from __future__ import annotations
 

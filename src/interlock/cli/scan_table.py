@@ -1,4 +1,4 @@
-"""What scan shows to people: the traces that went wrong, and a progress bar while it reads."""
+"""The text output of scan: the traces that went wrong, and a progress bar while it reads."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Progress:
 
 
 def print_scanned(result: Scanned, progress: Progress) -> None:
-    """One trace: nothing where nothing was found, else its issues and what would have been done."""
+    """Print a trace's issues and the interventions that would have followed; nothing if it has none."""
     if not (result.went_wrong or result.issues or result.ending):
         return
     console.print(Text.assemble((result.trace_id, "bold"), f"  {result.steps} steps"))

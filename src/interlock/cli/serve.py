@@ -103,22 +103,24 @@ def serve(
     where = {"socket": str(path), "store": str(store.root)}
     if metrics is not None:
         where["metrics"] = metrics.address
-    door = None
+    server = None
     if http is not None:
         token = secrets.token_urlsafe(24)
-        door = HookHttpServer(token, resident.answer, http)
-        door.start()
-        where |= {"url": door.url, "token": token}
+        server = HookHttpServer(token, resident.answer, http)
+        server.start()
+        where |= {"url": server.url, "token": token}
     if as_json:
         print_json(where)
     else:
         sys.stdout.write(f"listening on {path}; runs are stored in {store.root}\n")
-        sys.stdout.write(f"and on {door.url}/hooks/CLIENT with the bearer token {token}\n" if door is not None else "")
+        sys.stdout.write(
+            f"and on {server.url}/hooks/CLIENT with the bearer token {token}\n" if server is not None else ""
+        )
         sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
         sys.stdout.flush()
     signal.sigwait(wanted)
-    if door is not None:
-        door.close()
+    if server is not None:
+        server.close()
     resident.close()
     if warm is not None:
         warm.close()

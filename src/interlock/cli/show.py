@@ -98,13 +98,13 @@ def print_records(head: dict[str, object], records: Iterable[Record], verify: Ca
 
 
 def say_damage(found: Verification) -> None:
-    """Name what is not as its owner wrote it."""
+    """Report records that are not as their owner wrote them."""
     for damage in found.damage:
         say_error(f"the journal of {found.run_id}: {damage.what}")
 
 
 def check_kinds(wanted: Set[str], there: Set[str]) -> None:
-    """Refuse a kind that neither we nor this journal know: a slip would look like a run in which nothing happened."""
+    """Reject a kind that neither we nor this journal know: a typo would look like a run in which nothing happened."""
     from ..journal_records import KINDS
 
     known = {*KINDS, *there}

@@ -1,4 +1,4 @@
-"""Steering a run whose owner does not answer: by its recorded process tree, and only with words that are true."""
+"""Pause, resume or cancel a run whose owner does not answer, through its recorded process tree."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def processes_live(folder: RunFolder) -> bool:
 
 
 def steer_without_owner(folder: RunFolder, command: Command, lived: bool) -> RequestOutcome | None:
-    """Do it to the processes themselves; None if there are none on record, or it cannot be done like this.
+    """Apply a command to the processes themselves; None if none are recorded, or the command needs an owner.
 
     `lived`: whether they were alive when the request was made. The front may have cancelled them since.
     """
@@ -68,7 +68,7 @@ def _pause(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
 
 
 def _resume(folder: RunFolder, tree: ProcessTree) -> RequestOutcome | None:
-    """Resume what was paused without an owner; and where nothing supervises the run any more, have it supervised."""
+    """Resume processes that were paused without an owner; if nothing supervises the run any more, start an owner."""
     from ..adapters.command import adopt_orphan, has_front, read_launch
 
     held = (folder.path / HELD).exists()
@@ -96,7 +96,7 @@ def _cancel(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
 
 
 def _record_end(folder: RunFolder, message: str) -> None:
-    """Have the journal say so where nothing is left that would; a front records the end by itself."""
+    """Record the end in the journal if the run has no front, which would do so itself."""
     from ..adapters.command import has_front
     from ..runtime import Run
 

@@ -16,7 +16,7 @@ from .runs import moment, shown_status, style_of
 
 
 def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
-    """What the run is."""
+    """Print a run's description and its numbers."""
     status = shown_status(run)
     console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (status, style_of(status))))
     if run.task:

@@ -1,4 +1,4 @@
-"""What the commands on checkpoints share: which workspace is meant, how it is opened, how people are asked."""
+"""Shared by the commands on checkpoints: finding and opening the workspace, asking for confirmation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read a YAML file into nodes that know their line, refusing what is no configuration file at all."""
+"""Read a YAML file into nodes with line numbers; reject files that are not configuration files."""
 
 from __future__ import annotations
 

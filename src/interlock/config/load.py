@@ -50,10 +50,10 @@ def load(
     cwd: Path | None = None,
     tell: Callable[[str], None] = lambda words: None,
 ) -> Config:
-    """The configuration in force: this file, else ./interlock.yaml over the user's, else the defaults.
+    """The effective configuration: this file; without one, ./interlock.yaml over the user's file over the defaults.
 
-    INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first thing that is wrong. `tell` hears
-    what of a workspace's file was ignored, because it is not trusted yet.
+    INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first problem. `tell` is called
+    with the parts of a workspace's file that were ignored because it is not trusted yet.
     """
     examined = examine(path, env, cwd)
     for problem in examined.errors:
@@ -164,7 +164,7 @@ def _read_document(file: Path) -> tuple[dict[str, object], Mapping[str, int]]:
 
 
 def _rest(values: dict[str, object]) -> Config:
-    """What is right about a configuration; a section that lacks something is left out whole."""
+    """The valid sections of a configuration; an invalid one is left out as a whole."""
     config = Config()
     for name, value in values.items():
         with suppress(msgspec.ValidationError):

@@ -428,7 +428,7 @@ class Resume(Section, frozen=True, kw_only=True):
 class Unattended(Section, frozen=True, kw_only=True):
     unwedge: Annotated[bool, Meta(description="Act on a run that hangs; if off, only show it.")] = True
     tool_minutes: Annotated[
-        float, Meta(gt=0, description="A tool that prints nothing, uses no CPU and does no I/O is ended after this.")
+        float, Meta(gt=0, description="A tool that prints nothing, uses no CPU and does no I/O is stopped after this.")
     ] = 10
     resume: Annotated[Resume, Meta(description="How a run that a usage limit stopped may resume by itself.")] = Resume()
 

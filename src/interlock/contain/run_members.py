@@ -1,4 +1,4 @@
-"""Insiders: which processes belong to a run, by what the kernel says of them, so that a run cannot steer itself."""
+"""Which processes belong to a run, according to the kernel, so that a run cannot steer itself."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Outcome = Literal["success", "failure", "unknown"]
 
 
 class RequestOutcome(Struct, frozen=True, kw_only=True):
-    """What became of a request. `unknown` is neither done nor failed: `accepted` says whether the run has it."""
+    """The outcome of a request. `unknown` is neither done nor failed: `accepted` says whether the run has it."""
 
     outcome: Outcome
     message: str
@@ -142,7 +142,7 @@ class RequestClient:
         return self._transmit(now)
 
     def found(self, found: RequestRecord) -> None:
-        """What the log says of the request: the last word, and never "failed" where nothing is known."""
+        """Apply the state of the request in the log, which is final; never "failed" if nothing is known."""
         self._looking = False
         if self.answer is not None:
             return

@@ -110,7 +110,7 @@ def set_desired(turn: Transition, desired: Desired) -> None:
 
 
 def desired_now(turn: Transition) -> Desired:
-    """What the actuator has to be for the run to be what the log says."""
+    """The state that the actuator must reach for the run to match the log."""
     state = turn.state
     return Desired(state.revision, state.status, state.status != "running", state.ordered)
 

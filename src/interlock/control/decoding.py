@@ -48,7 +48,7 @@ class NotForUs(Struct, frozen=True):
 
 
 def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malformed | UnreadableMessage | NotForUs:
-    """What a run makes of one message of loop:control."""
+    """Decode one message of loop:control, for a run."""
     if len(data) > MAX_MESSAGE:
         return UnreadableMessage(f"longer than {MAX_MESSAGE:,} bytes")
     try:
@@ -64,7 +64,7 @@ def decode_request(data: bytes, *, strict_ids: bool = False) -> Request | Malfor
 
 
 def decode_control(data: bytes) -> ControlMessage | None:
-    """What a controller makes of one message of loop:control; None if it is not one."""
+    """Decode one message of loop:control, for a controller; None if it is not one."""
     try:
         message: ControlMessage = from_json(data, ControlMessage)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -87,7 +87,7 @@ def fingerprint_of(request: Request) -> bytes:
 
 
 def _find_problem(request: Request, strict_ids: bool) -> str | None:
-    """What types alone cannot say."""
+    """The first problem that types alone do not catch; None if there is none."""
     if strict_ids and not _UUID4.fullmatch(request.request_id):
         return "request_id must be a UUID v4 (control.strict_ids)"
     try:

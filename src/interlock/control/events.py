@@ -92,7 +92,7 @@ class Actuated(Struct, frozen=True):
 
 
 class Executed(Struct, frozen=True):
-    """How a command that took its time went; `code` where it failed (`failed` if it is not said)."""
+    """The result of a command that took time; `code` if it failed (None counts as `failed`)."""
 
     request_id: str
     ok: bool
@@ -136,7 +136,7 @@ OUTGOING: frozenset[EntryKind] = frozenset(("ack", "result", "state"))
 """What goes to the topics once it is committed; `state` holds STATE, ABORT and DONE."""
 
 CONTROL_KINDS: frozenset[str] = frozenset(("request", "ack", "result", "state"))
-"""What recovery reads."""
+"""The events that recovery reads."""
 
 
 class LogEntry(Struct, frozen=True):
@@ -148,7 +148,7 @@ class LogEntry(Struct, frozen=True):
 
 
 class Audit(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What was not carried out, and why. `age` is in seconds, `bytes` the size of what could not be read."""
+    """A message that was not carried out, and why. `age` is in seconds, `bytes` the size of an unreadable one."""
 
     what: str
     time: str
@@ -182,7 +182,7 @@ class Send(Struct, frozen=True):
 
 
 class Desired(Struct, frozen=True):
-    """What the run shall be, at a revision. An actuator ignores revisions older than what it has."""
+    """The state that the run should have, at a revision. An actuator ignores revisions older than its own."""
 
     revision: int
     status: Status

@@ -1,4 +1,4 @@
-"""Recovery: the state of a run from its log, and what the log says of one request."""
+"""Recovery: the state of a run, and the state of one request, from the run's log."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def recover(
 
 
 class RequestRecord(Struct, frozen=True):
-    """What a log says of one request: its RESULT, or that it was accepted, or nothing; and how the run is."""
+    """The state of one request in a log: its RESULT, or that it was accepted, or nothing; and the state of the run."""
 
     result: bytes | None = None
     accepted: bool = False

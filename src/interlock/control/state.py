@@ -1,4 +1,4 @@
-"""ControlState: everything that the protocol knows of a run, one frozen value, with its RESULTs."""
+"""ControlState: the protocol's whole state of a run as one frozen value, with its RESULTs."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from .transition import Transition, fail
 
 
 def handle(state: ControlState, event: Event, now: ClockReading) -> tuple[ControlState, list[Effect]]:
-    """What one event makes of a run."""
+    """The state of a run after one event, and its effects."""
     turn = Transition(state, now)
     match event:
         case IterationStarted():

@@ -44,9 +44,9 @@ class Usage(Struct, frozen=True, omit_defaults=True):
 
 
 class Step(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One step of a run, redacted and bounded at the border.
+    """One step of a run, redacted and bounded on arrival.
 
-    `time` is seconds since the epoch; None if the source does not say.
+    `time` is seconds since the epoch; None if the source does not give it.
     `origin` is interlock for our own refusals and messages: they never count as the agent's.
     """
 

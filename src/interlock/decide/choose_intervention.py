@@ -48,7 +48,7 @@ class Controller:
             self._strategy = find_strategy(config.strategy.type, strategies)
 
     def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
-        """What the adapter turns out to be able to do."""
+        """Set the capabilities that the adapter turns out to have."""
         self._ladder = replace(self._ladder, capabilities=capabilities)
         if self._progressive is not None:
             self._progressive.use_capabilities(capabilities)
@@ -98,7 +98,7 @@ class Controller:
         return state, [] if self._config.observe else judged
 
     def _simulated_apart(self, state: ControllerState) -> ControllerState:
-        """What was only simulated never counts as having happened, nor the other way round."""
+        """A fresh state: simulated interventions never count as applied ones, nor the other way round."""
         return ControllerState(observing=self._config.observe, recorded=state.recorded, pace=state.pace)
 
     def _rule(

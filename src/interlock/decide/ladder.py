@@ -44,7 +44,7 @@ class Rung(Struct, frozen=True):
 
 
 class Ladder(Struct, frozen=True):
-    """What can be used: the configuration, what the adapter can do, and custom interventions."""
+    """The available rungs, from the configuration, the adapter's capabilities and custom interventions."""
 
     config: Interventions
     capabilities: frozenset[Capability]
@@ -124,7 +124,7 @@ class Ladder(Struct, frozen=True):
         return next((own for own in self.custom if own.answers(issue_type, level)), None)
 
     def _missing(self, level: int, custom: Custom | None, *, restorable: bool = False) -> str:
-        """What the adapter lacks for a rung, in words; empty if it can be applied."""
+        """The capabilities that the adapter lacks for a rung, in words; empty if it lacks none."""
         needs = custom.needs if custom else NEEDS[LADDER[level]]
         lacking = sorted(needs - self.capabilities)
         if lacking:

@@ -49,7 +49,7 @@ class Progressive:
         self._attempts = config.soft_correction.max_attempts or 1
 
     def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
-        """What the adapter turns out to be able to do."""
+        """Set the capabilities that the adapter turns out to have."""
         self._ladder = replace(self._ladder, capabilities=capabilities)
 
     def advance(

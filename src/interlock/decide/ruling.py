@@ -77,7 +77,7 @@ class IssueWeight(Struct, frozen=True):
 
     @property
     def strength(self) -> tuple[float, int]:
-        """What orders issues that come together."""
+        """The sort key of issues that arrive together."""
         return self.combined, SEVERITIES.index(self.issue.severity or "medium")
 
 
@@ -99,7 +99,7 @@ class WeighedIssue(Struct, frozen=True):
     def intervention(
         self, number: int, run: RunState, now: float, outcome: Outcome, reasons: tuple[str, ...]
     ) -> Intervention:
-        """What is recorded of it."""
+        """The record of the intervention on this issue."""
         return Intervention(
             id=f"i{number}",
             type=self.rung.name,
@@ -147,7 +147,7 @@ Obstacle = tuple[Outcome, str]
 def before_limit(
     case: WeighedIssue, config: Interventions, run: RunState, earlier: Sequence[Ruling]
 ) -> Obstacle | None:
-    """What is in the way of anything at all, also of a pause at the limit."""
+    """What prevents any intervention, even a pause at the limit."""
     acted = [ruling for ruling in earlier if ruling.answer is not None]
     if not config.enabled:
         return "not_applied", "interventions are switched off"
@@ -163,7 +163,7 @@ def before_limit(
 
 
 def before_acting(case: WeighedIssue, config: Interventions, state: ControllerState, now: float) -> Obstacle | None:
-    """What is in the way of this rung: capabilities, cooldown, escalation delay. Critical issues pass the times."""
+    """What prevents this rung: capabilities, cooldown, escalation delay. Critical issues skip the last two."""
     if not case.rung.applicable:
         return "not_applied", "the adapter cannot apply it"
     if case.critical:

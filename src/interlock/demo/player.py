@@ -284,5 +284,5 @@ class Workshop:
 
 
 def count_files(paths: Iterable[str]) -> int:
-    """How many of these are no folders."""
+    """How many of these are not folders."""
     return sum(not path.endswith("/") for path in paths)

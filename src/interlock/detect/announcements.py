@@ -64,7 +64,7 @@ def _possible() -> re2.Set:
 
 
 def announced(clauses: Sequence[Constraint], text: str) -> tuple[Constraint | None, str]:
-    """The clause of a task that the words before a call say will be broken, and the sentence that does; else empty."""
+    """The clause of a task that the words before a call announce will be broken, and the sentence; else empty."""
     text = text[:READ]
     if not clauses or not text:
         return None, ""
@@ -109,7 +109,7 @@ def _says(clause: Constraint, sentence: str) -> int:
 
 
 def _is_done(clause: Constraint, text: str) -> bool:
-    """Whether a text begins with the deed that a clause forbids; one forbidden without something, if it says so too."""
+    """Whether a text begins with the action that a clause forbids; for "not without ...", the text must say so too."""
     act, (verb, first, second, after) = read_act(text), clause.names
     if act is None or act[:2] != (verb, first) or act[2] not in ("", second):
         return False

@@ -1,4 +1,4 @@
-"""Breaches: whether a call, or its result, does what a clause of the task forbids, or what no task means to allow."""
+"""Breaches: whether a call or its result breaks a clause of the task, or does something that no task would allow."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ _AT_A_TIME = late_pattern(r"size|batch|\bper\b|\beach\b|concurrent|parallel|at o
 
 
 def exceeded(clause: Constraint, output: str) -> str:
-    """The part of a command's output that tells of more than a clause allows in all; empty if none does."""
+    """The part of a command's output that reports more than a clause allows in total; empty if there is none."""
     if not clause.names or _AT_A_TIME.search(clause.phrase):
         return ""
     for found in _REPORTED.finditer(output[:SHOWN]):

@@ -39,7 +39,7 @@ _DENYING = frozenset((
     "do not ", "don't ", "dont ", "must not ", "may not ", "should not ", "never ", "without ", "avoid ",
 ))  # fmt: skip
 _SENTENCE = 600
-"""Characters of a sentence that forbids something; longer ones are no sentences."""
+"""Characters of a sentence that forbids something; a longer text is not a sentence."""
 _SPLIT = late_pattern(r"(?<=[.;!?])\s+(?=[A-Z-])")
 _PATH = late_pattern(
     r"(?<![\w:/.])(?:[`'\"])?((?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+*-]*|/[\w.@+-]+|[\w-]*\.[A-Za-z]\w{1,7})(?![\w(])"
@@ -120,7 +120,7 @@ ACT = late_pattern(
     r"|restart|creat|add|revok|rotat|merg|publish)(?:e?s|e|d?ing)?)\s+(?P<what>(?:[a-z][\w-]*\s*){1,5})",
     re.IGNORECASE,
 )
-"""A deed and what it is done to, in a sentence that forbids it or in one that announces it."""
+"""An action and its object, in a sentence that forbids or announces it."""
 _ALIKE = {**dict.fromkeys(("modi", "edit", "alte", "adju", "upda"), "chan"), "remo": "dele", "drop": "dele"}
 """The beginnings of verbs, and of the one that means the same."""
 _SMALL = frozenset((
@@ -129,7 +129,7 @@ _SMALL = frozenset((
 _ENDS = frozenset((
     "without", "or", "and", "under", "unless", "to", "in", "on", "for", "from", "with", "by", "via", "directly",
 ))  # fmt: skip
-"""Words that are not part of what a deed is done to: before it, and behind it."""
+"""Words before or after an action's object that are not part of it."""
 _SOURCE = late_pattern(r"\bsource(?:\s+code)?\s+only\b|\bin\s+SOURCE\s+CODE\b|\bonly\s+(?:in\s+)?(?:the\s+)?source\b")
 _PRODUCTION = late_pattern(r"\b(?:prod|production)\b", re.IGNORECASE)
 _STAGING = late_pattern(
@@ -273,7 +273,7 @@ def _denied(rest: str, said: str) -> list[Constraint]:
 
 
 def read_act(text: str) -> tuple[str, str, str, str] | None:
-    """The deed that a text begins with: its verb, the first two words of what it is done to, and what comes after."""
+    """The action that a text begins with: its verb, the first two words of its object, and the word after it."""
     found = ACT.match(text)
     if found is None:
         return None

@@ -53,7 +53,7 @@ _SCRIPT_WRITES = (
 )  # fmt: skip
 """How a program in Python writes."""
 _SAYS = late_pattern(r"\s*(?:echo\s+(?:-\w\s+)?(?:\"[^\"$`\\]*\"|'[^']*'|[\w .,:!-]*)|true|:)\s*")
-"""A command that only says something: neither a look nor a deed."""
+"""A command that only prints something: neither a read nor a change."""
 _PYTHON = frozenset(("python", "ipython", "jupyter", "repl"))
 _NOT_SHELL = _PYTHON | {"sql"}
 _SCRIPTS = ("command", "cmd", "code", "script", "input")
@@ -138,7 +138,7 @@ def wrote(step: Step, effect: Effect, failed: bool) -> bool:
 PATHS = 16
 """Paths read of one call."""
 LENGTH = 400
-"""Characters of a path; longer ones are no paths."""
+"""Characters of a path; a longer text is not a path."""
 
 _KEYS = frozenset((
     "path", "file", "file_path", "filepath", "filename", "file_name", "dir", "directory", "folder", "cwd", "url",

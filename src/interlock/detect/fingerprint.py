@@ -67,7 +67,7 @@ _VOLATILE = re2.compile(
     rb"|\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?[AaPp][Mm]\b)?"  # 10:00:00
     rb"|0x[0-9a-fA-F]{4,}"  # addresses
     rb"|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"  # UUIDs
-    rb"|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,62}\b"  # hashes; a plain number is no hash
+    rb"|\b(?:[0-9]+[a-f]|[a-f]+[0-9])[0-9a-f]{5,62}\b"  # hashes; a plain number is not a hash
     rb"|\b\d+(?:\.\d+)?\s?(?:ms|us|ns|s|secs?|seconds?|mins?|minutes?|hours?)\b"  # durations
     rb"|\b(?:\d+[dhm])+(?:\d+s)?\b"  # ages: 3d4h, 5m12s
     rb"|\b1\d{9}(?:\d{3})?(?:\.\d+)?\b"  # seconds or milliseconds since the epoch

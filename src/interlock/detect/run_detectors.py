@@ -131,7 +131,7 @@ class Detectors:
             agent.drop(self._dropped)
 
     def mute(self, key: str) -> None:
-        """Keep a finding quiet from now on; its key is `finding_key(issue)`, or a type for all of its findings."""
+        """Mute a finding; its key is `finding_key(issue)`, or a type for all of its findings."""
         self.muted.add(key)
 
     def save(self) -> bytes:

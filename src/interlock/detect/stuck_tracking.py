@@ -55,7 +55,7 @@ def repeat_mark(turn: CompletedCall) -> int:
 
 
 def follow(stuck: Stuck, history: AgentHistory, *, shown: bool, spoke: bool) -> Followed:
-    """What this step says about it; None if it was no opportunity.
+    """The updated `stuck`, and the sign that this step gives of it; None if it gives none.
 
     `shown`: see `Remembering.shows`. `spoke`: the step is a message of the agent's, without a call.
     """

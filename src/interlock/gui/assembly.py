@@ -36,15 +36,15 @@ class Screen(Struct, frozen=True, kw_only=True):
     server_answers: Callable[[], bool] | None = None
 
 
-class ScreenWatch(Struct, frozen=True):
-    """A watch and what its questions may cost."""
+class ScreenMonitor(Struct, frozen=True):
+    """The parts that watch a screen, and the budget of its questions to a model."""
 
     orchestrator: InterventionOrchestrator
     local: LocalAnalyzer
     budget: QuestionBudget
 
     def follow(self, situation: Callable[[], ScreenSituation]) -> None:
-        """Let a replay say what should be on the screen."""
+        """Compare the screen with the situation that a replay reports."""
         self.orchestrator.situation = situation
         self.local.live = situation
 
@@ -59,7 +59,7 @@ def assemble(
     expect_editor: bool = True,
     pictures: Path | None = None,
     more_models: Sequence[ModelInfo] = (),
-) -> ScreenWatch:
+) -> ScreenMonitor:
     """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
     layers = (*_layers(screen, expect_editor), *extra_layers)
     local = LocalAnalyzer(layers, editor=expect_editor, blind_spots=_blind_spots(screen))
@@ -73,7 +73,7 @@ def assemble(
     orchestrator = InterventionOrchestrator(
         config, backend, analyzer, executor, run=run, window_id=window_id, pictures=pictures
     )
-    return ScreenWatch(orchestrator, local, budget)
+    return ScreenMonitor(orchestrator, local, budget)
 
 
 def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:

@@ -1,4 +1,4 @@
-"""What a GUI session needs, proven before it starts: each with what was found and what to do about it."""
+"""Check the requirements of a GUI session before it starts: each with the finding and the remedy."""
 
 from __future__ import annotations
 

@@ -41,11 +41,11 @@ def open_editor(
         for part in ("editor", "browser"):
             # What a killed editor had not saved must not come back.
             shutil.rmtree(folder / part, ignore_errors=True)
-        desk = EditorSession(folder, workspace, SIZE, say, url)
+        editor = EditorSession(folder, workspace, SIZE, say, url)
         try:
-            yield screen_of(desk)
+            yield screen_of(editor)
         finally:
-            desk.close()
+            editor.close()
 
 
 @contextmanager
@@ -87,15 +87,15 @@ def open_display(display: str | None, workspace: Path | None = None) -> Iterator
                 accessibility.close()
 
 
-def screen_of(desk: EditorSession) -> Screen:
-    """What a watch can reach of a desk."""
+def screen_of(editor: EditorSession) -> Screen:
+    """The parts of an editor session that screen monitoring uses."""
     return Screen(
-        display=desk.display.name,
-        windows=desk.windows,
-        keyboard=desk.keyboard,
-        controller=desk.controller,
-        accessibility=desk.accessibility,
-        server_answers=desk.server.answers,
+        display=editor.display.name,
+        windows=editor.windows,
+        keyboard=editor.keyboard,
+        controller=editor.controller,
+        accessibility=editor.accessibility,
+        server_answers=editor.server.answers,
     )
 
 

@@ -11,7 +11,7 @@ from ..config import Config
 from ..core import BadInput, InterlockError
 from ..journal_records import GuiResultRecord, InterventionEvent
 from .analyzer.layers import ProgressLayer
-from .assembly import Screen, ScreenWatch, assemble
+from .assembly import Screen, ScreenMonitor, assemble
 from .open_editor import INTERRUPTED, interrupted, open_editor
 from .replay.engine import CRITICAL, ReplayEngine
 from .replay.store import ReplayResult, SessionStore
@@ -102,7 +102,7 @@ def _replay(
     on_event: Callable[[InterventionEvent], None],
 ) -> Replayed:
     assert screen.controller is not None
-    watch: ScreenWatch | None = None
+    watch: ScreenMonitor | None = None
 
     def progressed(done: int, total: int, path: str) -> None:
         if film is not None and watch is not None:

@@ -18,10 +18,10 @@ MATCH_STATUSES: tuple[MatchStatus, ...] = ("match", "partial", "mismatch", "miss
 
 
 class FileVerifier:
-    """Compares a workspace with what a session meant.
+    """Compares the files of a workspace with those that a session should have written.
 
     `tolerance` is the similarity from which a file matches, `partial` the one from which it matches in part;
-    `strict` wants equality after line ends for success. `originals` are the files as they were before the run.
+    `strict` requires equality, apart from line endings. `originals` are the files as they were before the run.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ def summarise(comparisons: list[FileComparison], *, strict: bool) -> Verificatio
 
 
 class Changes(Struct, frozen=True):
-    """Lines that are missing, that are too many, and that came out differently."""
+    """The numbers of missing, extra and differing lines."""
 
     lost: int = 0
     added: int = 0

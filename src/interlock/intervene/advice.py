@@ -29,7 +29,7 @@ class Advice(NamedTuple):
 
 
 def advice_for(issue: Issue) -> Advice:
-    """The advice for an issue's type; a general one for types that we do not know."""
+    """The advice for an issue's type; general advice for an unknown type."""
     if issue.type == DESTRUCTIVE_ACTION:
         return advice_on_danger(issue)
     if issue.type == RESOURCE_SPIRAL and "count" in issue.details:

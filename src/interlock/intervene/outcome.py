@@ -1,4 +1,4 @@
-"""What an intervention gives: Continue, RecoveryNeeded or Stopped."""
+"""The outcome of an intervention: Continue, RecoveryNeeded or Stopped."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def damaged(path: Path, why: object) -> UnreadableJournal:
 
 
 def explain(error: apsw.Error, path: Path) -> InterlockError:
-    """What SQLite said, for a person."""
+    """A message of SQLite, for a person."""
     where = str(path)
     match error:
         case apsw.FullError():
@@ -259,7 +259,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
 
 
 def free_bytes(disk: os.statvfs_result) -> int:
-    """What we may still write; a part of a disk is kept for root."""
+    """The bytes that we may still write; a part of a disk is reserved for root."""
     return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)
 
 

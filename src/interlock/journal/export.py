@@ -44,7 +44,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
     signature: bytes = b""
 
     def message(self) -> bytes:
-        """What is signed."""
+        """The bytes that are signed."""
         return b"interlock export\0%b\0%b" % (self.run_id.encode(), msgspec.json.encode(self.files, order="sorted"))
 
 

@@ -75,7 +75,7 @@ class RunFolder:
         return f"RunFolder({str(self.path)!r})"
 
     def spec(self) -> RunSpec:
-        """What the run is."""
+        """The run's description."""
         try:
             return from_json(read_small(self.spec_file), RunSpec)
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What every journal can do, JournalEntry: what it is handed, and the chain: each record's hash covers the last."""
+"""The interface of every journal, JournalEntry (its input), and the chain: each record's hash covers the last."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .summary import RunSummary
 
 
 class JournalProblem(Struct, frozen=True):
-    """What is wrong with writing, since when, and what it has cost.
+    """A problem with writing, since when it lasts, and what was lost.
 
     `waiting` entries are held in memory and are written as soon as that works again; `lost` ones are gone, and a
     record of kind `lost` says so where they belong. `over` is true when writing works again.
@@ -85,7 +85,7 @@ class JournalWriting(Protocol):
         ...
 
     def trouble(self) -> JournalProblem | None:
-        """What keeps the journal from being complete; None if nothing does."""
+        """The problem that keeps the journal incomplete; None if there is none."""
         ...
 
     def reader(self) -> JournalReading:
@@ -104,7 +104,7 @@ class JournalWriting(Protocol):
 
 
 MAX_BODY = 16 * 1024 * 1024
-"""Bytes of one body. Steps are bounded far below at the border: more than this is a bug in Interlock."""
+"""Bytes of one body. Redaction bounds steps far below this: more is a bug in Interlock."""
 
 LOST = "lost"
 """The kind of a record that replaces others that could not be written."""
@@ -165,7 +165,7 @@ class Head(Struct, frozen=True, kw_only=True):
     signature: bytes = b""
 
     def message(self) -> bytes:
-        """What is signed."""
+        """The bytes that are signed."""
         return b"interlock head\0%b\0%d\0%b%b" % (self.run_id.encode(), self.seq, self.chain, self.summary)
 
 

@@ -121,7 +121,7 @@ class JournalReader(JournalReading):
         return found[::-1] if newest else found
 
     def bodies(self, after: int = 0, kinds: Set[str] = frozenset()) -> Iterator[tuple[int, str, bytes]]:
-        """seq, kind and JSON of every record of some kinds: for those who add up a whole journal."""
+        """The seq, kind and JSON of every record of these kinds, for summing up a whole journal."""
         columns = "SELECT seq, kind, CAST(body AS BLOB) FROM record"
         each = " UNION ALL ".join([f"{columns} WHERE kind = ? AND seq > ?"] * len(kinds))
         while True:
@@ -215,7 +215,7 @@ class JournalReader(JournalReading):
         return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
     def check(self) -> list[str]:
-        """What SQLite finds wrong with the file; nothing if it is sound."""
+        """The damage that SQLite finds in the file; empty if it is sound."""
         try:
             found = [str(row[0]) for row in self._ask("PRAGMA integrity_check")]
         except UnreadableJournal as error:

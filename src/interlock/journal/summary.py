@@ -103,7 +103,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def doing(self) -> Liveness | None:
-        """What the run is doing; None if no one can tell: it has ended, or its owner is gone."""
+        """The run's liveness; None if it is unknown, because the run has ended or its owner is gone."""
         if self.ended is not None or self.shown in ("lost", "unreadable"):
             return None
         return self.liveness

@@ -187,7 +187,7 @@ class Journal(JournalWriting):
                 more = self._committer.reserve()
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
-        """Refuse what someone waits for, and keep the rest for another try."""
+        """Fail the batches that a caller waits for, and keep the rest for another try."""
         if self._waiting.closed:
             self._abandon(group, error)
             return
@@ -255,7 +255,7 @@ class Losses:
             return untold
 
     def trouble(self, waiting: int) -> JournalProblem | None:
-        """What to tell."""
+        """The problem to report."""
         with self._lock:
             trouble = self._trouble
         return trouble if trouble is None or trouble.over else msgspec.structs.replace(trouble, waiting=waiting)

@@ -1,4 +1,4 @@
-"""What a GUI session records: chunks typed, checks of the screen, questions to a model, the comparison of files."""
+"""The records of a GUI session: chunks typed, checks of the screen, questions to a model, the comparison of files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run records of itself: its process, its status, its limits, its end, and what interfered with it."""
+"""The records of a run about itself: its process, its status, its limits, its end, and what interfered with it."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TamperRecord(Struct, frozen=True, omit_defaults=True):
 
 
 class FenceRecord(Struct, frozen=True, omit_defaults=True):
-    """kind `fence`: the wall around a run refused a host, or without one what a tool tried (`why`), at this step."""
+    """kind `fence`: the sandbox refused a host, or without one something that a tool tried (`why`), at this step."""
 
     why: str
     host: str

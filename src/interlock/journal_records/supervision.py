@@ -1,4 +1,4 @@
-"""What supervision records: steps, interventions and how they went; the contract, what broke it, and the answers."""
+"""The records of supervision: steps, interventions and their results; the contract, its breaches, and the answers."""
 
 from __future__ import annotations
 

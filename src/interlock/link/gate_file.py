@@ -30,7 +30,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class GateState(Struct, frozen=True, kw_only=True):
-    """What the file says. `shut` is what counts: nothing may start."""
+    """The content of the file. `shut` decides: nothing may start."""
 
     status: Status
     shut: bool
@@ -40,7 +40,7 @@ class GateState(Struct, frozen=True, kw_only=True):
 
 
 def read_gate(path: Path) -> GateState | None:
-    """What the file says; None if there is none, which means open."""
+    """Read the file; None if there is none, which means open."""
     for attempt in range(TRIES):
         try:
             data = read_small(path, SIZE)

@@ -1,4 +1,4 @@
-"""A hub's addresses, and whether one of them answers right now: a look before a run that will keep trying anyway."""
+"""A hub's addresses, and whether one of them answers right now: checked before a run, which keeps trying anyway."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from urllib.parse import urlsplit
 
 from ..core import BadInput
 
-GLANCE_S = 1.0
+CONNECT_S = 1.0
+"""How long a connection may take to open."""
+
 PORT = 4222
 SCHEMES = ("nats", "tls")
 
@@ -39,13 +41,13 @@ def _check(url: str) -> str:
 
 
 def look_for_hub(urls: list[str]) -> str | None:
-    """Why no one answers at any of the checked addresses; None if someone does."""
+    """Why none of the checked addresses answers; None if one does."""
     problems = []
     for url in urls:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port or PORT
         try:
-            socket.create_connection((host, port), GLANCE_S).close()
+            socket.create_connection((host, port), CONNECT_S).close()
             return None
         except OSError as error:
             problems.append(f"{host}:{port}: {error.strerror or error}")

@@ -56,7 +56,7 @@ class HubClient:
         return found
 
     def records(self, run_id: str, after: int = 0) -> list[Record]:
-        """What the hub has of a run's journal beyond a sequence number, each record once."""
+        """The records of a run's journal on the hub after a sequence number, each once."""
         found: list[Record] = self._run(self._records(run_id, after))
         return found
 

@@ -29,7 +29,7 @@ SEND_TIMEOUT_MS = 20_000
 
 
 async def open_session(settings: HubSettings, name: str, *, no_echo: bool = False, owner: bool = False) -> HubSession:
-    """Connect to the first address that serves us. InterlockError says what is wrong with each of them.
+    """Connect to the first address that works; raises InterlockError with the reason for each if none does.
 
     An `owner` also brings existing streams up to date.
     """
@@ -133,7 +133,7 @@ def _encrypted_client(*, is_tls: bool) -> Any:
 
 
 def credentials(settings: HubSettings, signing: Signing) -> dict[str, object]:
-    """What nats-py takes, from files alone."""
+    """The authentication and TLS options for nats-py, read from files."""
     found: dict[str, object] = {}
     own = signing.ring.own
     if settings.credentials_file:

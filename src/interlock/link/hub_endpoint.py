@@ -192,7 +192,7 @@ class HubLink:
                 str(max(self._seen, default=0)),
             ):
                 self._missed.set()
-            await self._take(session, message)
+            await self._enqueue(session, message)
 
         async with telling():
             await session.client.subscribe(stored_subject(self.run_id), cb=self._guarded(deliver))
@@ -206,7 +206,7 @@ class HubLink:
                 session, control_subject(self.run_id), since=since, after=last, confirm=since is not None
             ):
                 last = message.seq
-                await self._take(session, message)
+                await self._enqueue(session, message)
             self._through, since = last, None
             self._seen = {seq for seq in self._seen if seq > last}
             self.trouble.clear()
@@ -229,7 +229,7 @@ class HubLink:
 
         return guard
 
-    async def _take(self, session: HubSession, message: HubMessage) -> None:
+    async def _enqueue(self, session: HubSession, message: HubMessage) -> None:
         if message.seq in self._seen or message.seq <= self._through:
             return
         self._seen.add(message.seq)
@@ -252,7 +252,7 @@ class HubLink:
 
     def _hand_over(self) -> None:
         """One copy after the other: a cancel first, else in the order in which they came."""
-        while (copy := self._waiting.take(cancels_only=self._is_flooded())) is None:
+        while (copy := self._waiting.pop(cancels_only=self._is_flooded())) is None:
             if not self._is_flooded():
                 return
             # Read on before anything else is executed: the cancel may be among what is still to come.

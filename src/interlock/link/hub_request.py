@@ -54,7 +54,7 @@ TAKEN_S = 5.0
 
 
 class ReplyListener:
-    """A session, and who listens on it. Whoever asked under an id hears what the run's owner signed about that id."""
+    """A session and its listeners: each gets the messages about its request's id that the run's owner signed."""
 
     def __init__(self, session: HubSession) -> None:
         self.session = session
@@ -102,7 +102,7 @@ class ReplyListener:
 
 
 class Hearing:
-    """What comes about one request; `refused` says why an answer did not count."""
+    """The messages about one request; `refused` is the reason why an answer did not count."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject
@@ -133,7 +133,7 @@ class HubRequest:
         pause = RETRY_S[0]
         while self._controller.answer is None:
             try:
-                await self._talk(await self._line(), actions)
+                await self._exchange(await self._line(), actions)
             except BadInput:
                 raise
             except (SessionLost, InterlockError) as error:
@@ -152,7 +152,7 @@ class HubRequest:
             words += f"; a reply was received but not accepted: {self._refused}"
         return replace(answer, message=words)
 
-    async def _talk(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
+    async def _exchange(self, line: ReplyListener, actions: list[Transmit | LookUp]) -> None:
         """Send and listen until there is an answer, or the session ends."""
         heard = await line.listen(self._request_id, self._run_id)
         doubt_at: float | None = now().steady + DOUBT_S

@@ -1,4 +1,4 @@
-"""Signatures on the hub: every message says whose it is, and counts only if that key may say so."""
+"""Signatures on the hub: every message is signed, and counts only if its key has the right to send it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class HubMessage(Struct, frozen=True):
 
 
 class Signer(Struct, frozen=True):
-    """Who signed a message: a trusted key's name; or why no one did, where that is accepted."""
+    """Who signed a message: a trusted key's name; or, if unsigned messages are accepted, why it has none."""
 
     name: str
     trusted: bool = True
@@ -67,7 +67,7 @@ class Signing:
         return cls(KeyRing(read_trusted(trusted), own), unsigned=settings.unsigned, trusted=trusted)
 
     def headers(self, subject: str, data: bytes, now: float, seq: str = "") -> dict[str, str]:
-        """What has to go along with a message for others to know that it is ours."""
+        """The headers that prove to others that a message is ours."""
         if self.ring.own is None:
             return {}
         time = f"{now:.3f}"
@@ -100,7 +100,7 @@ class Signing:
         return Signer(name)
 
     def _read_again(self) -> None:
-        """Keys that were added or removed count at once, also for a run that is under way."""
+        """Read the trusted keys again if the file changed: they count at once, also for a running run."""
         stamp = _stamp_of(self._trusted)
         if stamp != self._stamp:
             with contextlib.suppress(BadInput):
@@ -114,7 +114,7 @@ class Signing:
 
 
 def _stamp_of(path: Path | None) -> tuple[int, int]:
-    """What changes when a file does; zeros if there is none."""
+    """A value that changes when a file does; zeros if there is none."""
     try:
         found = path.stat() if path is not None else None
     except OSError:
@@ -127,7 +127,7 @@ def _signed_bytes(subject: str, seq: str, time: str, data: bytes) -> bytes:
 
 
 def _decode(signature: str) -> bytes:
-    """Its bytes; none, which nothing is signed by, where it is malformed."""
+    """The bytes of a signature; empty, which never verifies, if it is malformed."""
     try:
         return b64decode(signature, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

@@ -28,7 +28,7 @@ log = logging.getLogger("interlock")
 
 
 class LineHandler:
-    """What a server does with what comes in. Called in the server's thread."""
+    """Handles the input of a server. Called in the server's thread."""
 
     def on_line(self, peer: Peer, line: bytes) -> None:
         """A whole line, without its end."""

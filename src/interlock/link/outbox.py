@@ -200,7 +200,7 @@ class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def topic_message(record: Record) -> tuple[str, bytes] | None:
-    """What a record is on the protocol's topics, if anything."""
+    """A record as a message on the protocol's topics, if it is one."""
     if record.kind in ("ack", "result"):
         return control_subject(record.run_id), bytes(record.body)
     if record.kind == "state":

@@ -48,7 +48,7 @@ def ask_owner(
 
 
 def look_up(folder: RunFolder, request_id: str) -> RequestRecord:
-    """What the run's journal says of a request, and how the run is."""
+    """The state of a request in the run's journal, and the state of the run."""
     try:
         with JournalReader.open(folder) as reader:
             return find_request(reader.read(kinds=CONTROL_KINDS), request_id)

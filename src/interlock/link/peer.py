@@ -65,7 +65,7 @@ class Peer:
         return bool(self._hung_up.poll(0))
 
     def receive(self) -> bytes | None:
-        """What has come; nothing at the end, None if it was a false alarm."""
+        """Read the bytes that have arrived; empty at the end, None if there were none yet."""
         try:
             return self.sock.recv(CHUNK)
         except BlockingIOError:

@@ -38,8 +38,8 @@ class RequestQueue(Generic[Item]):
             heapq.heappush(self._heap, (later, self._count, sender, item))
             return True
 
-    def take(self, *, cancels_only: bool = False) -> Item | None:
-        """The next one; None if nothing waits."""
+    def pop(self, *, cancels_only: bool = False) -> Item | None:
+        """Remove and return the next copy; None if there is none."""
         with self._lock:
             if not self._heap or (cancels_only and self._heap[0][0]):
                 return None

@@ -98,7 +98,7 @@ class Requests:
         return sent
 
     def of(self, run_id: str) -> list[SentRequest]:
-        """What was asked of a run from here, the newest last."""
+        """The requests sent to a run from here, newest last."""
         with self._lock:
             return [sent for sent in self._sent.values() if sent.run_id == run_id]
 

@@ -21,17 +21,17 @@ _CHUNK = 65_536
 class LineClient:
     """A process that has said something and waits for the answer."""
 
-    def __init__(self, desk: AcceptedConnection, pid: int) -> None:
+    def __init__(self, connection: AcceptedConnection, pid: int) -> None:
         self.pid = pid
-        self._desk = desk
+        self._connection = connection
 
     def waits(self) -> bool:
-        return self._desk.waits()
+        return self._connection.waits()
 
     def say_wait(self) -> None:
         """An empty line: someone is here, and the answer will come."""
         with contextlib.suppress(OSError):
-            self._desk.sock.send(b"\n", socket.MSG_DONTWAIT)
+            self._connection.sock.send(b"\n", socket.MSG_DONTWAIT)
 
 
 LineHandler = Callable[[bytes, LineClient], bytes | None]
@@ -62,17 +62,17 @@ class ThreadedLineServer:
         """Answer what is being answered, and stop."""
         self._desks.close(grace_s)
 
-    def _serve(self, desk: AcceptedConnection) -> None:
-        pid, uid, _ = peer_credentials(desk.sock)
+    def _serve(self, connection: AcceptedConnection) -> None:
+        pid, uid, _ = peer_credentials(connection.sock)
         if not is_trusted(uid):
             return
-        caller = LineClient(desk, pid)
-        for line in self._lines(desk.sock):
-            desk.busy = True
+        caller = LineClient(connection, pid)
+        for line in self._lines(connection.sock):
+            connection.busy = True
             answer = self._too_long if line is None else self._answer(line, caller)
-            if answer is None or not _send(desk.sock, answer + b"\n"):
+            if answer is None or not _send(connection.sock, answer + b"\n"):
                 return
-            desk.busy, desk.served = False, True
+            connection.busy, connection.served = False, True
             if self._desks.stopping:
                 return
 
@@ -101,7 +101,7 @@ class ThreadedLineServer:
 
 
 def _receive(sock: socket.socket) -> bytes:
-    """What comes next; nothing where the other end has gone."""
+    """Read the next bytes; empty if the other end has gone."""
     try:
         return sock.recv(_CHUNK)
     except OSError:
@@ -170,18 +170,18 @@ class AcceptThreads:
     def hang_up(self) -> None:
         """Cut all connections: no one is answered any more."""
         with self._changed:
-            for desk in self._open:
-                desk.hang_up()
+            for connection in self._open:
+                connection.hang_up()
 
     def settle(self, seconds: float) -> None:
         """Return when what others sent before they went is dealt with, or after so long."""
         deadline, quiet = time.monotonic() + seconds, 0
-        door = select.poll()
-        door.register(self._listener, select.POLLIN)
+        poller = select.poll()
+        poller.register(self._listener, select.POLLIN)
         with self._changed:
             # Looked at twice: one that has been accepted is not in the list at once.
             while quiet < 2 and time.monotonic() < deadline:
-                at_work = bool(door.poll(0)) or any(desk.busy or not desk.waits() for desk in self._open)
+                at_work = bool(poller.poll(0)) or any(each.busy or not each.waits() for each in self._open)
                 quiet = 0 if at_work else quiet + 1
                 self._changed.wait(SETTLE_LOOK_S)
 
@@ -191,9 +191,9 @@ class AcceptThreads:
             if self.stopping:
                 return
             self.stopping = True
-            for desk in self._open:
-                if not desk.busy:
-                    desk.hang_up()
+            for connection in self._open:
+                if not connection.busy:
+                    connection.hang_up()
         os.write(self._doorbell, b"!")
         with self._changed:
             self._changed.wait_for(lambda: not self._open, grace_s)
@@ -218,12 +218,12 @@ class AcceptThreads:
     def _attend(self) -> None:
         """Wait for connections and serve them, as long as there is need of this thread."""
         try:
-            with open_poller() as door:
+            with open_poller() as poller:
                 # Exclusive: one thread is woken for a connection, and the same one as long as it is free.
-                register_exclusive(door, self._listener)
-                door.register(self._bell, select.POLLIN)
+                register_exclusive(poller, self._listener)
+                poller.register(self._bell, select.POLLIN)
                 while not self.stopping:
-                    door.poll()
+                    poller.poll()
                     if not self.stopping and not self._accept():
                         return
         finally:
@@ -240,23 +240,23 @@ class AcceptThreads:
             # Out of file numbers: the connection waits, and so do we, rather than spin.
             time.sleep(FULL_S)
             return True
-        desk = AcceptedConnection(sock)
+        connection = AcceptedConnection(sock)
         with self._changed:
             self._idle -= 1
             alone = not self._idle
             if len(self._open) >= MOST:
                 self._make_room()
-            self._open[desk] = None
+            self._open[connection] = None
         if alone:
             self._hire()
         try:
-            self._serve(desk)
+            self._serve(connection)
         except Exception:
             # Whatever one connection led to must not cost the others a thread.
             log.exception("a connection was cut: what it sent could not be handled")
         finally:
             with self._changed:
-                self._open.pop(desk, None)
+                self._open.pop(connection, None)
                 self._changed.notify_all()
                 stays = self._idle < KEPT
                 self._idle += stays
@@ -265,8 +265,8 @@ class AcceptThreads:
 
     def _make_room(self) -> None:
         """Cut off the oldest that never asked anything; if all have, the oldest that is not being answered."""
-        idle = [desk for desk in self._open if not desk.busy]
-        victim = next((desk for desk in idle if not desk.served), idle[0] if idle else None)
+        idle = [connection for connection in self._open if not connection.busy]
+        victim = next((connection for connection in idle if not connection.served), idle[0] if idle else None)
         if victim is not None:
             del self._open[victim]
             victim.hang_up()

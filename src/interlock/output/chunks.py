@@ -1,4 +1,4 @@
-"""What those who copy and keep output hand each other, and how they are run bare. Imports next to nothing."""
+"""The data that the processes which copy and keep output exchange, and how they start bare. Imports next to nothing."""
 
 from __future__ import annotations
 

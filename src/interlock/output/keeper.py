@@ -71,7 +71,7 @@ class Keeper:
         try:
             while self._follows():
                 self._start()
-                taken, dropped = self._take()
+                taken, dropped = self._drain()
                 try:
                     filling = self._kept.keep(taken, dropped)
                 except KeeperDied:
@@ -118,7 +118,7 @@ class Keeper:
                     return
                 self._changed.wait()
 
-    def _take(self) -> tuple[list[Chunk], int]:
+    def _drain(self) -> tuple[list[Chunk], int]:
         with self._changed:
             if not self._closing:
                 self._changed.wait_for(lambda: self._hurry or self._closing or self._size > RING // 4, GATHER_S)

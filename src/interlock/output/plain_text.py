@@ -37,7 +37,7 @@ class RedactedLines:
         return None if self._held else self._before
 
     def feed(self, data: bytes) -> bytes:
-        """What can be given out now."""
+        """Add bytes; returns those that can be shown now, redacted."""
         self._held += data
         cut = self._held.rfind(b"\n") + 1
         key = self._open_key(cut)

@@ -1,4 +1,4 @@
-"""CgroupLimits: the kernel's own limits on a tree; LimitWatcher: holds it to limits by looking, where it does not."""
+"""CgroupLimits: the kernel's own limits on a tree; LimitWatcher: enforces limits by polling if the kernel does not."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ class LimitWatcher:
 
 
 def _watched_words(name: LimitName, limits: Limits, count: int) -> str:
-    ended = "1 process was ended" if count == 1 else f"{count} processes were ended"
+    ended = "1 process was killed" if count == 1 else f"{count} processes were killed"
     if name == "max_memory_mb":
         return f"the memory limit of {limits.max_memory_mb} MB was reached: {ended}, each the largest then"
     return f"the limit of {limits.max_processes} processes was reached: {ended}, the newest first"

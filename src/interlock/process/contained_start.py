@@ -1,4 +1,4 @@
-"""Start a command behind a wall: bubblewrap, our own first process, and the command in its group and cgroups."""
+"""Start a command in the sandbox: bubblewrap, our init process, and the command in its process group and cgroups."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Stream = int | IO[bytes] | None
 
 
 class Enclosure(Struct, frozen=True, kw_only=True):
-    """How the wall is built: the words before the command, descriptors that they name, and where events go.
+    """How the sandbox is built: the words before the command, the descriptors that they name, and where events go.
 
     `events` gets a line whenever the terminal interrupts or stops the command, which becomes the foreground of
     `terminal`. `bridges` lead from a port of the command's own network namespace to a unix socket (PORT=PATH). With
@@ -47,7 +47,7 @@ class Enclosure(Struct, frozen=True, kw_only=True):
 
 
 class Starter(Protocol):
-    """Another process that starts a contained command as its own child, in a group of its own, where it is itself."""
+    """Another process that starts a contained command as its own child, in a new process group of its session."""
 
     session: int
 
@@ -61,7 +61,7 @@ class JoinFailed(Exception):
 
 
 class Start(NamedTuple):
-    """What is started, and with what."""
+    """A command to start, and its surroundings."""
 
     spec: RunSpec
     environment: dict[str, str]

@@ -1,4 +1,4 @@
-"""What would hold a tree on this machine, tried out: for `interlock doctor`."""
+"""Try out how a process tree can be held on this machine, for `interlock doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bridges: from a port in a fenced command's own network namespace to a unix socket outside.
+"""Forward ports in a fenced command's own network namespace to unix sockets outside.
 
 Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
 """
@@ -19,7 +19,7 @@ def listen(bridges: list[str]) -> list[tuple[socket.socket, str]]:
 
 
 def serve(listeners: list[tuple[socket.socket, str]]) -> None:
-    """Lead every connection to the socket outside that belongs to its port."""
+    """Forward every connection to the outside socket of its port."""
     for listener, path in listeners:
         threading.Thread(target=accept, args=(listener, path), daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Landlock: the kernel's second wall around a contained command, where it has one.
+"""Landlock: a second sandbox around a contained command, if the kernel has it.
 
 Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
 """

@@ -85,7 +85,7 @@ class LimitEvent(Struct, frozen=True, kw_only=True):
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """What a tree uses now; CPU since its start."""
+    """The resources that a tree uses now; CPU since its start."""
 
     memory_mb: float = 0.0
     processes: int = 0

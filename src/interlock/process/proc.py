@@ -1,4 +1,4 @@
-"""What /proc says of a process. One that vanished is None, never an error."""
+"""Read /proc. A process that has vanished is None, never an error."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def runs_by_name() -> bool:
 
 
 def cannot_start(spec: RunSpec, error: Exception) -> CannotStart:
-    """What a person reads where the system refuses to start the command."""
+    """The error for a person if the system refuses to start the command."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd != spec.argv[0]:
         return CannotStart(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Choose one that exists.")

@@ -40,7 +40,7 @@ UNKNOWN_STATUS = 256
 
 
 class Child(Protocol):
-    """What subprocess.Popen offers, as far as a tree needs it."""
+    """The part of subprocess.Popen that a tree needs."""
 
     @property
     def pid(self) -> int: ...

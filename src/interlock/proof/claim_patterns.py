@@ -215,7 +215,7 @@ class Sieve:
         return sets
 
     def possible(self, text: str) -> list[int]:
-        """The patterns that may match, by their places, in order."""
+        """The indexes of the patterns that may match, in order."""
         plain = text.encode("utf-8", "replace").translate(None, b"*_#")
         found: list[int] = []
         for made, group in self._sets:

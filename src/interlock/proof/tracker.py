@@ -212,7 +212,7 @@ class ProofTracker:
             del self.state.open[:-OPEN]
 
     def _wrote(self, program: str) -> bool:
-        """Whether the agent wrote a file with the name of a program: then that program is its own."""
+        """Whether the agent wrote a file with a program's name, so that running it proves nothing."""
         return program not in SCRIPTS and any(path.rpartition("/")[2] == program for path in self.state.written)
 
     def _write(self, call: CallReading, step: int) -> None:

@@ -1,4 +1,4 @@
-"""The border: what comes from outside is redacted and bounded once, before anything else sees it."""
+"""Redaction: input from outside is redacted and bounded once, before anything else sees it."""
 
 from .._lazy import lazy
 

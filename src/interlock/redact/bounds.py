@@ -59,7 +59,7 @@ def mend(text: str) -> str:
 
 
 def countable(usage: Usage) -> Usage:
-    """The usage in numbers that can be added up: what is below nothing, or no number, was not said."""
+    """The usage in numbers that can be added up: negative and non-finite values count as 0."""
     from ..core import Usage
 
     cost = usage.cost_usd

@@ -1,4 +1,4 @@
-"""The border: what comes from outside is redacted and bounded once, and everything behind it sees the same Step."""
+"""StepRedactor: redacts and bounds each step once, on arrival; everything after it sees the same Step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WINDOW = 2 * CONTENT
 PATH = 4096
 
 ROUNDS = 3
-"""Cutting may, once in a blue moon, leave what looks like a secret again, and a label may be longer than its secret."""
+"""Rarely, a cut leaves text that looks like a secret again, and a label may be longer than its secret."""
 
 
 class StepRedactor:
@@ -64,7 +64,7 @@ class StepRedactor:
         return kept if isinstance(kept, dict) else {}
 
     def _is_clean(self, step: Step) -> bool:
-        """Cheaply: one look at all texts together finds that most steps need nothing."""
+        """Whether a step needs no change. Cheap: one search through all of its texts together."""
         if len(step.content) > CONTENT or (step.usage is not None and countable(step.usage) != step.usage):
             return False
         parts, names, tool = [step.content], [], step.tool

@@ -26,7 +26,7 @@ from .secret_names import (
 from .secret_shapes import FAMILIES, Shape
 
 PASSES = 5
-"""What one pass leaves may, once in a blue moon, look like a secret to the next."""
+"""Text that one pass leaves may, rarely, look like a secret to the next."""
 
 SET_MEMORY = 64 * 1024 * 1024
 

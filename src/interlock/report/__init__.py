@@ -1,4 +1,4 @@
-"""What people look at is read here: one run as a story, all runs as a fleet, and the report made of them."""
+"""Reading for people: one run as a story, all runs as a fleet, and the report made of them."""
 
 from .._lazy import lazy
 

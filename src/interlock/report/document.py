@@ -1,4 +1,4 @@
-"""Document: everything that a report says about one run, as plain data; HTML, Markdown and JSON are made of it."""
+"""Document: the whole report on one run as plain data; HTML, Markdown and JSON are made from it."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 def tell_damage(story: Story) -> tuple[str, ...]:
-    """What is not as its owner wrote it, if anything is."""
+    """The parts of the journal that are not as its owner wrote them."""
     found = verify_journal(story.folder)
     return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
 

@@ -19,11 +19,11 @@ ENDINGS = {
     "EMERGENCY_STOP": "Interlock stopped it.",
     "CRITICAL_FAILURE": "It failed.",
     "ERROR": "It ended with an error.",
-    "MAX_ITERATIONS": "A limit ended it.",
-    "STUCK": "It was ended because it was stuck.",
+    "MAX_ITERATIONS": "It was stopped at a limit.",
+    "STUCK": "It was stopped because it was stuck.",
     "NO_MORE_ISSUES": "It had nothing more to do.",
     "UNPROVEN": "It ended without proof that it is done.",
-    "MAX_ISSUES": "It was ended after too many issues.",
+    "MAX_ISSUES": "It was stopped after too many issues.",
 }
 
 

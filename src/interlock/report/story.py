@@ -144,7 +144,7 @@ class Story:
 
     @property
     def spec(self) -> RunSpec:
-        """What the run is."""
+        """The run's description."""
         return self._spec
 
     @property

@@ -68,7 +68,7 @@ SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
 
 
 class RecordText(Struct, frozen=True):
-    """What a record says, before it is a moment."""
+    """The text of a record, before it becomes a moment."""
 
     kind: MomentKind
     level: Level
@@ -296,7 +296,7 @@ def episode_ending(ending: str) -> str:
 
 
 def episode_cost(calls: int, tokens: int, cost_usd: float) -> str:
-    """What an episode cost."""
+    """The cost of an episode, in words."""
     parts = [f"{calls:,} call{'' if calls == 1 else 's'}"]
     if tokens:
         parts.append(f"{tokens:,} tokens")
@@ -311,7 +311,7 @@ def dollars(amount: float) -> str:
 
 
 def outcome_words(made: core.Intervention) -> str:
-    """What became of an intervention, in words; only what is known to have worked is said to have worked."""
+    """The result of an intervention, in words; it worked only if that is known."""
     match made.outcome:
         case "success":
             return "worked"
@@ -346,7 +346,7 @@ OTHER_PROOF = "tests and checking rules changed"
 
 
 def tell_proof(body: records.ProofRecord) -> RecordText:
-    """How many claims are borne out, and what is not."""
+    """How many claims are proven, and which are not."""
     counts = {name: sum(each.verdict == name for each in body.claims) for name in PROOF_LEVEL}
     said = [f"{count} {name}" for name, count in counts.items() if count]
     title = f"claims: {', '.join(said)}" if said else body.ending if body.ending and not body.tests else OTHER_PROOF
@@ -407,7 +407,7 @@ def find_pictures(body: RecordBody | None) -> list[tuple[str, str]]:
 
 
 def plain(name: str) -> str:
-    """A name for people."""
+    """A human-readable name."""
     return name.replace("_", " ")
 
 

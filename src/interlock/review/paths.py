@@ -85,7 +85,7 @@ EVERYTHING = frozenset((".", "*", "./*", "./.*", ".*", "**", "./**", "{.,}*", "*
 
 
 MAX_PATH = 1_024
-"""Characters; what is longer is no path."""
+"""Characters; a longer text is not a path."""
 
 
 def zones(path: str, cwd: str | None = None, workspace: str | None = None) -> frozenset[str]:

@@ -114,7 +114,7 @@ class Approvals:
         return self._waiting.pop(step, None) is not None
 
     def _answer_to(self, step: Step) -> tuple[ApprovalAnswer, str] | None:
-        """What was said of exactly this call; None if it waits."""
+        """The answer about exactly this call; None if it still waits."""
         digest = self._digests.get(step.index) or call_digest(step)
         answer = self._answers.get(step.index)
         if answer is not None and answer[2] == digest:

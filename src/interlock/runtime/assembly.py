@@ -178,7 +178,7 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
 
 
 def redact_spec(spec: RunSpec) -> RunSpec:
-    """A run's own description passes the border too. A command is read as a line: `--token X` is two words."""
+    """Redact a run's own description. A command is read as a line: `--token X` is two words."""
     argv, name = tuple(redact_argv(spec.argv)), one_line(redact_text(spec.name))
     return replace(spec, task=redact_text(spec.task), name=name, argv=argv)
 

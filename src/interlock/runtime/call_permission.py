@@ -1,4 +1,4 @@
-"""Permission: may a call run? Its review, a person's answer, the run's limits, in this order."""
+"""Permission: may a call run? After its review: the model judge, a person, the limits, then the verdict."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Permission:
         self._told: dict[int, str] = {}
 
     def forget(self, step: Step) -> Review | None:
-        """A call is over, or its result is there: gives its review."""
+        """Forget a call that is over, or whose result is there; returns its review."""
         return self._reviews.end(step)
 
     def withdraw(self, step: Step) -> bool:
-        """A step waits no longer; whether it did. Asked about again, it waits again."""
+        """A step no longer waits; returns whether it did. Asked about again, it waits again."""
         self._told.pop(step.index, None)
         return self._approvals.withdraw(step.index)
 
     def wait_for_person(self, step: Step) -> Decision | None:
-        """A hold where a person has to answer first. It waits outside the gate: waiting is no iteration."""
+        """A hold if a person has to answer first. It waits outside the gate: waiting does not count as an iteration."""
         if not self._approvals.needed or self._observe or self._run.gate.status != "running":
             return None
         if self._reviews.get(step) is None:
@@ -71,7 +71,7 @@ class Permission:
         return answered
 
     def review_and_observe(self, step: Step, absent: tuple[str, ...] | None) -> Observation:
-        """The review of a call, and at once what it leads to where no limit and no person has a say in it."""
+        """Review a call; also observe it at once if neither a limit nor a person can stop it."""
         known = self._reviews.get(step)
         if known is not None:
             return Observation(known)
@@ -84,7 +84,7 @@ class Permission:
         return seen
 
     def decide(self, step: Step, review: Review | None, capabilities: frozenset[Capability]) -> Decision:
-        """What the person said, then the limits, then the verdict; a call that may continue may still have to wait."""
+        """Apply the person's answer, then the limits, then the verdict; a call that may run may still be delayed."""
         if self._observe:
             return PROCEED
         review = self._judged(step, review)
@@ -109,14 +109,14 @@ class Permission:
         return replace(review, verdict="warn", risk=min(review.risk, APPROVED), ask=False)
 
     def _judged(self, step: Step, review: Review | None) -> Review | None:
-        """The review with the judge's word on a call that needs approval: it may block, and never allows."""
+        """The review after the model judge has seen a call that needs approval: it can block it, never allow it."""
         if self._judge is None or review is None or not review.ask or self._approvals.has_approved(step):
             return review
         why = self._judge.forbids(step, review, self._run.spec.task)
         return replace(review, verdict="block", reason=f"{review.reason} {why}".strip(), ask=False) if why else review
 
     def _check(self, step: Step, review: Review | None) -> Decision | None:
-        """What a person says; a question without an answer in time is withdrawn."""
+        """The person's answer; a question that is not answered in time is withdrawn."""
         waited = self._approvals.call(step.index) is not None
         answered = self._approvals.check(step, review)
         if waited and self._approvals.call(step.index) is None:
@@ -130,7 +130,7 @@ class Permission:
             self._told[step] = call.digest
 
     def _tell(self, step: int, call: WaitingCall) -> bool:
-        """Announce that a step waits; what could not be recorded is announced again when it asks again."""
+        """Announce that a step waits; if that could not be recorded, it is announced again when it asks again."""
         self._run.wait_for_person(step, call.what, call.digest, call.until)
         return True
 
@@ -152,7 +152,7 @@ def decide_call(review: Review | None, step: Step, capabilities: frozenset[Capab
 
 
 def degrade(decision: Decision, capabilities: frozenset[Capability]) -> Decision:
-    """The nearest thing that the adapter can do; what it cannot do at all proceeds and says so."""
+    """The nearest action that the adapter supports; if there is none, proceed, with a note."""
     action: DecisionAction = decision.action
     while action != "proceed" and action not in capabilities:
         action = FALLBACK[action]
@@ -170,7 +170,7 @@ FALLBACK: dict[DecisionAction, DecisionAction] = {
     "rewrite": "deny",
     "deny": "proceed",
 }
-"""What comes next where the adapter cannot do a thing: refusing is the nearest to stopping and to waiting."""
+"""The next best action if the adapter does not support one: denying is the nearest to stopping and to waiting."""
 
 
 def refusal(review: Review) -> str:
@@ -192,7 +192,7 @@ def _message(review: Review, step: Step) -> Message:
 
 
 class Observation(Struct, frozen=True):
-    """A call's review; and what the call led to, where it was clear that it may run."""
+    """A call's review, and its outcome if it was already clear that it may run."""
 
     review: Review | None
     judgement: StepOutcome | None = None
@@ -216,6 +216,6 @@ def review_and_observe(
 
 
 def observe_result(pipeline: DecisionPipeline, step: Step, absent: tuple[str, ...] | None) -> Observation:
-    """What a step that has happened led to. A call is reviewed after the fact: it was not asked about."""
+    """Observe a step that has happened. A call is reviewed after the fact: it was not asked about."""
     review = pipeline.review(step)
     return Observation(review, pipeline.observe(step, review, absent=absent))

@@ -30,7 +30,7 @@ def no_wall() -> tuple[tuple[str, ...], tuple[int, ...]]:
 
 
 class CheckRunner:
-    """For one run. `enclose` gives the wall that the run has; when the run has ended, no command continues."""
+    """For one run. `enclose` gives the run's sandbox; when the run has ended, no command continues."""
 
     def __init__(self, folder: str | None, timeout_s: float, has_ended: Callable[[], bool] = lambda: False) -> None:
         self.folder, self.timeout_s, self._has_ended = folder, timeout_s, has_ended

@@ -1,4 +1,4 @@
-"""Checkpointing: when the workspace is kept, and with what the run knows of itself then."""
+"""Checkpointing: when a checkpoint is made, and the run's state that goes with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tidying: what is removed by itself when a run starts: incidents that are old, runs beyond the disk budget."""
+"""Remove old incidents, and runs beyond the disk budget, when a run starts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def clean_up_store(store: Store, config: Config, now: float, *, measure: bool = 
 
 
 def clean_up_at_start(store: Store, config: Config, now: float) -> threading.Thread:
-    """The same when a run starts. What runs take together is not measured where that was done a moment ago."""
+    """`clean_up_store` when a run starts; skips measuring the store if another run has just measured it."""
     stamp = store.root / MEASURED
     try:
         again = abs(time.time() - stamp.stat().st_mtime) < AGAIN_S

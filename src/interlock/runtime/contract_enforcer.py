@@ -1,4 +1,4 @@
-"""ContractEnforcer: after a call, restores what it changed against the contract; GitWatch: its commits and pushes."""
+"""ContractEnforcer: after a call, restores what it changed against the contract; GitMonitor: its commits and pushes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ContractEnforcer:
         self._run, self._pipeline, self._executor = run, pipeline, executor
         self._checkpointing, self._guard, self._observe = checkpointing, guard, observe
         self._recorded = None if not pipeline.context.contract else object()
-        self.git = GitWatch(run.spec.workspace or run.spec.cwd)
+        self.git = GitMonitor(run.spec.workspace or run.spec.cwd)
         self._approved: set[str] = set()
         self._open: set[str] = set()
 
@@ -193,7 +193,7 @@ Refs = dict[str, str]
 Breaches = dict[Clause, tuple[str, ...]]
 
 
-class GitWatch:
+class GitMonitor:
     """For one run. `start` are the refs as they were when the contract first said anything about them."""
 
     def __init__(self, folder: str | None) -> None:
@@ -201,13 +201,13 @@ class GitWatch:
         self.start: Refs | None = None
 
     def begin(self, contract: Contract) -> Refs:
-        """Remember the repository as it is, once, where the contract has a use for that."""
+        """Remember the repository's refs, once, if the contract needs them."""
         if self.start is None and _counts(contract):
             self.start = self._refs()
         return self.start or {}
 
     def breaches(self, contract: Contract) -> Breaches:
-        """What in the repository violates each clause, in words."""
+        """The breaches of each clause in the repository, in words."""
         if self.start is None or not _counts(contract):
             return {}
         now = self._refs(everything=len(self.start) != 1)
@@ -266,7 +266,7 @@ class GitWatch:
         return self._git("rev-parse", "-q", "--verify", f"{commit}:./{path}").strip()
 
     def _git(self, *words: str, said: str = "") -> str:
-        """What git prints; nothing where there is no repository, or it cannot be read."""
+        """The output of git; empty if there is no repository, or it cannot be read."""
         try:
             done = subprocess.run(
                 [*SAFE, *words],

@@ -180,7 +180,7 @@ class DecisionPipeline:
         read_claims("Done: all tests pass.")
 
     def review(self, step: Step) -> Review | None:
-        """The verdict on a call before it runs; None for what is no call."""
+        """The verdict on an agent's call before it runs; None for any other step."""
         if step.kind != "tool_call" or step.origin != "agent":
             return None
         return self.parts.review(step)
@@ -305,14 +305,14 @@ class DecisionPipeline:
         self._run = replace(self._run, reachable=reachable)
 
     def heed(self, opinion: Opinion) -> None:
-        """A finding that the judge does not share is quiet from now on; what it raises counts with the next step."""
+        """Apply a judge's opinion: mute a finding that it rejects, count an issue that it raises with the next step."""
         if opinion.issue is not None:
             self._raised.append(opinion.issue)
         elif opinion.agrees is False:
             self.detectors.mute(opinion.key)
 
     def mark(self, checkpoint: CheckpointInfo) -> None:
-        """A checkpoint was made: it can be gone back to, and so can the detectors' windows."""
+        """Note a checkpoint that a rollback can return to, with the state of the detectors at that point."""
         self._run = replace(self._run, checkpoints=_thinned((*self._run.checkpoints, checkpoint)))
         if self._parts is None:
             return
@@ -476,7 +476,7 @@ def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, 
 
 
 def _thinned(checkpoints: tuple[CheckpointInfo, ...]) -> tuple[CheckpointInfo, ...]:
-    """Where there are too many, every second one of the older half goes: an episode may be as old as the run."""
+    """Drop every second one of the older half if there are too many: an episode may be as old as the run."""
     if len(checkpoints) <= CHECKPOINTS:
         return checkpoints
     half = len(checkpoints) // 2

@@ -66,7 +66,7 @@ class ProcessControl(Protocol):
 
 
 class DirectiveExecutor:
-    """What a run can do to the outside. Everything comes back as Applied, nothing as an exception of the outside's."""
+    """Carries out a run's directives. Every result is an Applied; exceptions from outside do not get through."""
 
     def __init__(
         self,
@@ -131,13 +131,13 @@ class DirectiveExecutor:
         with frozen:
             restored = self.workspace.restore(order.checkpoint_id, order.paths)
         self.on_restored(order, restored)
-        talk = self._ask_adapter(order) if "conversation" in self.adapter.capabilities else None
-        self._after_restore = CONVERSATION_BACK if talk is not None and talk.ok else CONVERSATION_STAYS
+        conversation = self._ask_adapter(order) if "conversation" in self.adapter.capabilities else None
+        self._after_restore = CONVERSATION_BACK if conversation is not None and conversation.ok else CONVERSATION_STAYS
         words = f"{len(restored.changed)} paths restored, undo with checkpoint {restored.safety_id}"
         if restored.left_alone:
             words += f", {len(restored.left_alone)} left alone: not known to be this run's work, or not covered"
-        if talk is not None and not talk.ok:
-            words += f"; the conversation stays ({talk.how})"
+        if conversation is not None and not conversation.ok:
+            words += f"; the conversation stays ({conversation.how})"
         return Applied(True, words)
 
     def _stop(self, order: Stop) -> Applied:

@@ -1,4 +1,4 @@
-"""Guard: the one place that makes supervision fail open. No part of it can raise into, or hold up, the agent."""
+"""Guard: the one place that makes supervision fail open: no part of it can raise into the agent or delay it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STRIKES = 3
 JUDGING = frozenset(("reviewer", "detectors", "controller"))
 """Parts without which there is no judgement: where supervision fails closed, a call is refused without them."""
 
-NEVER_DROPPED = frozenset(("supervisor", "border", "journal"))
+NEVER_DROPPED = frozenset(("supervisor", "redaction", "journal"))
 """Parts that are tried again every time."""
 
 PATIENCE = 20
@@ -176,7 +176,7 @@ class Guard:
             self._part = before
 
     def detectors(self, asked: Sequence[Asked], seen: Seen) -> list[Issue]:
-        """The issues of all detectors; one that raises, or gives what is no issue, is at fault and the others continue.
+        """The issues of all detectors. One that raises or returns something else is at fault; the others continue.
 
         The hottest path: one call for all of them, and no closures.
         """

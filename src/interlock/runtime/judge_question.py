@@ -1,4 +1,4 @@
-"""What a model is asked about a run, what of its answer counts, and the request: Anthropic or Chat Completions."""
+"""The questions to a model about a run, which answers count, and the request: Anthropic or Chat Completions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _Answer(Struct):
 
 
 def write_prompt(questions: Sequence[JudgeQuestion]) -> Prompt:
-    """The prompt for some questions; its marks are new each time."""
+    """The prompt for some questions, with new random markers each time."""
     mark, canary = secrets.token_hex(8), secrets.token_hex(8)
     parts = [
         f"Question {number} ({question.about}): {question.asked}\n<data-{mark}>\n{question.evidence}\n</data-{mark}>"

@@ -64,7 +64,7 @@ NO_LIMITS = Limits()
 
 
 class LimitMeterState(Struct):
-    """What the meter remembers: the run's own limits, and the throttle's on top of them."""
+    """The state of the meter: the run's own limits, and the throttle's on top of them."""
 
     own: Limits
     budget: Limits = NO_LIMITS

@@ -1,4 +1,4 @@
-"""What a run is doing: one word from many probes. Pure: what was measured is handed in, and so is the time."""
+"""What a run is doing, in one word, from many probes. Pure: measurements and the time are passed in."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def configure_log(environment: Mapping[str, str] | None = None) -> None:
 
 
 def redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """What is logged passes the border like everything else."""
+    """Redact a log event, like everything else that is written."""
     from ..redact import redact_tree
 
     made = redact_tree({key: value if _is_plain(value) else str(value) for key, value in event.items()})

@@ -24,7 +24,7 @@ STEP_BUCKETS = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.
 INTERVENTION_LABELS = ("intervention_type", "issue_type", "outcome")
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-"""What `render` gives."""
+"""The content type of what `render` returns."""
 
 
 class Metrics:

@@ -55,7 +55,7 @@ class Asked(Struct, frozen=True):
 
 
 class Judge:
-    """One run's. `consult` and `note` never wait; `drain` gives what has come in since."""
+    """One run's. `consult` and `note` never wait; `drain` returns the opinions that have arrived since."""
 
     def __init__(self, settings: Settings, prices: Prices, ask: Ask | None = None) -> None:
         self.spent_usd = 0.0
@@ -105,7 +105,7 @@ class Judge:
         return verdict.why or "the judge expects lasting harm" if verdict is not None and verdict.holds else ""
 
     def drain(self) -> list[Opinion]:
-        """What the model has said since the last time."""
+        """The model's opinions since the last call."""
         taken: list[Opinion] = []
         while self._opinions:
             taken.append(self._opinions.popleft())

@@ -13,7 +13,7 @@ MOST = 256
 
 
 def call_key(step: Step) -> str:
-    """What names a call: its agent and its id, else its place."""
+    """The key of a call: its agent and its id, or else its place."""
     name = step.tool.call_id if step.tool is not None and step.tool.call_id else f"#{step.index}"
     return f"{step.agent or ''}/{name}"
 
@@ -28,7 +28,7 @@ class OpenCalls(Generic[V]):
         return len(self._open)
 
     def get(self, step: Step) -> V | None:
-        """What is known of this very call."""
+        """The value kept for exactly this call."""
         return self._open.get(call_key(step))
 
     def begin(self, step: Step, value: V) -> V | None:

@@ -1,4 +1,4 @@
-"""Gate: every step passes here; shut, it lets nothing through until a person says so."""
+"""Gate: every step passes here; while it is shut, nothing passes until a person resumes the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a decision pipeline is given and gives: plugins, step times, the outcome of a step; causes of checkpoints."""
+"""Inputs and outputs of a decision pipeline: plugins, step times, the outcome of a step; causes of checkpoints."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "perso
 
 
 def replay(pipeline: DecisionPipeline, journal: JournalReading) -> int:
-    """Bring a fresh watch up to the journal's end; returns the index of the next step. Nothing is carried out."""
+    """Bring a new pipeline up to the journal's end without acting; returns the index of the next step."""
     after, next_index = 0, 0
     snapshot = journal.last("snapshot")
     if snapshot is not None:

@@ -179,7 +179,7 @@ class Run:
             if self.ended:
                 return
             if reason == "COMPLETE" and self._stuck is not None and self._stuck == self._summary.waiting:
-                # It went while it was held because nothing had helped: that is no work completed.
+                # It exited while it was held because nothing had helped: its work is not complete.
                 reason = "STUCK"
             self._why_ended = message or reason
             self.reason = self.reason or reason

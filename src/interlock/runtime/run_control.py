@@ -93,7 +93,7 @@ class RunControl:
         )
         self._seen, self._has_switched, self._cancelled = run.spec.model, False, False
         self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
-        # It lets passages through a moment after the gate opens: callers that asked in between are woken.
+        # It admits steps a moment after the gate opens: callers that asked in between are woken.
         self.endpoint.when_open(run.gate.notify)
         self._server = ControlServer(self.endpoint, folder.path, listener)
         # The agent's processes are another's than a person's where we started them, or where its hooks fire.
@@ -105,11 +105,11 @@ class RunControl:
         return self._server
 
     def mend_gate(self) -> bool:
-        """See that the gate file says what we wrote; whether it had been changed or removed."""
+        """Restore the gate file if it was changed or removed; returns whether it was."""
         return self._file.mend()
 
     def start(self) -> None:
-        """Take up what the journal says, and listen."""
+        """Restore the state from the journal, and listen."""
         self.endpoint.start()
         self.run.gate.through(self.endpoint)
         self._server.open()

@@ -125,5 +125,5 @@ class RunProof:
 
 
 def missing(found: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:
-    """The claims that are not borne out."""
+    """The claims that are not proven."""
     return tuple(each for each in found if each.verdict != "proven")

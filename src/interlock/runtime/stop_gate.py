@@ -20,7 +20,7 @@ from ..proof import ClaimVerdict
 from .check_runner import CheckRunner, missing_program
 from .check_setup import changed_setup, read_setup
 from .checkpointing import Checkpointing
-from .contract_enforcer import Breaches, GitWatch
+from .contract_enforcer import Breaches, GitMonitor
 from .decision_pipeline import DecisionPipeline
 from .directive_executor import DirectiveExecutor
 from .pipeline_values import AFTER_STEP, END_OF_TURN
@@ -55,7 +55,7 @@ class StopGate:
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
-        proof: RunProof, config: ContractConfig, lock: threading.RLock, git: GitWatch, *, observe: bool,
+        proof: RunProof, config: ContractConfig, lock: threading.RLock, git: GitMonitor, *, observe: bool,
     ) -> None:  # fmt: skip
         self._run, self._pipeline, self._executor = run, pipeline, executor
         self._checkpointing, self._config, self._lock = checkpointing, config, lock

@@ -61,7 +61,7 @@ SNAPSHOT_EVERY = 500
 """Steps between two snapshots of supervision: a successor replays at most this many."""
 
 PERSON_EVERY_S = 2.0
-"""How often it is looked whether the dashboard is open."""
+"""How often we check whether the dashboard is open."""
 
 LET = ("proceed", "rewrite")
 """The actions after which a call runs."""
@@ -271,7 +271,7 @@ class Supervisor(StepClient):
 
     @property
     def process_limits(self) -> Limits:
-        """What the agent's processes are held to now."""
+        """The limits on the agent's processes now."""
         return self.pipeline.meter.for_processes(self.pipeline.ledger.spend.memory_mb)
 
     def look(self, memory_mb: float, elapsed_s: float) -> None:
@@ -437,7 +437,7 @@ class Supervisor(StepClient):
             try:
                 from ..review import rough_review
             except Exception as error:  # noqa: BLE001  half of an installation may raise anything
-                why = f"What judges calls cannot be loaded ({error}), so none is let through. Install Interlock again."
+                why = f"The call reviewer cannot be loaded ({error}), so every call is blocked. Reinstall Interlock."
                 return Decision("deny", reason=why) if record.step.kind == "tool_call" else PROCEED
             unseen = record.step.kind == "tool_call" and record.review is None
             rough = rough_review(record.step) if unseen else None
@@ -450,7 +450,7 @@ class Supervisor(StepClient):
         self._guard.part("supervisor", self.pipeline.prepare, None)
         self.pipeline.prices.warm()
         self.count_from(step.index + 1)
-        return self._guard.part("border", lambda: self._redactor.redact(step), withhold(step))
+        return self._guard.part("redaction", lambda: self._redactor.redact(step), withhold(step))
 
     def _note_fault(self, fault: Fault) -> None:
         self.faults += 1

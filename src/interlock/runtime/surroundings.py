@@ -1,4 +1,4 @@
-"""What a run has around it: a container or not, the files that its task points to, and those it says it wrote."""
+"""A run's surroundings: a container or not, the files that its task names, and those it says it wrote."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MARKS = ("/.dockerenv", "/run/.containerenv")
 
 @functools.cache
 def is_contained() -> bool:
-    """Whether a container engine started this machine's view of the world."""
+    """Whether we run inside a container."""
     return any(map(os.path.exists, MARKS))
 
 

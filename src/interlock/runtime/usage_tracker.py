@@ -100,7 +100,7 @@ class UsageTracker:
 
     @property
     def spend(self) -> Spend:
-        """What the run has used so far."""
+        """The run's usage so far."""
         s = self._s
         return Spend(
             input_tokens=s.input_tokens,

@@ -1,4 +1,4 @@
-"""Errands: what takes time is done in threads that no one waits for, not even at the end."""
+"""Background tasks: slow work runs in daemon threads that nothing waits for, not even at exit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ T = TypeVar("T")
 Failure = Callable[[InterlockError], object]
 
 
-def run_errand(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
-    """Do one thing in its own thread and tell how it went; both callbacks run in that thread."""
+def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
+    """Do one thing in a thread of its own, then call `done` or `failed`, in that thread."""
 
     def carry_out() -> None:
         try:

@@ -13,12 +13,12 @@ from textual.content import Content
 from ..checkpoint import Checkpoints, Restored, RestorePlan
 from ..core import CheckpointInfo, SystemClock
 from ..report import RunRow
-from .background_tasks import run_errand
+from .background_tasks import run_in_background
 from .control_keys import LIVE, Steered
 from .line import Line, clean, fit, flat
-from .listing import Listing
 from .pager import Pager, patch_lines
-from .question import Answers, Question
+from .question import FieldValues, Question
+from .row_list import RowList
 from .run_reader import RunSource
 from .words import clock_time, plural, size
 
@@ -32,7 +32,7 @@ class CheckpointKeys(Steered):
         Binding("b", "go_back", "Roll back"),
     ]
 
-    def checkpoints(self) -> Listing[CheckpointInfo]:
+    def checkpoints(self) -> RowList[CheckpointInfo]:
         """The list that the cursor is in, the newest first."""
         raise NotImplementedError
 
@@ -42,8 +42,8 @@ class CheckpointKeys(Steered):
             self._page_patch(f"From {info.id} to the workspace now", info.id, None)
 
     def action_diff_before(self) -> None:
-        listing = self.checkpoints()
-        info, earlier = listing.item, listing.items[listing.cursor + 1 :]
+        row_list = self.checkpoints()
+        info, earlier = row_list.item, row_list.items[row_list.cursor + 1 :]
         if info is not None and earlier:
             self._page_patch(f"From {earlier[0].id} to {info.id}", earlier[0].id, info.id)
         elif info is not None:
@@ -54,7 +54,7 @@ class CheckpointKeys(Steered):
         if info is None or run is None:
             return
         self.top.notify(f"Checking what a rollback to {info.id} would change …", markup=False, timeout=2)
-        run_errand(
+        run_in_background(
             "interlock-preview",
             lambda: preview(self.top.place, run.run_id, info.id),
             lambda plan: self.top.call_later(self._confirm, info, plan),
@@ -67,7 +67,7 @@ class CheckpointKeys(Steered):
             return
         pager = Pager(title, waiting="Comparing …")
         self.top.push_screen(pager)
-        run_errand(
+        run_in_background(
             "interlock-diff",
             lambda: read_patch(self.top.place, run.run_id, a, b),
             lambda lines: self.top.call_later(partial(pager.fill, lambda _: lines, none="No difference.")),
@@ -86,13 +86,13 @@ class CheckpointKeys(Steered):
         question = Question(f"Roll back to {info.id}?", words, yes="Roll back", no="Cancel", hurts=True)
         self.top.push_screen(question, lambda answers: self._roll_back(info, run, live, answers))
 
-    def _roll_back(self, info: CheckpointInfo, run: RunRow, live: bool, answers: Answers | None) -> None:
+    def _roll_back(self, info: CheckpointInfo, run: RunRow, live: bool, answers: FieldValues | None) -> None:
         if answers is None:
             return
         if live:
             self.top.send("rollback", run, {"to": info.id})
             return
-        run_errand(
+        run_in_background(
             "interlock-rollback",
             lambda: go_back(self.top.place, run.run_id, info.id),
             lambda words: self.top.call_later(partial(self.top.notify, words, markup=False, timeout=10)),

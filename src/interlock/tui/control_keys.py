@@ -11,10 +11,10 @@ from textual.timer import Timer
 
 from ..control import Command, Waiting
 from ..report import RunRow
-from .background_tasks import run_errand
+from .background_tasks import run_in_background
 from .drawing import Drawing
 from .line import Line, Piece, line_width
-from .question import Answers, Field, Question
+from .question import Field, FieldValues, Question
 from .run_rows import short_model
 
 if TYPE_CHECKING:
@@ -133,14 +133,14 @@ class Steered(Screen[None]):
                 lambda answers: self._order(command, run, answers, **call_of(waiting)),
             )
 
-        run_errand(
+        run_in_background(
             "interlock-waiting",
             look,
             lambda waiting: self.top.call_later(ask, waiting),
             lambda error: self.top.call_later(self.top.complain, str(error)),
         )
 
-    def _order(self, command: Command, run: RunRow, answers: Answers | None, **more: object) -> None:
+    def _order(self, command: Command, run: RunRow, answers: FieldValues | None, **more: object) -> None:
         if answers is None:
             return
         reason = answers.get("reason") or None

@@ -18,7 +18,7 @@ from .background_tasks import Worker
 from .control_keys import KeyBar, Steered
 from .drawing import Drawing, Search
 from .line import STATUS, Line, Piece, clean, flat, spread
-from .listing import Listing
+from .row_list import RowList
 from .run_reader import RunSource
 from .run_rows import Preview, draw_run, heading
 from .words import plural, reason_first, span, total
@@ -81,11 +81,11 @@ class FleetPage(Steered):
         self._loaded = False
         self._text, self._filter = "", 0
         self._place = place
-        self._desk: Worker[RunSource] = Worker("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
+        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_title, id="title")
-        yield Listing(
+        yield RowList(
             self._draw_row, lambda row: row.run_id, heading=self._draw_heading, empty="Reading the runs …", id="runs"
         )
         yield Preview(self._place, id="preview")
@@ -97,23 +97,23 @@ class FleetPage(Steered):
         # The thread that looks has no app to ask.
         self._clock = self.top.clock
         self._fit(self.size.height)
-        self.query_one("#runs", Listing).focus()
-        self._desk.start()
+        self.query_one("#runs", RowList).focus()
+        self._reader.start()
         self.set_interval(1.0, self._tick)
 
     def on_unmount(self) -> None:
-        self._desk.stop()
+        self._reader.stop()
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit(event.size.height)
 
     def chosen(self) -> RunRow | None:
-        item: RunRow | None = self.query_one("#runs", Listing).item if self.is_mounted else None
+        item: RunRow | None = self.query_one("#runs", RowList).item if self.is_mounted else None
         return item
 
     def redraw(self) -> None:
         """Something was asked of a run, or answered."""
-        self.query_one("#runs", Listing).refresh()
+        self.query_one("#runs", RowList).refresh()
         self.query_one(KeyBar).redraw()
 
     def action_open(self) -> None:
@@ -141,14 +141,14 @@ class FleetPage(Steered):
     @on(Input.Submitted, "#search")
     def _search_done(self) -> None:
         self.query_one(Search).put_away(keep=True)
-        self.query_one("#runs", Listing).focus()
+        self.query_one("#runs", RowList).focus()
 
-    @on(Listing.Chosen)
-    def _choose(self, event: Listing.Chosen) -> None:
-        if not isinstance(event, Listing.Moved):
+    @on(RowList.Chosen)
+    def _choose(self, event: RowList.Chosen) -> None:
+        if not isinstance(event, RowList.Moved):
             self.action_open()
 
-    @on(Listing.Moved)
+    @on(RowList.Moved)
     def _moved(self) -> None:
         self._preview()
         self.query_one("#words", Drawing).redraw()
@@ -164,7 +164,7 @@ class FleetPage(Steered):
     @on(Failed)
     def _failed(self, event: Failed) -> None:
         self.problem = str(event.error)
-        self.query_one("#runs", Listing).say(clean(f"Cannot read the runs.\n\n{event.error}\n\nTrying again …"))
+        self.query_one("#runs", RowList).say(clean(f"Cannot read the runs.\n\n{event.error}\n\nTrying again …"))
         self.query_one("#title", Drawing).redraw()
 
     def _look(self, place: RunSource) -> None:
@@ -179,19 +179,19 @@ class FleetPage(Steered):
 
     def _tick(self) -> None:
         """The ages of the rows continue by themselves."""
-        self.query_one("#runs", Listing).refresh()
+        self.query_one("#runs", RowList).refresh()
         self.query_one("#words", Drawing).redraw()
 
     def _show(self) -> None:
-        listing = self.query_one("#runs", Listing)
+        row_list = self.query_one("#runs", RowList)
         shown = [row for row in self.rows if self._fits(row)]
         # What is under way comes first; within both the newest does.
         shown.sort(key=lambda row: not row.live)
         if self.rows and not shown:
-            listing.say(f"None of {plural(len(self.rows), 'run')} match. Esc shows all.")
+            row_list.say(f"None of {plural(len(self.rows), 'run')} match. Esc shows all.")
         elif self._loaded:
-            listing.say(EMPTY)
-        listing.show(shown)
+            row_list.say(EMPTY)
+        row_list.show(shown)
         self._preview()
         for drawing in self.query(Drawing):
             drawing.redraw()

@@ -14,13 +14,13 @@ from textual.screen import ModalScreen
 from textual.widgets import Label
 
 from .line import Line, clean, fit
-from .listing import Listing
+from .row_list import RowList
 
 Write = Callable[[int], list[Line]]
 """The text at a width."""
 
 
-class Text(Listing[Line]):
+class Text(RowList[Line]):
     """Rows without a cursor: the keys scroll."""
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -34,7 +34,7 @@ class Text(Listing[Line]):
 
 
 class Pager(ModalScreen[None]):
-    """A text to read; it may come later, and says so until then."""
+    """A screen with a text to read; shows a placeholder until the text arrives."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,enter", "leave", "Back")]
 
@@ -143,7 +143,7 @@ neither done nor failed: try again when the run's owner, or the network, is back
 
 
 def help_lines(width: int) -> list[Line]:
-    """The page of keys at a width."""
+    """The help page, which lists the keys, at a width."""
     width = min(width, 100)
     lines: list[Line] = []
     for title, keys in KEYS:

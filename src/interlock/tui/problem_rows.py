@@ -1,4 +1,4 @@
-"""What a run got stuck on, in rows and in full; its incident in words; and every request to it with what is known."""
+"""A run's problems, in rows and in full; its incident in words; and every request to it with its result."""
 
 from __future__ import annotations
 

@@ -28,10 +28,10 @@ class Field(Struct, frozen=True):
     known: tuple[str, ...] = ()
 
 
-Answers = dict[str, str]
+FieldValues = dict[str, str]
 
 
-class Question(ModalScreen[Answers | None]):
+class Question(ModalScreen[FieldValues | None]):
     """Gives what was typed, or None if the answer was no. Where it hurts, no is what Enter says."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -17,7 +17,6 @@ from .checkpoint_keys import CheckpointKeys, checkpoint_heading, draw_checkpoint
 from .control_keys import KeyBar
 from .drawing import Drawing, Search, Tabs
 from .line import Line, clean
-from .listing import Listing
 from .moment_rows import moment_lines
 from .pager import Pager
 from .problem_rows import (
@@ -31,8 +30,9 @@ from .problem_rows import (
     problem_heading,
     problem_lines,
 )
+from .row_list import RowList
 from .run_head import draw_head, draw_side
-from .run_reader import Counted, Read, RunDesk, RunRead, RunSource, RunUnreadable, View
+from .run_reader import Counted, Read, RunRead, RunReader, RunSource, RunUnreadable, View
 from .timeline import Timeline
 
 WIDE, HIGH = 118, 30
@@ -70,19 +70,19 @@ class RunPage(CheckpointKeys):
         self._problem: str | None = None
         self._entries: list[ControlEntry] = []
         self._owner_seen = row.owner_pid
-        self._desk = RunDesk(place, row, self)
+        self._reader = RunReader(place, row, self)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_head, id="head")
         yield Tabs(TABS, self._tab_counts, id="tabs")
         with Horizontal(id="middle"):
             with ContentSwitcher(initial="tab0", id="lists"):
-                yield Timeline(self._desk.fetch, id="tab0")
-                yield Listing(draw_problem, lambda each: each.id, heading=problem_heading, empty=READING, id="tab1")
-                yield Listing(
+                yield Timeline(self._reader.fetch, id="tab0")
+                yield RowList(draw_problem, lambda each: each.id, heading=problem_heading, empty=READING, id="tab1")
+                yield RowList(
                     draw_checkpoint, lambda info: info.id, heading=checkpoint_heading, empty=READING, id="tab2"
                 )
-                yield Listing(
+                yield RowList(
                     draw_control, lambda entry: entry.request_id, heading=control_heading, empty=NOBODY, id="tab3"
                 )
             yield Drawing(self._draw_side, id="side")
@@ -93,11 +93,11 @@ class RunPage(CheckpointKeys):
         self._fit(self.size.width, self.size.height)
         self.timeline.focus()
         self.timeline.load()
-        self._desk.start()
+        self._reader.start()
         self.set_interval(1.0, self.query_one("#head", Drawing).redraw)
 
     def on_unmount(self) -> None:
-        self._desk.stop()
+        self._reader.stop()
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit(event.size.width, event.size.height)
@@ -113,16 +113,16 @@ class RunPage(CheckpointKeys):
     def chosen(self) -> RunRow | None:
         return self.view.row if self.view is not None else self._row
 
-    def checkpoints(self) -> Listing[CheckpointInfo]:
-        return self.query_one("#tab2", Listing)
+    def checkpoints(self) -> RowList[CheckpointInfo]:
+        return self.query_one("#tab2", RowList)
 
     def redraw(self) -> None:
         """Something was asked of the run, or answered."""
         sent, view = self.top.steering.of(self.run_id), self.view
         self._entries = gather(view.controls if view else (), sent, owned=view.owned if view else True)
-        listing = self.query_one("#tab3", Listing)
-        if self._entries != listing.items:
-            listing.show(self._entries)
+        row_list = self.query_one("#tab3", RowList)
+        if self._entries != row_list.items:
+            row_list.show(self._entries)
         for drawing in self.query(Drawing):
             drawing.redraw()
 
@@ -155,7 +155,7 @@ class RunPage(CheckpointKeys):
     def action_tab(self, number: int) -> None:
         self.query_one(Tabs).choose(number)
         self.query_one(ContentSwitcher).current = f"tab{number}"
-        self.query_one(f"#tab{number}", Listing).focus()
+        self.query_one(f"#tab{number}", RowList).focus()
         self.redraw()
 
     def action_next_tab(self, by: int) -> None:
@@ -177,10 +177,10 @@ class RunPage(CheckpointKeys):
         self.timeline.focus()
         self.redraw()
 
-    @on(Listing.Chosen)
-    def _choose(self, event: Listing.Chosen) -> None:
+    @on(RowList.Chosen)
+    def _choose(self, event: RowList.Chosen) -> None:
         item = event.item
-        if isinstance(event, Listing.Moved):
+        if isinstance(event, RowList.Moved):
             return
         if isinstance(item, TimelineMoment):
             self.top.push_screen(Pager(f"Record {item.seq}", partial(moment_lines, item)))
@@ -223,10 +223,10 @@ class RunPage(CheckpointKeys):
         self._owner_seen = pid or self._owner_seen
 
     def _fill(self, tab: int, items: tuple[object, ...], empty: str) -> None:
-        listing = self.query_one(f"#tab{tab}", Listing)
-        listing.say(empty)
-        if tuple(listing.items) != items:
-            listing.show(items)
+        row_list = self.query_one(f"#tab{tab}", RowList)
+        row_list.say(empty)
+        if tuple(row_list.items) != items:
+            row_list.show(items)
 
     def _fit(self, width: int, height: int) -> None:
         self.query_one("#side", Drawing).display = width >= WIDE and height >= HIGH

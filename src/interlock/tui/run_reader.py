@@ -67,8 +67,8 @@ class RunUnreadable(Message):
         self.error = error
 
 
-class RunDesk:
-    """Two readers: one that is quick to say what is new, and one that adds everything up, which takes longer."""
+class RunReader:
+    """Reads one run in two threads: one quickly reports what is new, the other adds everything up and takes longer."""
 
     def __init__(self, place: RunSource, row: RunRow, page: MessagePump) -> None:
         self._place, self._run_id, self._host, self._page = place, row.run_id, row.host, page

@@ -1,4 +1,4 @@
-"""A run in one row of the list of runs, and what the run under the cursor did last, where there is room for it."""
+"""A run as one row of the list of runs; and a preview of the run under the cursor, if there is room."""
 
 from __future__ import annotations
 
@@ -147,42 +147,42 @@ class RunPreview(Struct, frozen=True):
 class Preview(Drawing):
     """The ladder and the newest moments of one run; nothing for a run of another machine, which has to be fetched."""
 
-    class Glanced(Message):
-        """A look was taken."""
+    class Updated(Message):
+        """The preview was read again."""
 
-        def __init__(self, glance: RunPreview) -> None:
+        def __init__(self, preview: RunPreview) -> None:
             super().__init__()
-            self.glance = glance
+            self.preview = preview
 
     def __init__(self, place: RunSource, *, id: str | None = None) -> None:
-        super().__init__(self._draw_glance, id=id)
+        super().__init__(self._draw_preview, id=id)
         self._wanted: str | None = None
-        self._glance: RunPreview | None = None
+        self._preview: RunPreview | None = None
         self._story: Story | None = None
-        self._desk: Worker[RunSource] = Worker(
+        self._reader: Worker[RunSource] = Worker(
             "interlock-preview", lambda: place, self._look, lambda _: None, pause=LOOK_S
         )
 
     def on_mount(self) -> None:
-        self._desk.start()
+        self._reader.start()
 
     def on_unmount(self) -> None:
-        self._desk.stop()
+        self._reader.stop()
 
     def look_at(self, run_id: str | None) -> None:
         """Show this run, if there is room."""
         wanted = run_id if self.display else None
         if wanted != self._wanted:
             self._wanted = wanted
-            self._desk.ask(self._look)
+            self._reader.ask(self._look)
             self.redraw()
 
-    def on_preview_glanced(self, event: Glanced) -> None:
-        self._glance = event.glance
+    def on_preview_updated(self, event: Updated) -> None:
+        self._preview = event.preview
         self.redraw()
 
     def _look(self, place: RunSource) -> None:
-        """In the desk's thread: the story stays open while the same run is looked at."""
+        """In the reader's thread: the story stays open while the same run is looked at."""
         wanted, story = self._wanted, self._story
         if story is not None and story.folder.run_id != wanted:
             story.close()
@@ -195,16 +195,16 @@ class Preview(Drawing):
                 story = self._story = place.open(wanted)
             if story.update() or fresh:
                 part = Want(turn=0).read(story)
-                self.post_message(self.Glanced(RunPreview(wanted, take_view(story), tuple(part.moments[-ROWS:]))))
+                self.post_message(self.Updated(RunPreview(wanted, take_view(story), tuple(part.moments[-ROWS:]))))
         except InterlockError:
             # The list says what is wrong with the run.
             return
 
-    def _draw_glance(self, width: int) -> list[Line]:
-        glance = self._glance
-        if glance is None or glance.run_id != self._wanted:
+    def _draw_preview(self, width: int) -> list[Line]:
+        preview = self._preview
+        if preview is None or preview.run_id != self._wanted:
             return [()] * (ROWS + 1)
-        name = glance.view.row.name or glance.run_id
-        head = spread(((f"{name} lately", "link!"),), draw_ladder_row(glance.view.ladder), width)
-        rows = [draw_moment(moment, width) for moment in glance.moments]
+        name = preview.view.row.name or preview.run_id
+        head = spread(((f"{name} lately", "link!"),), draw_ladder_row(preview.view.ladder), width)
+        rows = [draw_moment(moment, width) for moment in preview.moments]
         return [head, *rows, *[()] * (ROWS - len(rows))]

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from ..report import Story, TimelineMoment
 from .line import clean
-from .listing import Listing
 from .moment_rows import FILTERS, draw_moment, fold, moment_heading
+from .row_list import RowList
 
 PAGE = 300
 """Moments that are read at a time."""
@@ -65,7 +65,7 @@ class Part(Struct, frozen=True):
     ended: bool
 
 
-class Timeline(Listing[TimelineMoment]):
+class Timeline(RowList[TimelineMoment]):
     """Moments, the newest at the end. `fetch` reads a part in another thread and hands it to `take`."""
 
     def __init__(self, fetch: Callable[[Want], None], *, id: str | None = None) -> None:
@@ -145,7 +145,7 @@ class Timeline(Listing[TimelineMoment]):
         self.show([*self.items[:-NEAR], *fold([*self.items[-NEAR:], *moments])])
         self._trim(front=True)
 
-    def on_listing_edge(self, event: Listing.Edge) -> None:
+    def on_row_list_edge(self, event: RowList.Edge) -> None:
         event.stop()
         if self._busy or not self.items:
             return
@@ -176,7 +176,7 @@ class Timeline(Listing[TimelineMoment]):
             self._at_start = False
             del self.items[:extra]
             self._first = self.items[0].seq
-            self.set_reactive(Listing.cursor, self.cursor - extra)
+            self.set_reactive(RowList.cursor, self.cursor - extra)
             self.scroll_to(y=self.scroll_offset.y - extra, animate=False, force=True, immediate=True)
         elif not front:
             self._at_newest = False

@@ -81,7 +81,7 @@ def size(number: float) -> str:
 
 def spark(values: Sequence[float], width: int) -> str:
     """A row of bars, the newest at the right; as many as there is room for."""
-    shown = squeeze(values, width)
+    shown = downsample(values, width)
     if not shown:
         return " " * width
     low, high = min(0.0, *shown), max(shown)
@@ -90,8 +90,8 @@ def spark(values: Sequence[float], width: int) -> str:
     return bars.rjust(width)
 
 
-def squeeze(values: Sequence[float], width: int) -> list[float]:
-    """Fewer values: each one the greatest of its share."""
+def downsample(values: Sequence[float], width: int) -> list[float]:
+    """At most `width` values, each the greatest of its share."""
     if len(values) <= width:
         return list(values)
     edges = [len(values) * place // width for place in range(width + 1)]

@@ -84,7 +84,7 @@ class Access:
         await answer(scope, receive, send_guarded)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """What is said at the door; None lets the request in."""
+        """The response that refuses or redirects a request; None allows it."""
         headers = Headers(scope=scope)
         method, path = scope["method"], scope["path"]
         if any(len(headers.getlist(name)) > 1 for name in ONCE):

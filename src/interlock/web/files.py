@@ -51,7 +51,7 @@ def show_difference(folder: RunFolder, wanted: str, against: str) -> FileDiffere
 
 
 def preview(folder: RunFolder, wanted: str, paths: list[str]) -> RestorePlan:
-    """What going back would do: only what the run itself changed."""
+    """Plan a rollback of the run's own changes, without doing it."""
     with open_checkpoints(folder) as found:
         info = found.get(wanted)
         return found.preview(info.id, paths, own_changes=found.own_changes(info.id, folder.run_id))

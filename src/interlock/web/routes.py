@@ -55,7 +55,7 @@ class InboxChoice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """What a page asks for."""
+    """A command that a page asks for."""
 
     command: Command
     payload: dict[str, object] = {}

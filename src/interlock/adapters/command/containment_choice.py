@@ -1,4 +1,4 @@
-"""Containing: decides how a run is contained on this machine, and builds the wall around its command."""
+"""Containment: decides at which level a run is contained on this machine, and builds the sandbox for its command."""
 
 from __future__ import annotations
 

@@ -552,7 +552,7 @@ class _Front:
         )
         self._unsupervised_run.say(self._unsupervised)
         if self._unsupervised_run.closed:
-            self._end(InterlockError.exit_status, "the command was ended because runtime.fail is closed")
+            self._end(InterlockError.exit_status, "the command was stopped because runtime.fail is closed")
         elif self._door is not None:
             from ..proxy import relay_without_owner
 

@@ -1,4 +1,4 @@
-"""What a command leaves running when it ends: the run ends it too, unless it is to stay."""
+"""End the processes that a command leaves running when it exits, unless they are to stay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOOK_S = 0.1
 
 
 def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> str:
-    """Settle what the command left running, and give what was done about it, in words; empty if nothing was left.
+    """End what the command left running; returns what was done, in words, or nothing if nothing was left.
 
     Nothing is ended while a person has paused it: they may want to look at it. What is left of a client that dies while
     its run is parked at a usage limit must not wait for the limit.

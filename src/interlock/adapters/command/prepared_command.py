@@ -1,4 +1,4 @@
-"""PreparedCommand: a command behind its wall, built while its owner gets ready."""
+"""PreparedCommand: a command in its sandbox, built while its owner gets ready."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refusals: what the wall around a run refused, once for each step, as far as it can be seen.
+"""Refusals: what a run's sandbox refused, once for each step, as far as it can be seen.
 
 The proxy sees the hosts that it refuses. What mounts, Landlock and missing routes refuse, only the program learns: it
 is recorded where the result of a tool says so.

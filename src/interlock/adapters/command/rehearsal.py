@@ -1,6 +1,6 @@
-"""Rehearsal: a run of nothing, in a process whose forks will be owners and fronts.
+"""Warm up a process with an empty run, so that its forks, which become owners and fronts, start faster.
 
-What is made at its first use (patterns, statements, decoders, tables of the machine) they then have from the start.
+They inherit what is made on first use: patterns, statements, decoders, tables of the machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ THREADS_S = 5.0
 
 
 def rehearse_run() -> None:
-    """Own a run without a command; nothing of it stays."""
+    """Own a run without a command; nothing of it remains."""
     with contextlib.suppress(OSError), _elsewhere() as place:
         _own(place)
     # The threads of the rehearsed run end once it is collected.
@@ -43,7 +43,7 @@ def rehearse_run() -> None:
 
 
 def rehearse_front() -> None:
-    """Read a configuration, and build a wall around nothing."""
+    """Read a configuration, and build a sandbox for no command."""
     with contextlib.suppress(OSError), _elsewhere():
         rehearse_wall(load(None))
 

@@ -52,7 +52,7 @@ class HookClient(Struct, frozen=True, kw_only=True):
 
 
 def _later(name: str) -> Plan:
-    """A plan of `places`, which only installing needs."""
+    """A plan of `settings_files`, loaded on first use: only installing needs it."""
 
     def plan(project: Path | None) -> tuple[FileChange, ...]:
         from . import settings_files

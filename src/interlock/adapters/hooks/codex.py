@@ -161,7 +161,7 @@ class NamedApi(Struct, frozen=True):
 
 
 def named_api() -> NamedApi | None:
-    """The API that the user's configuration file names; None if it names none: Codex knows its maker's."""
+    """The API that the user's configuration file names; None if it names none, and Codex uses its default."""
     folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     import tomllib
 
@@ -203,7 +203,7 @@ def trust_hash(event: str, command: str, timeout: int) -> str:
 
 
 def label(event: str) -> str:
-    """PreToolUse is pre_tool_use."""
+    """Convert an event name to snake case: PreToolUse to pre_tool_use."""
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in event).lstrip("_")
 
 

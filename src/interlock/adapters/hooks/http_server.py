@@ -41,36 +41,36 @@ class HookHttpServer:
         self._desks.hang_up()
         self._desks.close()
 
-    def _serve(self, desk: AcceptedConnection) -> None:
+    def _serve(self, connection: AcceptedConnection) -> None:
         """The requests of one connection, one after the other."""
-        desk.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        reading = _Reading(desk.sock)
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        reading = _Reading(connection.sock)
         try:
-            while (head := reading.head()) is not None and self._reply(head, reading, desk):
-                desk.busy = False
+            while (head := reading.head()) is not None and self._reply(head, reading, connection):
+                connection.busy = False
         except OSError:
             # The client that posted is gone.
             return
 
-    def _reply(self, head: _Head, reading: _Reading, desk: AcceptedConnection) -> bool:
+    def _reply(self, head: _Head, reading: _Reading, connection: AcceptedConnection) -> bool:
         """Answer one request; whether another may come. Nothing is logged: payloads hold what agents do."""
-        desk.busy = True
+        connection.busy = True
         refused = self._refusal(head)
         if refused is not None:
             # What was posted is not read.
-            desk.sock.sendall(_response(*refused))
+            connection.sock.sendall(_response(*refused))
             return False
         if head.given.get(b"expect", b"").lower() == b"100-continue":
-            desk.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            connection.sock.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         body = reading.body(int(head.given[b"content-length"]))
         client = head.path.removeprefix(b"/hooks/")
         if body is None:
             return False
         line = b'{"hook":{"client":"' + client + b'","payload":' + body + b"}}"
-        reply = self._answer(line, _Poster(desk))
+        reply = self._answer(line, _Poster(connection))
         if reply is None:
             return False
-        desk.sock.sendall(_response(400 if reply.startswith(b'{"error":') else 200, reply))
+        connection.sock.sendall(_response(400 if reply.startswith(b'{"error":') else 200, reply))
         return head.given.get(b"connection", b"").lower() != b"close"
 
     def _refusal(self, head: _Head) -> tuple[int, bytes] | None:
@@ -90,8 +90,8 @@ class HookHttpServer:
 class _Poster:
     """A client that has posted and is waiting."""
 
-    def __init__(self, desk: AcceptedConnection) -> None:
-        self.waits = desk.waits
+    def __init__(self, connection: AcceptedConnection) -> None:
+        self.waits = connection.waits
 
     def say_wait(self) -> None:
         """Nothing can be said before the reply."""

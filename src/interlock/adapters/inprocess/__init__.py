@@ -1,4 +1,4 @@
-"""What the adapters for Python frameworks share: one session for each run of an agent in this process."""
+"""Shared by the adapters for Python frameworks: one session for each run of an agent in this process."""
 
 from ..._lazy import lazy
 

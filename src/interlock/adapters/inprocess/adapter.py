@@ -65,7 +65,7 @@ class ChildProcesses(HeldTree):
             self._count(-1)
 
     def pids(self) -> tuple[int, ...]:
-        """Those that are alive."""
+        """The ids of the run's processes that are alive."""
         tree: ProcessTree | None = self.tree
         return tree.pids() if tree is not None else ()
 

@@ -36,7 +36,7 @@ from .asked_call import CallDecision, CallOutcome, Marks, ModelTurn, read_error,
 
 T = TypeVar("T")
 Flow = tuple[type[BaseException], ...]
-"""Exceptions that are no errors: a framework's own way to end or to interrupt an agent."""
+"""Exceptions that are not errors: a framework's own way to end or interrupt an agent."""
 
 
 class RunStopped(InterlockError):

@@ -229,8 +229,8 @@ class _Requests:
 class Acceptor:
     """A thread that hands each new connection over; `serve` starts a thread for one of them."""
 
-    def __init__(self, listener: socket.socket, take: Callable[[socket.socket], None], name: str) -> None:
-        self._listener, self._take, self._name = listener, take, name
+    def __init__(self, listener: socket.socket, on_connection: Callable[[socket.socket], None], name: str) -> None:
+        self._listener, self._on_connection, self._name = listener, on_connection, name
         self._bell, self._ear = socket.socketpair()
         self._thread = threading.Thread(target=self._accept, name=f"interlock-{name}", daemon=True)
 
@@ -260,4 +260,4 @@ class Acceptor:
                 except (BlockingIOError, ConnectionAbortedError):
                     continue
                 sock.setblocking(True)
-                self._take(sock)
+                self._on_connection(sock)

@@ -1,4 +1,4 @@
-"""ConversationMemory: what the proxy knows of a run's conversations beyond what each request holds."""
+"""ConversationMemory: the proxy's state of a run's conversations that the requests themselves do not hold."""
 
 from __future__ import annotations
 

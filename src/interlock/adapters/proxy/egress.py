@@ -47,7 +47,7 @@ class Egress:
         self._hosts, self._on_refused = hosts, on_refused
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
-        self._acceptor = Acceptor(listener, self._take, "egress")
+        self._acceptor = Acceptor(listener, self._accept, "egress")
 
     def start(self) -> None:
         self._acceptor.start()
@@ -60,7 +60,7 @@ class Egress:
         for one in connections:
             _hang_up(one)
 
-    def _take(self, client: socket.socket) -> None:
+    def _accept(self, client: socket.socket) -> None:
         with self._lock:
             full = len(self._open) >= MOST_CONNECTIONS
             if not full:

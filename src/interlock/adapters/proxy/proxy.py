@@ -55,18 +55,18 @@ class Proxy:
         self.on_limit: Callable[[UsageLimit], None] = lambda _: None
         self.on_answer: Callable[[], None] = lambda: None
         self._told: set[str] = set()
-        self._door = ProxyServer(listener, proxied, self._answer)
+        self._server = ProxyServer(listener, proxied, self._answer)
 
     def recall(self, journal: JournalReading) -> None:
         """Know what a predecessor knew."""
         self.memory.recall(journal)
 
     def start(self) -> None:
-        self._door.open()
+        self._server.open()
 
     def close(self) -> None:
         """No more requests; those under way are cut."""
-        self._door.close()
+        self._server.close()
         self.supervisor.run.gate.notify()
         self.upstream.close()
 

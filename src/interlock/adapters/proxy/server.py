@@ -30,9 +30,9 @@ class ProxyServer:
     def __init__(self, listener: socket.socket, proxied: Proxied, answer: ClientHandler) -> None:
         self._token, self._answer = proxied.token, answer
         self._upstreams, self._keys = dict(proxied.upstreams), proxied.keys
-        self._wires: set[ClientConnection] = set()
+        self._connections: set[ClientConnection] = set()
         self._lock = threading.Lock()
-        self._acceptor = Acceptor(listener, self._take, "proxy")
+        self._acceptor = Acceptor(listener, self._accept, "proxy")
 
     def open(self) -> None:
         self._acceptor.start()
@@ -41,9 +41,9 @@ class ProxyServer:
         """No more requests; those under way are cut."""
         self._acceptor.close()
         with self._lock:
-            wires = list(self._wires)
-        for wire in wires:
-            wire.hang_up()
+            connections = list(self._connections)
+        for connection in connections:
+            connection.hang_up()
 
     def address(self, target: str) -> str | None:
         """Where a request goes; None for one that is not meant for us."""
@@ -53,48 +53,48 @@ class ProxyServer:
             return None
         return f"{self._upstreams[name]}/{rest}{mark}{query}"
 
-    def _take(self, sock: socket.socket) -> None:
-        wire = ClientConnection(sock)
+    def _accept(self, sock: socket.socket) -> None:
+        connection = ClientConnection(sock)
         with self._lock:
-            self._wires.add(wire)
-            idle = [each for each in self._wires if each.waiting_since and each is not wire]
-            crowded = len(self._wires) > MOST_CONNECTIONS
+            self._connections.add(connection)
+            idle = [each for each in self._connections if each.waiting_since and each is not connection]
+            crowded = len(self._connections) > MOST_CONNECTIONS
         if crowded:
             # The connection that has been idle longest is closed; if all are busy, the new one is.
-            min(idle, key=lambda each: each.waiting_since, default=wire).hang_up()
-        self._acceptor.serve(lambda: self._serve(wire))
+            min(idle, key=lambda each: each.waiting_since, default=connection).hang_up()
+        self._acceptor.serve(lambda: self._serve(connection))
 
-    def _serve(self, wire: ClientConnection) -> None:
+    def _serve(self, connection: ClientConnection) -> None:
         """One connection to its end."""
         try:
-            while (asked := wire.receive()) is not None:
-                self._route_request(wire, asked)
-                if not wire.reusable:
+            while (asked := connection.receive()) is not None:
+                self._route_request(connection, asked)
+                if not connection.reusable:
                     return
         except (ClientGone, *Trouble):
             # The client has hung up, speaks something else, or gets no more because there is no more.
             return
         finally:
             with self._lock:
-                self._wires.discard(wire)
-            wire.close()
+                self._connections.discard(connection)
+            connection.close()
 
-    def _route_request(self, wire: ClientConnection, asked: ClientRequest) -> None:
+    def _route_request(self, connection: ClientConnection, asked: ClientRequest) -> None:
         url = self.address(asked.target)
         if url is None:
-            wire.answer(404, "application/json", msgspec.json.encode({"error": {"message": "not found"}}))
+            connection.answer(404, "application/json", msgspec.json.encode({"error": {"message": "not found"}}))
             return
         for given, key in self._keys.get(asked.target.split("/", 3)[2].partition("?")[0], {}).items():
             # The agent has a worthless key, and only its own API gets the real one for it.
             headers = [(name, value.replace(given.encode(), key.encode())) for name, value in asked.headers]
             asked, url = msgspec.structs.replace(asked, headers=headers), url.replace(given, key)
         try:
-            self._answer(wire, asked, url)
+            self._answer(connection, asked, url)
         except Trouble as error:
-            if wire.begun:
-                wire.flush()
+            if connection.begun:
+                connection.flush()
                 raise
-            say_unreachable(wire, url, error)
+            say_unreachable(connection, url, error)
 
 
 def relay(client: ClientConnection, upstream: Upstream, asked: ClientRequest, url: str) -> None:
@@ -121,7 +121,7 @@ OF_BODY = frozenset((b"content-length", b"content-encoding", b"content-md5", b"d
 
 
 def say_unreachable(client: ClientConnection, url: str, error: Exception) -> None:
-    """What a client gets when there is no way to the API; it reads like a server's trouble, so that it tries again."""
+    """Tell a client that the API cannot be reached; it reads like a server error, so that the client retries."""
     where = urlsplit(url).hostname
     words = f"interlock: {where} cannot be reached ({type(error).__name__}: {error})"
     body = {"type": "error", "error": {"type": "api_error", "message": words, "code": 502}}

@@ -52,7 +52,7 @@ class Upstream:
     """Sends requests on. Thread-safe."""
 
     def __init__(self) -> None:
-        self._ways: dict[Origin, Route] = {}
+        self._routes: dict[Origin, Route] = {}
         self._idle: list[_Idle] = []
         self._lock = threading.Lock()
 
@@ -90,9 +90,9 @@ class Upstream:
 
     def _route(self, origin: Origin) -> Route:
         with self._lock:
-            if origin not in self._ways:
-                self._ways[origin] = Route(*origin)
-            return self._ways[origin]
+            if origin not in self._routes:
+                self._routes[origin] = Route(*origin)
+            return self._routes[origin]
 
     def _take_idle(self, origin: Origin) -> UpstreamConnection | None:
         """The connection that was used last, of those that are still open."""

@@ -61,7 +61,7 @@ class Transcript:
         self._charged: str | None = None
 
     def steps(self, line: TranscriptLine) -> Iterator[Step]:
-        """The steps of one line; lines that are no messages have none."""
+        """The steps of one line; a line that is not a message has none."""
         message = line.message
         if message is None or line.type not in ("user", "assistant") or line.isMeta:
             return

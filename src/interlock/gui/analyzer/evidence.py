@@ -1,4 +1,4 @@
-"""AnalysisResult: what an analyzer says of a screen. Evidence: what one layer saw, and how layers are put together."""
+"""AnalysisResult: an analyzer's verdict on a screen. Evidence: one layer's findings, and how layers are combined."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ SECOND_LOOK_S = 0.15
 """A problem must still be there after this: windows and titles change in steps."""
 
 SETTLE_S, SETTLE_LOOKS = 0.1, 20
-"""How often it is looked for what a recovery's steps have done. A browser's dialog ignores clicks for half a second
-after it has come up, and an overloaded editor takes longer than that for one key."""
+"""How often, and how many times, we check what a recovery's steps have done. A browser's dialog ignores clicks for half
+a second after it has come up, and an overloaded editor takes longer than that for one key."""
 
 PASSING: frozenset[Topic] = frozenset(("focus", "file"))
 """What a session's own operations disturb: while it opens a file, another one is open."""

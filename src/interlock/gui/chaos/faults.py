@@ -47,90 +47,90 @@ class InjectedFault(Struct, frozen=True):
     is_due: Callable[[], bool] = lambda: True
 
 
-def key(desk: EditorSession, name: str, code: str, number: int, modifiers: int = 0) -> InjectedFault:
+def key(editor: EditorSession, name: str, code: str, number: int, modifiers: int = 0) -> InjectedFault:
     """A key pressed inside the page: the session's own keys, pressed at the same moment, do not mix with it."""
     common: dict[str, object] = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
 
     def press() -> None:
-        desk.debug.call("Input.dispatchKeyEvent", {"type": "rawKeyDown", **common}, PATIENCE_S)
-        desk.debug.call("Input.dispatchKeyEvent", {"type": "keyUp", **common}, PATIENCE_S)
+        editor.debug.call("Input.dispatchKeyEvent", {"type": "rawKeyDown", **common}, PATIENCE_S)
+        editor.debug.call("Input.dispatchKeyEvent", {"type": "keyUp", **common}, PATIENCE_S)
 
     return InjectedFault(press)
 
 
-def palette(desk: EditorSession) -> InjectedFault:
-    return key(desk, "F1", "F1", 112)
+def palette(editor: EditorSession) -> InjectedFault:
+    return key(editor, "F1", "F1", 112)
 
 
-def quick_open(desk: EditorSession) -> InjectedFault:
-    return key(desk, "p", "KeyP", 80, CTRL)
+def quick_open(editor: EditorSession) -> InjectedFault:
+    return key(editor, "p", "KeyP", 80, CTRL)
 
 
-def find_box(desk: EditorSession) -> InjectedFault:
-    return key(desk, "f", "KeyF", 70, CTRL)
+def find_box(editor: EditorSession) -> InjectedFault:
+    return key(editor, "f", "KeyF", 70, CTRL)
 
 
-def terminal(desk: EditorSession) -> InjectedFault:
-    return key(desk, "`", "Backquote", 192, CTRL)
+def terminal(editor: EditorSession) -> InjectedFault:
+    return key(editor, "`", "Backquote", 192, CTRL)
 
 
-def unsaved_dialog(desk: EditorSession) -> InjectedFault:
+def unsaved_dialog(editor: EditorSession) -> InjectedFault:
     """Close the file while it has unsaved text."""
-    return InjectedFault(key(desk, "w", "KeyW", 87, CTRL).throw, lambda: _is_unsaved(desk))
+    return InjectedFault(key(editor, "w", "KeyW", 87, CTRL).throw, lambda: _is_unsaved(editor))
 
 
-def wrong_file(desk: EditorSession) -> InjectedFault:
+def wrong_file(editor: EditorSession) -> InjectedFault:
     """Click another file, as someone at the mouse would."""
-    places = _files(desk)
+    places = _files(editor)
 
     def click() -> None:
-        state = desk.controller.state()
+        state = editor.controller.state()
         current = Path(state.file).name if state else ""
         place = next((place for name, place in places.items() if name != current), None)
         if place is None:
             raise NotNow("there is no other file to open")
-        desk.keyboard.mouse_move_click(*place)
+        editor.keyboard.mouse_move_click(*place)
 
     return InjectedFault(click)
 
 
-def save_conflict(desk: EditorSession) -> InjectedFault:
+def save_conflict(editor: EditorSession) -> InjectedFault:
     """Change the open file on disk while it has unsaved text, so that saving it fails with a notification."""
 
     def change() -> None:
-        state = desk.controller.state()
+        state = editor.controller.state()
         if state is None or not state.file:
             raise NotNow("no file is open")
         with Path(state.file).open("a") as file:
             file.write("changed from outside\n")
 
-    return InjectedFault(change, lambda: _is_unsaved(desk))
+    return InjectedFault(change, lambda: _is_unsaved(editor))
 
 
-def native_dialog(desk: EditorSession) -> InjectedFault:
+def native_dialog(editor: EditorSession) -> InjectedFault:
     """The browser's own "Reload app?": it blocks the page, and the title stays as it was."""
-    return InjectedFault(lambda: desk.debug.evaluate(LEAVE, PATIENCE_S))
+    return InjectedFault(lambda: editor.debug.evaluate(LEAVE, PATIENCE_S))
 
 
-def foreign_window(desk: EditorSession) -> InjectedFault:
+def foreign_window(editor: EditorSession) -> InjectedFault:
     argv = ["zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?"]
-    return InjectedFault(lambda: desk.programs.start("zenity", argv, desk.display.environment))
+    return InjectedFault(lambda: editor.programs.start("zenity", argv, editor.display.environment))
 
 
-def settings_lost(desk: EditorSession) -> InjectedFault:
+def settings_lost(editor: EditorSession) -> InjectedFault:
     """Load the page again with the editor's defaults: another title, other keys, brackets that close themselves."""
 
     def lose() -> None:
-        if not isinstance(desk.server, CodeServer):
+        if not isinstance(editor.server, CodeServer):
             raise NotNow("the editor belongs to someone else: its settings are left alone")
-        desk.server.lose_settings()
-        desk.debug.evaluate("setTimeout(() => location.reload(), 0)", PATIENCE_S)
+        editor.server.lose_settings()
+        editor.debug.evaluate("setTimeout(() => location.reload(), 0)", PATIENCE_S)
 
     return InjectedFault(lose)
 
 
-def server_gone(desk: EditorSession) -> InjectedFault:
-    return InjectedFault(desk.server.end)
+def server_gone(editor: EditorSession) -> InjectedFault:
+    return InjectedFault(editor.server.end)
 
 
 FAULTS: dict[str, Callable[[EditorSession], InjectedFault]] = {
@@ -148,10 +148,10 @@ FAULTS: dict[str, Callable[[EditorSession], InjectedFault]] = {
 }
 
 
-def prepare(kind: str, desk: EditorSession) -> InjectedFault | None:
+def prepare(kind: str, editor: EditorSession) -> InjectedFault | None:
     """Get a fault ready; None if the editor is not in the right state."""
     try:
-        return FAULTS[kind](desk)
+        return FAULTS[kind](editor)
     except (NotNow, NoAnswer) as error:
         log.warning("a fault could not be prepared", kind=kind, error=str(error))
         return None
@@ -170,18 +170,18 @@ def throw(kind: str, fault: InjectedFault) -> bool:
     return True
 
 
-def is_there(kind: str, desk: EditorSession, expected_file: str) -> bool:
+def is_there(kind: str, editor: EditorSession, expected_file: str) -> bool:
     """Whether a fault has really come about, as the page itself says: not by what a watch goes by."""
     if kind == "server_gone":
-        return not desk.server.answers()
+        return not editor.server.answers()
     if kind == "foreign_window":
-        return desk.windows.search("Authentication required") is not None
+        return editor.windows.search("Authentication required") is not None
     try:
         if kind == "settings_lost":
-            return bool(desk.debug.evaluate(PLAIN_PAGE))
+            return bool(editor.debug.evaluate(PLAIN_PAGE))
         if kind == "wrong_file":
-            return bool(desk.debug.evaluate(ACTIVE_TAB) not in (None, Path(expected_file).name))
-        found = desk.debug.evaluate(PROBE)
+            return bool(editor.debug.evaluate(ACTIVE_TAB) not in (None, Path(expected_file).name))
+        found = editor.debug.evaluate(PROBE)
     except Blocked:
         return kind == "native_dialog"
     except NoAnswer:
@@ -196,29 +196,29 @@ def is_there(kind: str, desk: EditorSession, expected_file: str) -> bool:
     return kind == "unsaved_dialog" and bool(found.get("dialog"))
 
 
-def clean_up(kind: str, desk: EditorSession) -> None:
+def clean_up(kind: str, editor: EditorSession) -> None:
     """Take away what a fault has left and a session need not care about."""
     if kind == "foreign_window":
-        desk.programs.end("zenity")
+        editor.programs.end("zenity")
     elif kind == "settings_lost":
-        desk.server.write_settings()
+        editor.server.write_settings()
 
 
-def _is_unsaved(desk: EditorSession) -> bool:
-    state = desk.controller.state()
+def _is_unsaved(editor: EditorSession) -> bool:
+    state = editor.controller.state()
     return state is not None and state.dirty
 
 
-def _files(desk: EditorSession) -> dict[str, tuple[int, int]]:
+def _files(editor: EditorSession) -> dict[str, tuple[int, int]]:
     """The files that the explorer shows, with where to click."""
-    found = desk.debug.evaluate(
+    found = editor.debug.evaluate(
         "[...document.querySelectorAll('.explorer-folders-view .monaco-list-row')].map(e => {"
         " const r = e.getBoundingClientRect();"
         " return [e.getAttribute('aria-label') || e.innerText, r.left + r.width / 2, r.top + r.height / 2,"
         " e.querySelector('.folder-icon') !== null]; })",
         PATIENCE_S,
     )
-    origin = desk.debug.evaluate(
+    origin = editor.debug.evaluate(
         "[window.screenX + (window.outerWidth - window.innerWidth) / 2, "
         "window.screenY + window.outerHeight - window.innerHeight]",
         PATIENCE_S,

@@ -1,4 +1,4 @@
-"""What became of the faults, one by one and together, and every verdict with its time."""
+"""The outcome of the faults, one by one and in total, and every verdict with its time."""
 
 from __future__ import annotations
 

@@ -49,11 +49,11 @@ CALM_S = (1.0, 3.0)
 
 
 class ChaosRun:
-    """Replays sessions into a desk's editor, and injects faults into it meanwhile."""
+    """Replays sessions into an editor, and injects faults into it meanwhile."""
 
     def __init__(
         self,
-        desk: EditorSession,
+        editor: EditorSession,
         folder: Path,
         seed: int,
         *,
@@ -61,7 +61,7 @@ class ChaosRun:
         clock: Clock | None = None,
         on_fault: Callable[[FaultReport], None] = lambda report: None,
     ) -> None:
-        self._desk, self._folder, self._on_fault = desk, folder, on_fault
+        self._editor, self._folder, self._on_fault = editor, folder, on_fault
         self._clock = clock or SystemClock()
         self._fates, self._texts = random.Random(seed), random.Random(seed + 1)
         self._kinds = tuple(kinds)
@@ -80,7 +80,7 @@ class ChaosRun:
             min_cooldown_seconds=0,
             max_retries=50,
         )
-        self._watch = assemble(screen_of(desk), config)
+        self._watch = assemble(screen_of(editor), config)
         self._looks = VerdictLog(self._watch.local, self._clock)
         self._watch.orchestrator.analyzer = self._looks
 
@@ -127,11 +127,11 @@ class ChaosRun:
     def _type(self) -> None:
         """Replay one session after the other; each must come out exactly."""
         while not self._over.is_set():
-            before = {path: read_text(self._desk.workspace / path) or "" for path in FILES}
+            before = {path: read_text(self._editor.workspace / path) or "" for path in FILES}
             self._sessions += 1
             session = make_session(self._sessions, self._texts, before)
             engine = ReplayEngine(
-                self._desk.controller,
+                self._editor.controller,
                 self._watch.orchestrator,
                 store=lambda workspace, name: SessionStore(workspace, name, self._folder / "state"),
                 on_progress=self._progress,
@@ -163,7 +163,7 @@ class ChaosRun:
             round(recovered_at - thrown, 3) if recovered_at else None,
             found[1] if found else "",
         )
-        clean_up(kind, self._desk)
+        clean_up(kind, self._editor)
         self._reports.append(report)
         self._on_fault(report)
         if not report.recovered:
@@ -182,7 +182,7 @@ class ChaosRun:
     def _throw_in(self, kind: str) -> tuple[float, int] | None:
         """Inject a fault while text is typed; when that was, and how many chunks were done by then."""
         for _ in range(THROWS):
-            fault = prepare(kind, self._desk)
+            fault = prepare(kind, self._editor)
             if fault is None:
                 continue
             if not self._wait_for_moment(fault):
@@ -190,7 +190,7 @@ class ChaosRun:
             thrown, chunks = self._clock.monotonic(), self._chunks
             if throw(kind, fault) and self._came_about(kind, thrown, chunks):
                 return thrown, chunks
-            clean_up(kind, self._desk)
+            clean_up(kind, self._editor)
         return None
 
     def _wait_for_moment(self, fault: InjectedFault) -> bool:
@@ -200,8 +200,8 @@ class ChaosRun:
     def _heal(self) -> None:
         """Start the window again after a fault that was not recovered from, so that the next one counts for itself."""
         try:
-            self._desk.restart_server()
-            self._desk.restart_window()
+            self._editor.restart_server()
+            self._editor.restart_window()
         except InterlockError as error:
             log.error("the editor cannot be started again", error=str(error))
         self._wait_for_chunks(self._chunks + 1, RECOVER_S)
@@ -217,7 +217,7 @@ class ChaosRun:
             if before.operating or before.expected_file is None:
                 return False
             # Of this moment: the session may have gone on to its next file since.
-            found = is_there(kind, self._desk, before.expected_file)
+            found = is_there(kind, self._editor, before.expected_file)
             return found and situation().serial == before.serial
 
         def over() -> bool:
@@ -294,10 +294,10 @@ def run_chaos(
         for name in (*FILES, "other.txt"):
             (workspace / name).write_text("")
         say("Opening the editor ...")
-        desk = EditorSession(folder, workspace, SIZE, say)
+        editor = EditorSession(folder, workspace, SIZE, say)
         try:
-            run = ChaosRun(desk, folder, seed, kinds=tuple(kinds or FAULTS), on_fault=on_fault)
+            run = ChaosRun(editor, folder, seed, kinds=tuple(kinds or FAULTS), on_fault=on_fault)
             with interrupted(run.stop):
                 return run.run(faults, min(MIN_LOOKS, faults * MIN_LOOKS // 50))
         finally:
-            desk.close()
+            editor.close()

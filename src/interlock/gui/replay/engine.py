@@ -133,7 +133,7 @@ class ReplayEngine:
             beginning, done = found
             plan = make_plan(self._session, beginning.texts(), size)
             done = self._really_done(plan, done)
-            store.take_back(done)
+            store.rewind(done)
         for path in plan.paths:
             target = inside(self.vscode_controller.folder, path)
             if not target.exists():
@@ -218,7 +218,7 @@ class ReplayEngine:
                 log.warning("the editor has not come back yet", chunk=start, trouble=trouble)
                 continue
             if store is not None:
-                store.take_back(start)
+                store.rewind(start)
             return start
         raise InvalidState(f"the editor has not come back ({trouble})")
 

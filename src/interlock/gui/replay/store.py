@@ -80,8 +80,8 @@ class SessionStore:
             file.flush()
             os.fsync(file.fileno())
 
-    def take_back(self, done: int) -> None:
-        """The replay continues from an earlier chunk: forget those behind it."""
+    def rewind(self, done: int) -> None:
+        """Forget the progress after this many chunks: the replay continues from there."""
         lines = self._lines()[:done]
         write_durably(self._progress, b"".join(line + b"\n" for line in lines))
 

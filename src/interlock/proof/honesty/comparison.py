@@ -138,7 +138,7 @@ _SKIPS = re.compile(
 
 
 def _skipped_pieces(path: str, before: str, after: str, facts: list[TestFact]) -> list[TestFact]:
-    """The facts, with a skip that only shows in a piece of a file that is no whole statement."""
+    """The facts, and a skip that shows only in a fragment of a file that is not a whole statement."""
     if any(fact.kind == "skipped" for fact in facts) or len(_SKIPS.findall(after)) <= len(_SKIPS.findall(before)):
         return facts
     at = next(at for at, line in enumerate(after.splitlines(), 1) if _SKIPS.search(line))

@@ -165,7 +165,7 @@ def widened(picked: list[str], kind: bool) -> list[str]:
 
 
 def is_kind(args: tuple[str, ...]) -> bool:
-    """Whether nothing but names narrow the search, and those to a kind of file that is no garbage."""
+    """Whether only names narrow the search, and to a kind of file that is not garbage."""
     kinds, others = False, False
     for at, arg in enumerate(args[:-1]):
         if arg in NAME_TESTS:

@@ -1,4 +1,4 @@
-"""What every wire format has to say of a request and of its answer."""
+"""The interface of every wire format: its requests and its answers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class WireFormat(ABC):
         return bool(body.get("tools"))
 
     def tool_names(self, body: Json) -> list[str]:
-        """What the agent can do, in the order that it says it."""
+        """The agent's tools, in its own order."""
         return [str(tool.get("name") or tool.get("type") or "") for tool in body.get("tools") or []]
 
     def is_stream(self, path: str, body: Json) -> bool:
@@ -163,11 +163,11 @@ class ReplyReader(ABC):
 
     @abstractmethod
     def words(self, text: str) -> Json:
-        """Words as a part of an answer."""
+        """A text as a part of an answer."""
 
     @abstractmethod
     def tail(self, parts: Sequence[Json], like: ReplyReader) -> bytes:
-        """Events that follow what the client has already, with these parts and the end of `like`."""
+        """Events that continue the stream that the client already has: these parts, then the end of `like`."""
 
     @abstractmethod
     def whole(self, parts: Sequence[Json]) -> bytes:

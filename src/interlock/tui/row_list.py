@@ -1,4 +1,4 @@
-"""Listing: rows under a heading with a cursor; draws only what is seen, however many there are."""
+"""RowList: rows under a heading with a cursor; draws only what is seen, however many there are."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Draw = Callable[[T, int], Line]
 """An item as a row of at most so many cells."""
 
 
-class Listing(ScrollView, Generic[T], can_focus=True):
+class RowList(ScrollView, Generic[T], can_focus=True):
     """Items of one kind. `follow` keeps the cursor on the last one while it is there."""
 
     DEFAULT_CSS = """
-    Listing { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; background: $background; }
-    Listing .listing--heading { color: $secondary; text-style: bold; background: $background; }
-    Listing .listing--cursor { background: $panel; }
-    Listing:focus .listing--cursor { background: $primary 30%; text-style: bold; }
-    Listing .listing--empty { color: $secondary; }
+    RowList { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; background: $background; }
+    RowList .row-list--heading { color: $secondary; text-style: bold; background: $background; }
+    RowList .row-list--cursor { background: $panel; }
+    RowList:focus .row-list--cursor { background: $primary 30%; text-style: bold; }
+    RowList .row-list--empty { color: $secondary; }
     """
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"listing--heading", "listing--cursor", "listing--empty"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"row-list--heading", "row-list--cursor", "row-list--empty"}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", "Up", show=False),
         Binding("down,j", "move(1)", "Down", show=False),
@@ -49,13 +49,13 @@ class Listing(ScrollView, Generic[T], can_focus=True):
     class Chosen(Message):
         """Enter, or a second click, on an item."""
 
-        def __init__(self, listing: Listing[Any], item: object) -> None:
+        def __init__(self, row_list: RowList[Any], item: object) -> None:
             super().__init__()
-            self.listing, self.item = listing, item
+            self.row_list, self.item = row_list, item
 
         @property
-        def control(self) -> Listing[Any]:
-            return self.listing
+        def control(self) -> RowList[Any]:
+            return self.row_list
 
     class Moved(Chosen):
         """The cursor is on another item."""
@@ -63,13 +63,13 @@ class Listing(ScrollView, Generic[T], can_focus=True):
     class Edge(Message):
         """The cursor went to the first or the last row that is here; there may be more beyond."""
 
-        def __init__(self, listing: Listing[Any], way: int, *, far: bool) -> None:
+        def __init__(self, row_list: RowList[Any], way: int, *, far: bool) -> None:
             super().__init__()
-            self.listing, self.way, self.far = listing, way, far
+            self.row_list, self.way, self.far = row_list, way, far
 
         @property
-        def control(self) -> Listing[Any]:
-            return self.listing
+        def control(self) -> RowList[Any]:
+            return self.row_list
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         """Put items at the beginning, without moving what is seen."""
         self.items[:0] = items
         self._resized()
-        self.set_reactive(Listing.cursor, self.cursor + len(items))
+        self.set_reactive(RowList.cursor, self.cursor + len(items))
         self.scroll_to(y=self.scroll_offset.y + len(items), animate=False, force=True, immediate=True)
         self.refresh()
 
@@ -147,7 +147,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         base = self.rich_style
         if self._heading is not None and y == 0:
             named = ((" ", ""), *self._heading(width - 1))
-            return self._strip(named, width, self.get_component_rich_style("listing--heading"))
+            return self._strip(named, width, self.get_component_rich_style("row-list--heading"))
         if not self.items:
             return self._empty_line(y, width)
         index = self.scroll_offset.y + y - self._head
@@ -157,7 +157,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
             return self._strip(self._draw(self.items[index], width), width, base)
         if index == self.cursor:
             line = (("▌", "link"), *self._draw(self.items[index], width - 1))
-            return self._strip(line, width, self.get_component_rich_style("listing--cursor"))
+            return self._strip(line, width, self.get_component_rich_style("row-list--cursor"))
         return self._strip(((" ", ""), *self._draw(self.items[index], width - 1)), width, base)
 
     def watch_cursor(self, before: int, now: int) -> None:
@@ -234,7 +234,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         first = self._head + max(0, (self._room - len(lines)) // 3)
         text = lines[y - first] if first <= y < first + len(lines) else ""
         indent = max(1, (width - max((len(each) for each in lines), default=0)) // 2)
-        style = self.get_component_rich_style("listing--empty")
+        style = self.get_component_rich_style("row-list--empty")
         return Strip([Segment(fit(" " * indent + text, width), style)], width)
 
     def _strip(self, line: Line, width: int, base: Style) -> Strip:
