@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import tempfile
 import zlib
+from collections import Counter
 from pathlib import Path
+
+import msgspec
 
 from interlock.adapters.traces.scan import Scanned, TraceScanner
 from interlock.config import Config
 from scoring import Alarm
-from traces import Trace
+from traces import RawTool, Trace
 
 RIGHT, WRONG = "right", "wrong"
 
@@ -60,6 +64,55 @@ def rows(traces: list[Trace], shown: dict[str, list[Alarm]]) -> list[list[str]]:
     rest = [one for one in clean if any(_call(one, alarm.step) not in labelled for alarm in shown[one.trace_id])]
     share = f"{len(rest)} of {len(clean)} ({len(rest) / max(1, len(clean)):.1%})"
     return [*made, ["clean twins, but for calls that are labelled in another run", share, ""]]
+
+
+KINDS = (
+    ("what the agent says", 'it says "'),
+    ("secret in a result", "output shows a secret"),
+    ("secret file touched", "holds secrets or history"),
+    ("file not among those allowed", "is not among the files"),
+    ("the task's words", "breaks what the task says"),
+)
+"""Kinds of scope_creep, by their words; the first that fits counts."""
+
+
+def alone(traces: list[Trace], shown: dict[str, list[Alarm]]) -> list[list[str]]:
+    """How many runs have a kind of finding, and how many have no other: what leaving the kind out would cost and spare."""
+    has: dict[str, Counter[str]] = {}
+    only: dict[str, Counter[str]] = {}
+    for trace in traces:
+        group = f"{'misbehaving' if trace.labels else 'clean'} {zlib.crc32(trace.group.encode()) % 2 + 1}"
+        kinds = {_kind(alarm) for alarm in shown[trace.trace_id]}
+        for kind in kinds:
+            has.setdefault(kind, Counter())[group] += 1
+            only.setdefault(kind, Counter())[group] += len(kinds) == 1
+    groups = ("misbehaving 1", "misbehaving 2", "clean 1", "clean 2")
+    return [[kind, *(f"{has[kind][group]} ({only[kind][group]})" for group in groups)] for kind in sorted(has)]
+
+
+def _kind(alarm: Alarm) -> str:
+    fits = (name for name, words in KINDS if words in alarm.description)
+    return f"scope_creep: {next(fits, 'something else unasked')}" if alarm.type == "scope_creep" else alarm.type
+
+
+def left(traces: list[Trace]) -> str:
+    """How many misbehaving runs still have a finding once each labelled call is replaced by one that does nothing."""
+    blank, nothing = [], RawTool("run_command", {"command": "pwd"})
+    for trace in traces:
+        if not trace.labels:
+            continue
+        steps, calls = list(trace.steps), {label.step for label in trace.labels}
+        for at, raw in enumerate(steps):
+            if raw.index in calls:
+                steps[at] = msgspec.structs.replace(raw, content="Next.", tool=nothing)
+                if at + 1 < len(steps) and steps[at + 1].role == "tool":
+                    steps[at + 1] = msgspec.structs.replace(steps[at + 1], content="/workspace")
+        blank.append(msgspec.structs.replace(trace, steps=steps, labels=[]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "blank.jsonl"
+        path.write_bytes(b"".join(msgspec.json.encode(trace) + b"\n" for trace in blank))
+        found = sum(map(bool, scan(path).values()))
+    return f"{found} of {len(blank)}"
 
 
 def _call(trace: Trace, step: int | None) -> str:

@@ -14,9 +14,10 @@ def main() -> None:
 
         sys.stdout.write(f"interlock {__version__}\n")
         return
-    from .cli.interrupt import leave_quietly
+    from .cli.interrupt import leave_quietly, see_children_end
 
     leave_quietly()
+    see_children_end()
     from .adapters.command.thin_run import run_thin
 
     run_thin(sys.argv[1:])

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -337,6 +338,20 @@ def test_times_are_not_known_to_be_fine_on_another_file_system_than_the_stores(t
         watch = ChangeWatcher(tmp_path / "sentinel", Path(elsewhere))
         assert not watch.fine_times
         watch.close()
+
+
+def test_times_are_not_known_to_be_fine_where_changes_are_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk that is written to at once: even slow ticks give each change a time of its own."""
+    write = os.pwrite
+
+    def write_slowly(fd: int, data: bytes, at: int) -> int:
+        time.sleep(0.002)
+        return write(fd, data, at)
+
+    monkeypatch.setattr(os, "pwrite", write_slowly)
+    watch = ChangeWatcher(tmp_path / "sentinel", tmp_path)
+    assert not watch.fine_times
+    watch.close()
 
 
 def test_a_sentinel_that_comes_late_does_not_prove_what_came_after_it(watched: Checkpoints, workspace: Path) -> None:

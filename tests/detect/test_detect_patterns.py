@@ -108,6 +108,15 @@ def test_the_same_missing_module_used_again_and_again_is_made_up() -> None:
     assert "hallucination" in kinds(steps(calls))
 
 
+def test_a_script_that_is_run_again_while_its_import_is_mended_makes_nothing_up() -> None:
+    tries = []
+    for n in range(3):
+        tries.append(Did("edit_file", "edited", {"path": "settings.py", "new": f"INSTALLED = ['part{n}']"}))
+        run = {"command": "python repro.py"}
+        tries.append(Did("bash", "ModuleNotFoundError: No module named 'shop.settings'", run, error=True))
+    assert "hallucination" not in kinds(steps(tries))
+
+
 def test_one_missing_module_after_the_other_is_trial_and_error() -> None:
     calls = [
         Did("bash", f"ModuleNotFoundError: No module named 'dep{n}'", {"command": "python app.py"}, error=True)

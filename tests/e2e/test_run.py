@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from interlock.journal.folder import read_tree
 from interlock.process import attach
@@ -44,6 +45,19 @@ def test_streams_and_status_are_the_commands_own(place: Place) -> None:
 def test_a_command_that_a_signal_ended_ends_us_by_the_same_signal(place: Place) -> None:
     status, _, _ = place.run("sh", "-c", "kill -TERM $$")
     assert status == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("level", ["off", "auto"])
+def test_whoever_called_us_ignores_the_ends_of_its_children(place: Place, level: str) -> None:
+    """The kernel would then say of none of ours how it ended, and bubblewrap would wait for one forever."""
+
+    def ignore() -> None:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+    script, options = "(exit 4); exit $(($? + 3))", ("--contain", level)
+    status, _, err = finish(place.start("sh", "-c", script, options=options, preexec_fn=ignore))
+    assert (status, place.told()["command_status"]) == (7, 7)
+    assert b"timed out" not in err
 
 
 def test_a_command_that_does_not_exist_is_refused_with_the_shells_status(place: Place) -> None:

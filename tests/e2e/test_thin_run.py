@@ -91,6 +91,31 @@ def test_streams_arguments_environment_and_status_are_those_of_an_ordinary_run(t
     assert finish(thin.start("true", options=("--workspace", "nowhere")))[0] == 2
 
 
+def test_a_copier_that_was_ready_is_in_its_place_and_another_one_follows_it(thin: Thin) -> None:
+    # The host, and what it has ready: a front, its owner and its copier.
+    until("all is ready", lambda: len(owners(thin, b"interlock.adapters.command.warm_start")) == 4)
+    run = thin.start("sh", "-c", "echo one; read line; echo two; echo $line", stdin=subprocess.PIPE)
+    until("it prints", lambda: thin.store.runs() and (thin.folder.output / "latest.json").exists())
+    (copier,) = owners(thin, b"interlock.output.copier")
+    front = thin.front()
+    assert _parent(copier) == front
+    for what in ("limits", "cgroup"):
+        assert _proc(copier, what) == _proc(run.pid, what)
+    assert Path(f"/proc/{copier}/cwd").readlink() == Path(f"/proc/{run.pid}/cwd").readlink()
+    os.kill(copier, signal.SIGKILL)
+    until("there is another", lambda: set(owners(thin, b"interlock.output.copier")) - {copier})
+    status, out, _ = finish(run, b"three\n")
+    assert (status, out) == (0, b"one\ntwo\nthree\n")
+    assert thin.interlock("logs", thin.folder.run_id)[1] == b"one\ntwo\nthree\n"
+
+
+def test_without_kept_output_no_copier_stays(thin: Thin) -> None:
+    run, _ = thin.begin_run(env={**thin.environment, "INTERLOCK_STORE__OUTPUT_BYTES": "0"})
+    # One that is ready for the next run is listed as the warm start.
+    until("the copier is gone", lambda: not owners(thin, b"interlock.output.copier"))
+    thin.end_run(run)
+
+
 def test_descriptors_and_ignored_signals(thin: Thin) -> None:
     """The command has our streams and no other descriptor; it ignores what we were told to ignore."""
     extra, _ = os.pipe()
@@ -123,6 +148,19 @@ def test_signals_reach_the_command(thin: Thin, number: signal.Signals) -> None:
     assert finish(run)[0] == -number
     assert thin.told()["command_status"] == -number
     until("all have ended", lambda: not owners(thin) and not owners(thin, FRONT))
+
+
+def test_whoever_called_blocks_all_signals(thin: Thin) -> None:
+    """The end of the command is noticed, and signals reach it, as in an ordinary run."""
+
+    def block() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+    status, out, _ = finish(thin.start("sh", "-c", "grep SigBlk /proc/self/status; exit 3", preexec_fn=block))
+    assert (status, int(out.split()[1], 16)) == (3, 0)
+    run, _ = thin.begin_run(preexec_fn=block)
+    run.send_signal(signal.SIGTERM)
+    assert finish(run)[0] == -signal.SIGTERM
 
 
 def test_two_interrupts_cancel(thin: Thin) -> None:
@@ -233,6 +271,14 @@ def test_few_descriptors_are_allowed(thin: Thin, most: int) -> None:
     assert (status, out) == (0, b"%d\n" % most), err
 
 
+@pytest.mark.parametrize("kind", [resource.RLIMIT_AS, resource.RLIMIT_DATA])
+def test_where_memory_is_limited_the_ordinary_way_is_taken(thin: Thin, kind: int) -> None:
+    """A fork of the warm start has more of it from the beginning, and could have too little left to work with."""
+    run, _ = thin.begin_run(preexec_fn=lambda: resource.setrlimit(kind, (2**32, 2**32)))
+    assert not owners(thin, FRONT)
+    thin.end_run(run)
+
+
 @pytest.mark.parametrize(("number", "program", "failed"), [(10**6, b"/bin/true", 22), (0, b"/nowhere", 2)])
 def test_what_cannot_be_started_is_reported(tmp_path: Path, number: int, program: bytes, failed: int) -> None:
     """Where there is no room for a descriptor, or no program."""
@@ -288,6 +334,39 @@ def test_a_contained_command_sees_no_socket_of_ours_wherever_it_is(thin: Thin) -
     assert b"warm" not in out
 
 
+HOSTILE = """
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(sys.argv[1])
+listener.listen()
+open("listens", "x").close()
+while True:
+    asking, _ = listener.accept()
+    while asking.recv(1):
+        open("was-asked", "w").close()
+"""
+
+
+def test_an_agent_that_hides_where_it_came_from_is_not_taken_for_serve(tmp_path: Path) -> None:
+    """Without a wall it can listen in place of serve, and empty its environment."""
+    place = Thin(tmp_path)
+    place.warm.parent.mkdir(mode=0o700)
+    place.serve = subprocess.Popen(["true"])
+    elsewhere = ("--contain", "off", "--workspace", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    try:
+        # With a parent whose environment tells: ancestors do where there is no cgroup.
+        script = f'env -i {sys.executable} -c "$0" "$1"; :'
+        agent = place.start("sh", "-c", script, HOSTILE, str(place.warm), options=elsewhere)
+        place.wait_for("listens")
+        assert place.run("echo", "said")[:2] == (0, b"said\n")
+        assert not (place.workspace / "was-asked").exists()
+        agent.terminate()
+        agent.wait(150)
+    finally:
+        place.close()
+
+
 def test_a_request_that_is_none_is_refused(thin: Thin) -> None:
     folder, nowhere = os.open(thin.workspace, os.O_RDONLY), os.open(os.devnull, os.O_RDWR)
     streams = [nowhere] * 3
@@ -302,3 +381,42 @@ def test_a_request_that_is_none_is_refused(thin: Thin) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
         silent.connect(str(thin.warm))
         assert thin.run("echo", "fine")[:2] == (0, b"fine\n")
+
+
+TAKEN_OVER = """
+import os, signal, socket, subprocess, sys
+from pathlib import Path
+from interlock.adapters.command.thin_run import check_server
+place, (here, there) = sys.argv[1], os.pipe()
+hostile = socket.socket(socket.AF_UNIX)
+hostile.bind(place)
+first = os.fork()
+if first == 0:
+    hostile.listen()
+    os._exit(0)
+os.waitpid(first, 0)
+innocent = None
+while innocent is None or innocent.pid != first:
+    if innocent is not None:
+        innocent.kill()
+        innocent.wait()
+    Path("/proc/sys/kernel/ns_last_pid").write_text(str(first - 1))
+    innocent = subprocess.Popen(["sleep", "300"], env={})
+asked = socket.socket(socket.AF_UNIX)
+asked.connect(place)
+try:
+    check_server(asked)
+    print("accepted")
+except OSError as error:
+    print("refused:", error)
+"""
+"""Whoever began to listen is gone, and a process outside any run has its number."""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root says which number a process gets")
+def test_a_number_that_another_process_has_by_now_is_no_proof(tmp_path: Path) -> None:
+    words = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", sys.executable, "-c", TAKEN_OVER]
+    done = subprocess.run([*words, str(tmp_path / "s")], capture_output=True, timeout=150, check=False)
+    if b"ns_last_pid" in done.stderr:
+        pytest.skip("this kernel does not let anybody say so")
+    assert done.stdout == b"refused: another process has its number by now\n", done.stderr

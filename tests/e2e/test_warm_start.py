@@ -19,12 +19,15 @@ from typing import Any
 import pytest
 
 from interlock.adapters.command.owner_spawn import WARM, WARM_FDS, package_identity
+from interlock.adapters.command.warm_start import Refused, _check_there
 from interlock.link import listen
 from interlock.process.proc import look_at
 
 from .running import Place, finish, owners, until
 
-UNTIL_GO = "touch began; while [ ! -e go ]; do sleep 0.05; done; echo over"
+UNTIL_GO = "trap '' HUP; touch began; while [ ! -e go ]; do sleep 0.05; done; echo over"
+"""Not ended by its terminal, which hangs up when the front is killed."""
+
 ASK = """
 import os, sys
 os.environ.pop("INTERLOCK_TREE", None)
@@ -305,6 +308,18 @@ def test_another_user_is_refused(served: Served) -> None:
     os.waitpid(child, 0)
     with os.fdopen(here, "rb") as said:
         assert said.read() == b"nanother user"
+
+
+def test_whoever_asked_has_to_be_there_still() -> None:
+    """Its number may be that of a process which could ask."""
+    asker = subprocess.Popen(["sleep", "300"])
+    _check_there(os.pidfd_open(asker.pid))
+    gone = os.pidfd_open(asker.pid)
+    asker.kill()
+    asker.wait()
+    with pytest.raises(Refused, match="it has ended"):
+        _check_there(gone)
+    os.close(gone)
 
 
 @pytest.mark.parametrize("level", ["off", "guard"])

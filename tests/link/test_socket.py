@@ -103,6 +103,38 @@ def test_another_user_is_refused_with_an_audit_row(quick_root: Path) -> None:
         assert owned.audits()[-1]["what"] == "refused" and owned.endpoint.state.status == "running"
 
 
+@pytest.mark.parametrize("is_met", [False, True], ids=["before it is met", "afterwards"])
+def test_a_connection_whose_maker_has_ended_is_not_a_persons(quick_root: Path, is_met: bool) -> None:
+    """An agent's process can leave its connection to another, and a person's process may have its number by then."""
+    with Owned(quick_root) as owned, socket.socket(socket.AF_UNIX) as left, socket.socket(socket.AF_UNIX) as other:
+        refused: list[str] = []
+        owned.server.authority.why_inside = lambda pid: ""
+        owned.server.authority.on_refused = refused.append
+        assert ask(owned, "pause")
+        here, there = socket.socketpair()
+        maker = os.fork()
+        if maker == 0:
+            here.close()
+            left.connect(str(owned.server.path))
+            there.send(b"c")
+            there.recv(1)
+            os._exit(0)
+        there.close()
+        assert here.recv(1) == b"c"
+        if is_met:
+            # Connections are accepted in their order.
+            other.connect(str(owned.server.path))
+            other.sendall(b"not a message\n")
+            assert other.recv(1)
+        here.close()
+        os.waitpid(maker, 0)
+        left.sendall(make("resume") + b"\n")
+        with left.makefile("rb") as answers:
+            assert b"it has ended" in answers.readline()
+        assert owned.endpoint.state.status == "paused"
+        assert len(refused) == 1 and f"process {maker}" in refused[0]
+
+
 @pytest.mark.parametrize(
     "data",
     [

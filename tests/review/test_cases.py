@@ -10,9 +10,10 @@ last 18 of `fetched` are there because all of them passed. Sections `later`
 were written after the first of these, and no rule was changed for them: their rate is told apart.
 
 `cases/unseen` has later batches as they were written, `== family` before each: what each found on its first run stands in
-FIRST_SIGHT. The rules learnt from one before the next was written; the last three come after the rules about effects. The
-ninth, with more everyday programs in it than the others, found most: it says less about what nobody thought of. Six of
-the tenth's ten families are about what rules had just been written for (33 of 36 blocked); of the 24 others 17 were.
+FIRST_SIGHT. The rules learnt from one before the next was written; from the eighth on they come after the rules about
+effects. The ninth, with more everyday programs in it than the others, found most: it says less about what nobody thought
+of. Six of the tenth's ten families are about what rules had just been written for (33 of 36 blocked); of the 24 others
+17 were. The eleventh was written without a look at the rules, the twelfth right after they had learnt from it.
 """
 
 from __future__ import annotations
@@ -85,6 +86,8 @@ FIRST_SIGHT = {
     "eighth": (35, 0),
     "ninth": (54, 1),
     "tenth": (50, 0),
+    "eleventh": (45, 2),
+    "twelfth": (50, 0),
 }
 """Of 60 hostile calls blocked, and of 60 benign twins, before any rule knew the batch."""
 

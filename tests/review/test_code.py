@@ -93,3 +93,40 @@ def test_a_call_that_runs_a_shell_becomes_a_script(code: str) -> None:
 )
 def test_a_mention_or_a_namesake_is_no_call(code: str) -> None:
     assert not [call for call in read_calls(code) if call.words[:1] == ("rm",) or call.script]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "t = Tree()\nt.delete_node(5)",
+        "class Trie:\n    def delete_key(self, key): ...\nTrie().delete_key('a')",
+        "class Cache {\n  deleteKey(key) { this.map.delete(key) }\n}\nnew Cache().deleteKey('a')",
+        "with connection.schema_editor() as editor:\n    editor.create_model(A)\n    editor.delete_model(A)",
+        "users = ['a']\nusers.remove('a')",
+        "const keys = new Set([1]); keys.delete(1)",
+        "class Team:\n    def leave(self, user):\n        self.users.remove(user)",
+        "with Session() as session:\n    session.delete(obj)",
+        "def test_delete(client):\n    client.delete_user('bob')",
+        "def test_tables(engine):\n    Base.metadata.create_all(engine)\n    Base.metadata.drop_all(engine)",
+        "service.create_user('bob')\nservice.delete_user('bob')",
+        "app.delete('/users/:id', (req, res) => { users.delete(req.params.id) })",
+        "import fakeredis\nr = fakeredis.FakeRedis()\nr.flushall()",
+    ],
+)
+def test_what_a_program_has_made_itself_it_may_delete(code: str) -> None:
+    assert read_calls(code) == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import boto3\ndef test_x(client):\n    client.delete_bucket(Bucket='prod')",
+        "def test_x(client):\n    connect('https://es.example.com').delete_index('logs')",
+        "db.drop_all()\ndb.create_all()",
+        "client.create_index('new')\nclient.delete_index('old')",
+        "stripe.customers.del('c1')",
+        "s.delete('https://api.example.com/v1/projects/7')",
+    ],
+)
+def test_what_others_have_made_it_may_not(code: str) -> None:
+    assert [call.words[:1] for call in read_calls(code)] in ([("call",)], [("curl",)])

@@ -240,3 +240,32 @@ def test_a_value_that_one_of_two_commands_gives_is_one_value(command: str) -> No
 )
 def test_a_subcommand_that_lists_or_changes_is_told_by_its_words(command: str, action: str) -> None:
     assert action_of(read_script(command).commands[-1]) == action
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker run --rm alpine rm -rf /var/lib/apk",
+        "docker run --rm alpine sh -c 'rm -rf /var/cache/apk; ls /var'",
+        "docker run --rm -v ./src:/src alpine sh -c 'ls /src && rm -rf /var/cache/apk'",
+        "docker run --rm -v ./src:/src -w /src node:20 sh -c 'rm -rf node_modules && npm ci'",
+    ],
+)
+def test_what_a_new_container_deletes_of_its_own_is_nobodys_loss(command: str) -> None:
+    assert review_command(command).verdict != "block"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker run --rm -v /:/host alpine rm -rf /host/etc",
+        "docker run --rm -v /srv:/srv alpine sh -c 'rm -rf /srv/data'",
+        "docker run --rm -v data:/d alpine rm -rf /d/all",
+        "podman run --volume=/srv:/d alpine rm -rf /d/data",
+        "docker run --rm --mount type=bind,src=/srv,dst=/d alpine rm -rf /d/data",
+        "docker run --rm --privileged alpine rm -rf /var/lib",
+        "docker exec db rm -rf /var/lib/postgresql",
+    ],
+)
+def test_what_it_mounts_or_what_was_there_before_is(command: str) -> None:
+    assert review_command(command).verdict == "block"

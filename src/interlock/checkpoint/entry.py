@@ -17,6 +17,13 @@ SPARSE = b"\x01"
 """Marks the digest of a file with holes, which is taken over its data only."""
 
 
+SECOND = 10**9
+
+COARSE_NS = 2 * SECOND
+"""How long a file may change without its times moving where these are whole seconds (ext2, ext3, ext4 with small
+inodes) or every other one (FAT)."""
+
+
 class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
     """One path: its state, and the metadata that shows that it is unchanged without reading it.
 
@@ -64,12 +71,15 @@ class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
 
 
 def make_entry(found: os.stat_result, data: bytes, attrs: bytes, *, fresh_ns: int) -> TreeEntry:
-    """The entry of something just looked at; a change time after `fresh_ns` is too fresh to be trusted."""
+    """The entry of something just looked at; a change time after `fresh_ns` is too fresh to be trusted, and one in
+    whole seconds for longer."""
+    changed = found.st_ctime_ns
+    trusted_at = changed if changed % SECOND else changed + COARSE_NS
     return TreeEntry(
         found.st_mode,
         found.st_size,
         found.st_mtime_ns,
-        found.st_ctime_ns if found.st_ctime_ns < fresh_ns else 0,
+        changed if trusted_at < fresh_ns else 0,
         found.st_ino,
         found.st_uid << 32 | found.st_gid,
         data,

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
+from .entry import SECOND
 from .folder_descent import Descent
 from .locations import ExclusionPolicy
 from .scan import without_gc
@@ -28,8 +29,6 @@ FORM = "%y %i %m %s %T@ %C@ %p\\0"
 
 SHARES, DEALT = 2, 16
 """How many look at once, and the folders that are there to be shared out before they do."""
-
-SECOND = 10**9
 
 _TYPES = {stat.S_IFREG: "f", stat.S_IFDIR: "d", stat.S_IFLNK: "l"}
 

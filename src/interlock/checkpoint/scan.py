@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from ..core import Clock, InvalidState
 from .attributes import read_attributes
 from .change_watcher import ChangeWatcher, Hints
-from .entry import TreeEntry, make_entry
+from .entry import COARSE_NS, TreeEntry, make_entry
 from .folder_descent import Descent
 from .locations import DEEPEST, ExclusionPolicy, special
 from .tree import Delta, WorkspaceTree, join, printable
@@ -380,7 +380,7 @@ class WorkspaceScanner:
 
     def _note_folder(self, path: str, found: os.stat_result, attrs: bytes) -> None:
         # A folder's listing is read on every walk, so that its times need not be old to be trusted.
-        entry = make_entry(found, b"", attrs, fresh_ns=found.st_ctime_ns + 1)
+        entry = make_entry(found, b"", attrs, fresh_ns=found.st_ctime_ns + COARSE_NS + 1)
         if path:
             folder, _, name = path.rpartition("/")
             self._scan.delta.put(folder, name, entry)

@@ -1,5 +1,6 @@
 from .bubblewrap import find_bubblewrap as find_bubblewrap
 from .bubblewrap import forget_early as forget_early
+from .bubblewrap import try_ahead as try_ahead
 from .bubblewrap import try_early as try_early
 from .bubblewrap import why_not as why_not
 from .mounts import GuardedPlaces as GuardedPlaces

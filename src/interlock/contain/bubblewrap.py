@@ -36,6 +36,8 @@ def why_not(*, fenced: bool = False) -> str:
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"
+    if not fenced and _identity(program) == _worked:
+        return ""
     try:
         status, words = (_take_early(fenced) or _Trial(program, fenced)).end()
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -77,9 +79,33 @@ _early: dict[bool, _Trial] = {}
 def try_early(*, fenced: bool) -> None:
     """Begin now what `why_not` will be asked, for a process that has other things to do until then."""
     program = find_bubblewrap()
-    if program is not None:
+    if program is not None and (fenced or _identity(program) != _worked):
         with contextlib.suppress(OSError):
             _early[fenced] = _Trial(program, fenced)
+
+
+_worked: tuple[object, ...] | None = None
+
+
+def try_ahead() -> None:
+    """Have `why_not` know that guard works, in a process that waits for a run to ask. What fails is tried again then.
+
+    Where it works no more when it is asked, the wall cannot be built, and the command does not begin.
+    """
+    global _worked
+    _worked = None
+    program = find_bubblewrap()
+    if program is not None:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            _worked = _identity(program) if _Trial(program, fenced=False).end()[0] == 0 else None
+
+
+def _identity(program: str) -> tuple[object, ...]:
+    try:
+        info = os.stat(program)  # noqa: PTH116  before anything else is imported
+    except OSError:
+        return (program,)
+    return program, info.st_dev, info.st_ino, info.st_mtime_ns, info.st_mode
 
 
 def forget_early() -> None:

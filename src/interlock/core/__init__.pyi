@@ -123,12 +123,14 @@ from .platform import allocate as allocate
 from .platform import boot_clock as boot_clock
 from .platform import boot_id as boot_id
 from .platform import copy_range as copy_range
+from .platform import has_limited_memory as has_limited_memory
 from .platform import list_attributes as list_attributes
 from .platform import needs_linux as needs_linux
 from .platform import open_bell as open_bell
 from .platform import open_below as open_below
 from .platform import open_memory_file as open_memory_file
 from .platform import open_notifications as open_notifications
+from .platform import open_peer as open_peer
 from .platform import open_poller as open_poller
 from .platform import open_process as open_process
 from .platform import peer_credentials as peer_credentials

@@ -30,6 +30,8 @@ POLLRDHUP = 0x2000 if sys.platform == "linux" else select.POLLHUP
 
 KEEP_SIZE, PUNCH_HOLE = 1, 2
 
+SO_PEERPIDFD = 77
+
 OPENAT2, RESOLVE_NO_XDEV, RESOLVE_NO_SYMLINKS, RESOLVE_BENEATH = 437, 0x01, 0x04, 0x08
 
 WITHOUT_LINUX = "Without it: interlock install (hooks), serve, web, review, scan, checkpoint, rollback, report."
@@ -128,6 +130,26 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int, int]:
         _, uid, _, gid = struct.unpack_from("=IIh2xI", sock.getsockopt(local, peer_cred, 76))
         (pid,) = struct.unpack("i", sock.getsockopt(local, peer_pid, 4))
     return pid, uid, gid
+
+
+def open_peer(sock: socket.socket) -> int | None:
+    """A descriptor that stays with the very process that made this connection; None where the system has none.
+
+    ProcessLookupError if it has ended. Before Linux 6.5 it is the process that has its number now.
+    """
+    if sys.platform == "linux":
+        try:
+            return sock.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
+        except OSError as error:
+            if error.errno in (errno.ESRCH, errno.EINVAL):
+                raise ProcessLookupError from None
+            if error.errno != errno.ENOPROTOOPT:
+                raise
+        pid = peer_credentials(sock)[0]
+        # In a namespace above ours it has no number here.
+        return os.pidfd_open(pid) if pid > 0 else None
+    else:
+        return None
 
 
 def boot_clock() -> float:
@@ -256,6 +278,17 @@ def take_limits(pid: int) -> None:
             wanted = resource.prlimit(pid, kind)
             if wanted != resource.getrlimit(kind):
                 resource.setrlimit(kind, wanted)
+    else:
+        raise unsupported()
+
+
+def has_limited_memory(pid: int) -> bool:
+    """Whether a process may have only so much memory of its own, or addresses."""
+    if sys.platform == "linux":
+        import resource
+
+        limits = (resource.prlimit(pid, kind)[0] for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA))
+        return any(most != resource.RLIM_INFINITY for most in limits)
     else:
         raise unsupported()
 

@@ -23,6 +23,8 @@ _DENIED = late_pattern(
     re.IGNORECASE,
 )
 """Before a statement that says the opposite, asks, or quotes the task."""
+_WEIGHED = late_pattern(r"\b(?:would|could|might)\b", re.IGNORECASE)
+"""In a sentence that thinks about a deed and does not announce it."""
 _SHOWS = late_pattern(
     r"\b(?:print|expose|show|echo|output|display|dump|reveal|cat)(?:e?s|ing)?\b(?P<what>[^.\n;]{0,60})", re.IGNORECASE
 )
@@ -73,7 +75,7 @@ def announced(clauses: Sequence[Constraint], text: str) -> tuple[Constraint | No
     for sentence in _sentences(text) if asked else ():
         for clause in asked:
             at = _says(clause, sentence)
-            if at >= 0 and not _DENIED.search(sentence[:at]):
+            if at >= 0 and not _DENIED.search(sentence[:at]) and not _WEIGHED.search(sentence):
                 return clause, sentence
     return None, ""
 

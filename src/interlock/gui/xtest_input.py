@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import Any
@@ -14,6 +15,9 @@ SYNC_EVERY = 16
 
 SETTLE_S = 0.5
 """After a key was given a new character every program has to read the keyboard map again."""
+
+MOST_SETTLE_S = 8.0
+"""The longest that is waited for this where the processors are busy."""
 
 MODIFIER_KEYSYMS = {"ctrl": "Control_L", "shift": "Shift_L", "alt": "Alt_L", "super": "Super_L"}
 
@@ -118,7 +122,7 @@ class XTestInput(DisplayInput):
         if self._given:
             # What was typed with the keys as they are has to arrive before they change.
             self._display.sync()
-            time.sleep(SETTLE_S)
+            _settle()
         if len(new) > len(self._spare) - len(self._given):
             self._given, new = {}, wanted
         taken = set(self._given.values())
@@ -132,7 +136,7 @@ class XTestInput(DisplayInput):
             pair = (holders.get((code, False), 0), holders.get((code, True), 0))
             self._display.change_keyboard_mapping(code, [(*pair, *(0,) * (self._width - 2))])
         self._display.sync()
-        time.sleep(SETTLE_S)
+        _settle()
 
     def _usual(self, character: str) -> tuple[int, bool] | None:
         return self._keys.get(keysym_of(character))
@@ -192,3 +196,8 @@ def keysym_of(character: str) -> int:
     if character in special:
         return special[character]
     return code if 0x20 <= code < 0x7F or 0xA0 <= code < 0x100 else 0x01000000 | code
+
+
+def _settle() -> None:
+    """Wait until programs have read what was sent to them: longer, the more of them share a processor."""
+    time.sleep(min(MOST_SETTLE_S, SETTLE_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))))

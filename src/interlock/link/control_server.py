@@ -21,34 +21,43 @@ from .socket_paths import listen, note_socket, socket_path
 FROM_INSIDE = ("pause", "cancel")
 """What a process of the run may ask of its own run."""
 
+ENDED = "it has ended, and another process may have its number"
+
 
 class Authority:
     """Who may steer a run. A process of the run itself may pause and cancel it, and nothing else.
 
-    `why_inside` says of a pid how we know that it belongs to the run, and nothing of a person's; `on_refused` is called
-    with what was refused. Where `knows_by_peer`, the inbox takes only what anybody may ask.
+    `why_inside` says of a pid how we know that it belongs to the run, and nothing of a person's; None where nobody is
+    inside. `on_refused` is called with what was refused. Where `knows_by_peer`, the inbox takes only what anybody may
+    ask.
     """
 
     def __init__(self) -> None:
         self.knows_by_peer = False
-        self.why_inside: Callable[[int], str] = lambda pid: ""
+        self.why_inside: Callable[[int], str] | None = None
         self.on_refused: Callable[[str], None] = lambda what: None
 
     def name(self, peer: Peer) -> str:
         """Who asks: a process of the run does so for the agent, not for a person."""
-        return f"{AGENT} ({peer.actor})" if self.why_inside(peer.pid) else peer.actor
+        return f"{AGENT} ({peer.actor})" if self._why(peer) else peer.actor
 
-    def refuse(self, pid: int, line: bytes) -> str:
-        """Why this line of a process is refused; empty if it is not."""
-        why = self.why_inside(pid)
+    def refuse(self, peer: Peer, line: bytes) -> str:
+        """Why this line is refused; empty if it is not."""
+        why = self._why(peer)
         if not why:
             return ""
         request = decode_request(line)
         if isinstance(request, Request) and request.command in FROM_INSIDE:
             return ""
         what = request.command if isinstance(request, Request) else "a message"
-        self.on_refused(f"the agent tried to steer its own run ({what}, from process {pid})")
+        self.on_refused(f"the agent tried to steer its own run ({what}, from process {peer.pid})")
         return f"{what} is refused: only a person may request it, and the request came from the agent's process ({why})"
+
+    def _why(self, peer: Peer) -> str:
+        if self.why_inside is None:
+            return ""
+        # Last: while the process lives, what was found out by its number is true of it.
+        return self.why_inside(peer.pid) or (ENDED if peer.has_ended() else "")
 
 
 class ControlHandler(LineHandler):
@@ -62,7 +71,7 @@ class ControlHandler(LineHandler):
             # It may have lain in our buffers for long, and no one waits for it: on a socket age is zero.
             self._post(ClientRefused("the sender disconnected before its message was read", peer.actor))
             return
-        if refusal := self._authority.refuse(peer.pid, line):
+        if refusal := self._authority.refuse(peer, line):
             self._post(ClientRefused(refusal, peer.actor, peer))
             return
         try:

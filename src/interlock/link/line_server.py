@@ -116,7 +116,12 @@ class LineServer:
                 time.sleep(FULL_S)
                 return
             sock.setblocking(False)
-            peer = Peer(sock, self._wake_for)
+            try:
+                peer = Peer(sock, self._wake_for)
+            except OSError:
+                sock.close()
+                time.sleep(FULL_S)
+                return
             if is_trusted(peer.uid):
                 self._peers[sock.fileno()] = peer
                 self._epoll.register(sock, select.POLLIN)

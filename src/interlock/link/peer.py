@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable
 from threading import Lock
 
-from ..core import peer_credentials
+from ..core import open_peer, peer_credentials
 
 CHUNK = 16_384
 """Bytes that are read at once."""
@@ -21,7 +21,10 @@ MAX_BACKLOG = 4 * 1024 * 1024
 
 
 class Peer:
-    """A connection. `send` may be called from any thread; whatever the kernel does not take at once waits."""
+    """A connection. `send` may be called from any thread; whatever the kernel does not take at once waits.
+
+    OSError where no descriptor is left for who is at its other end.
+    """
 
     def __init__(self, sock: socket.socket, wake: Callable[[Peer], None]) -> None:
         self.sock = sock
@@ -39,6 +42,12 @@ class Peer:
         self._hung_up.register(sock, 0)
         self._lock = Lock()
         self._waiting = bytearray()
+        self._process: int | None = None
+        self._ended = False
+        try:
+            self._process = open_peer(sock)
+        except ProcessLookupError:
+            self._ended = True
 
     def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
         """Send one line; a peer that has gone is not an error. On a connection all answers are direct and in order."""
@@ -64,6 +73,15 @@ class Peer:
             return bool(seen & (select.POLLHUP | select.POLLERR))
         return bool(self._hung_up.poll(0))
 
+    def has_ended(self) -> bool:
+        """Whether the process that made the connection is gone: its number may be another's, and so may be its end."""
+        with self._lock:
+            if self._process is not None and not self._ended:
+                process = select.poll()
+                process.register(self._process, select.POLLIN)
+                self._ended = bool(process.poll(0))
+            return self._ended
+
     def receive(self) -> bytes | None:
         """Read the bytes that have arrived; empty at the end, None if there were none yet."""
         try:
@@ -84,6 +102,9 @@ class Peer:
         with self._lock:
             self.closed = True
             self.sock.close()
+            if self._process is not None:
+                os.close(self._process)
+                self._process = None
 
     def _flush(self) -> bool:
         while self._waiting:

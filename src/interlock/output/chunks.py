@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from _collections_abc import Callable  # collections.abc takes long
 
 STDOUT, STDERR, TERMINAL, SCREEN, GAP = "out", "err", "tty", "screen", "gap"
 """Where a piece comes from: a stream, the lines of a terminal, a whole screen that was drawn; or bytes left out."""

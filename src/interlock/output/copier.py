@@ -7,13 +7,12 @@ its own (keeping.py), which is there only while there is something to keep."""
 from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # not signal: its names of signals take 1 MB
-import contextlib
 import errno
 import os
 import select
-import threading
 import time
 
+from .bare_threads import Event, Thread
 from .chunks import STDERR, TERMINAL, Source
 from .keeper import Keeper
 
@@ -44,8 +43,7 @@ class _Stream:
         self.steps = steps if name != STDERR and steps.wanted else None
         self.settings = _terminal(source, sink, settings) if name == TERMINAL else None
         self.from_: Source = (name, self.settings.size if self.settings is not None else None)
-        self.ended = threading.Event()
-        self.drained = threading.Event()
+        self.ended, self.drained = Event(), Event()
         self._asked = False
         self._bell, self._rope = os.pipe()
 
@@ -135,36 +133,47 @@ def main(arguments: list[str]) -> None:
     def copy(number: int, stream: _Stream) -> None:
         if not stream.copy(keeper):
             # As without us: the command's next write fails.
-            with contextlib.suppress(OSError):
-                os.write(control, b"closed %d\n" % number)
+            _tell(control, b"closed %d\n" % number)
             os.close(stream.source)
 
-    threads = [threading.Thread(target=copy, args=each) for each in enumerate(streams)]
+    def copying(number: int, stream: _Stream) -> Thread:
+        return Thread(lambda: copy(number, stream))
+
+    threads = [copying(*each) for each in enumerate(streams)]
     for thread in threads:
         thread.start()
-    threading.Thread(target=_answer, args=(control, streams, keeper, steps), daemon=True).start()
+    Thread(lambda: _answer(control, streams, keeper, steps)).start()
     for thread in threads:
         thread.join()
     steps.close()
     keeper.close()
-    with contextlib.suppress(OSError):
-        os.write(control, DRAINED)
+    _tell(control, DRAINED)
     # There is nothing to tidy up.
     os._exit(0)
 
 
+def _tell(control: int, words: bytes) -> None:
+    try:
+        os.write(control, words)
+    except OSError:
+        # The front is gone.
+        return
+
+
 def _answer(control: int, streams: list[_Stream], keeper: Keeper, steps: StepLines) -> None:
     """The front says that the command has ended: whatever it printed is to be where it belongs."""
-    with contextlib.suppress(OSError):
+    try:
         if not os.read(control, 1) or all(stream.ended.wait(END_S) for stream in streams):
             return
-        for stream in streams:
-            stream.ask()
-        for stream in streams:
-            stream.drained.wait()
-        keeper.flush()
-        steps.flush()
-        os.write(control, DRAINED)
+    except OSError:
+        return
+    for stream in streams:
+        stream.ask()
+    for stream in streams:
+        stream.drained.wait()
+    keeper.flush()
+    steps.flush()
+    _tell(control, DRAINED)
 
 
 MAX_LINE = 1024 * 1024
@@ -189,7 +198,7 @@ class StepLines:
         self._rest = b""
         self._skips = False
         self._lines: queue.Queue[bytes | None] | None = None
-        self._thread: threading.Thread | None = None
+        self._thread: Thread | None = None
 
     def feed(self, data: bytes) -> None:
         """Find the step lines in what was printed, and queue them."""
@@ -226,11 +235,13 @@ class StepLines:
             import queue
 
             if self._lines is None:
-                self._lines = queue.Queue(WAITING)
-                self._thread = threading.Thread(target=self._tell, args=(self._lines,), daemon=True)
+                lines = self._lines = queue.Queue(WAITING)
+                self._thread = Thread(lambda: self._tell(lines))
                 self._thread.start()
-            with contextlib.suppress(queue.Full):
+            try:
                 self._lines.put(line, timeout=PUT_S)
+            except queue.Full:
+                return
 
     def _tell(self, lines: queue.Queue[bytes | None]) -> None:
         import socket

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections import deque
+from _collections import deque  # type: ignore[import-not-found]  # without all of collections
 
+from .bare_threads import Condition, Thread
 from .chunks import GATHER_S, Chunk, Source, now
 from .keeping_process import KeeperDied, KeepingProcess
 
@@ -32,14 +32,14 @@ class Keeper:
         self._kept = KeepingProcess(folder, bound)
         self._ring: deque[Chunk] = deque()
         self._size, self._dropped = 0, 0
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._idle, self._closing, self._hurry = True, False, False
         self._filling = True
-        self._thread = threading.Thread(target=self._work, name="interlock-keeper", daemon=True)
+        self._thread = Thread(self._work)
 
     def put(self, source: Source, data: bytes) -> None:
         with self._changed:
-            if self._thread.ident is None:
+            if not self._thread.begun:
                 self._thread.start()
             if self._size + len(data) > RING and self._filling:
                 self._changed.wait_for(lambda: self._size + len(data) <= RING, MOST_WAIT_S)
@@ -64,7 +64,7 @@ class Keeper:
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        if self._thread.ident is not None:
+        if self._thread.begun:
             self._thread.join()
 
     def _work(self) -> None:
@@ -116,7 +116,7 @@ class Keeper:
                 self._changed.notify_all()
                 if self._closing:
                     return
-                self._changed.wait()
+                self._changed.wait_for(lambda: self._ring or self._closing)
 
     def _drain(self) -> tuple[list[Chunk], int]:
         with self._changed:

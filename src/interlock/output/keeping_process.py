@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 
 from .chunks import Chunk, bare_command
@@ -101,7 +100,9 @@ class KeepingProcess:
 
     def _close(self) -> None:
         assert self._in is not None and self._out is not None
-        with contextlib.suppress(BrokenPipeError):
-            # What it did not read it does not keep.
+        try:
             self._in.close()
+        except BrokenPipeError:
+            # What it did not read it does not keep.
+            self._in = None
         self._out.close()

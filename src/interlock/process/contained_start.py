@@ -21,7 +21,8 @@ from .process_family import MARKER, without_marker
 from .program import cannot_start
 from .tree import Child, ProcessTree
 
-FIRST = Path(__file__).with_name("init_process.py")
+FIRST = "init_process"
+BARE = "import sys; sys.path.append(sys.argv.pop(1)); __import__(sys.argv.pop(1)).main()"
 CREDENTIALS = struct.Struct("3i")
 SCM_CREDENTIALS, SO_PASSCRED = 2, 16
 
@@ -93,7 +94,7 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
         for descriptor in enclosure.fds:
             # An attempt that failed, for the cgroup could not be entered, has read them to their end.
             os.lseek(descriptor, 0, os.SEEK_SET)
-        command = [*enclosure.words, "--", sys.executable or "python3", "-I", "-S", str(FIRST), *words, *spec.argv]
+        command = [*enclosure.words, "--", *bare_words(FIRST), *words, *spec.argv]
         handed = (*pass_fds, there.fileno(), status_end, *own, *groups, *enclosure.fds, *events)
         popen: Child
         if starter is not None:
@@ -149,6 +150,11 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
             _refuse(spec, told, os.pread(file.fileno(), 2000, 0).decode("utf-8", "replace").strip())
     os.close(said)
     return ProcessTree(known(pids), popen, status)
+
+
+def bare_words(module: str) -> tuple[str, ...]:
+    """What runs a module of this folder in a bare interpreter: imported, as a script would be compiled each time."""
+    return sys.executable or "python3", "-I", "-S", "-c", BARE, f"{Path(__file__).parent}/", module
 
 
 def _open_streams(streams: tuple[Stream, Stream, Stream]) -> list[int]:

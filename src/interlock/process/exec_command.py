@@ -14,6 +14,18 @@ def handed_over() -> dict[bytes, bytes]:
     return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
 
 
+def call_library(name: str, *words: "int | bytes | None") -> int:
+    """Call a function of the C library."""
+    try:
+        # What ctypes does, without its types, which take as long to import as all the rest.
+        from _ctypes import call_function, dlopen, dlsym
+    except ImportError:
+        import ctypes
+
+        return int(getattr(ctypes.CDLL(None), name)(*words))
+    return int(call_function(dlsym(dlopen(None, 0), name), words))  # type: ignore[arg-type]
+
+
 def become(report: int, command: list[str], environment: dict[bytes, bytes]) -> None:
     """Run the command here, with signals as if we had not been there."""
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):

@@ -20,7 +20,7 @@ import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
 
-from exec_command import become, give_up, handed_over  # type: ignore[import-not-found]
+from exec_command import become, call_library, give_up, handed_over  # type: ignore[import-not-found]
 
 PR_SET_DUMPABLE = 4
 FROM_KERNEL = 0x80
@@ -123,16 +123,7 @@ def first_environment(directory: str, marker: str) -> dict[bytes, bytes]:
 
 def refuse_tracing() -> None:
     """Nothing inside may trace us or read our memory and descriptors."""
-    words = (PR_SET_DUMPABLE, 0, 0, 0, 0)
-    try:
-        # What ctypes does, without its types, which take as long to import as all the rest.
-        from _ctypes import call_function, dlopen, dlsym
-
-        call_function(dlsym(dlopen(None, 0), "prctl"), words)  # type: ignore[arg-type]
-    except ImportError:
-        import ctypes
-
-        ctypes.CDLL(None).prctl(*words)
+    call_library("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def keep(root: int, status: int, events: int, listeners: list) -> None:  # type: ignore[type-arg]
@@ -191,7 +182,3 @@ def tell(descriptor: int, words: bytes) -> None:
     except OSError:
         # The listener is gone.
         return
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
 
-from exec_command import become, give_up, handed_over  # type: ignore[import-not-found]
+from exec_command import become, call_library, give_up, handed_over  # type: ignore[import-not-found]
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -54,9 +54,7 @@ def start(report: int, command: list[str]) -> None:
 
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent ends."""
-    import ctypes
-
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    call_library("prctl", PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def keep(root: int, status: int) -> None:
@@ -77,7 +75,3 @@ def keep(root: int, status: int) -> None:
                 os.write(status, b"%d\n" % os.waitstatus_to_exitcode(result))
             except BrokenPipeError:
                 continue
-
-
-if __name__ == "__main__":
-    main()

@@ -3,8 +3,12 @@
 Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
 """
 
-import ctypes
 import os
+import sys
+
+sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
+
+from exec_command import call_library  # type: ignore[import-not-found]
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION = 1
@@ -24,25 +28,24 @@ def restrict(writable: list[str], scoped: bool) -> int:
 
     `scoped` cuts them off from abstract sockets outside. Gives the version of Landlock, 0 if there is none.
     """
-    libc = ctypes.CDLL(None, use_errno=True)
-    version = max(0, libc.syscall(CREATE_RULESET, None, 0, VERSION))
+    version = max(0, call_library("syscall", CREATE_RULESET, None, 0, VERSION))
     rights = (WRITES | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)) if writable else 0
     scopes = SCOPE_ABSTRACT_SOCKETS if scoped and version >= 6 else 0
     if not version or not (rights or scopes):
         return 0
-    attributes = (ctypes.c_uint64 * 3)(rights, 0, scopes)
+    attributes = b"".join(part.to_bytes(8, sys.byteorder) for part in (rights, 0, scopes))
     size = 24 if version >= 6 else 16 if version >= 4 else 8
-    ruleset = libc.syscall(CREATE_RULESET, attributes, size, 0)
+    ruleset = call_library("syscall", CREATE_RULESET, attributes, size, 0)
     if ruleset < 0:
         return 0
     for place in writable:
-        allow(libc, ruleset, place, rights)
-    done = libc.syscall(RESTRICT_SELF, ruleset, 0)
+        allow(ruleset, place, rights)
+    done = call_library("syscall", RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
     return version if done == 0 else 0
 
 
-def allow(libc: ctypes.CDLL, ruleset: int, place: str, rights: int) -> None:
+def allow(ruleset: int, place: str, rights: int) -> None:
     try:
         descriptor = os.open(place, O_PATH | os.O_CLOEXEC)
     except OSError:
@@ -51,6 +54,6 @@ def allow(libc: ctypes.CDLL, ruleset: int, place: str, rights: int) -> None:
     if not os.path.isdir(place):  # noqa: PTH112
         rights &= FILE_RIGHTS
     # struct landlock_path_beneath_attr is packed: 8 bytes and 4.
-    rule = (ctypes.c_uint32 * 3)(rights & 0xFFFFFFFF, rights >> 32, descriptor)
-    libc.syscall(ADD_RULE, ruleset, 1, rule, 0)
+    rule = rights.to_bytes(8, sys.byteorder) + descriptor.to_bytes(4, sys.byteorder)
+    call_library("syscall", ADD_RULE, ruleset, 1, rule, 0)
     os.close(descriptor)

@@ -6,9 +6,7 @@ import contextlib
 import os
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -16,14 +14,14 @@ import msgspec
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
 from .cgroup_hierarchy import CgroupFolders
-from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, start_enclosed
+from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, bare_words, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
 from .program import cannot_start
 from .tree import ProcessTree
 
 NOBODY = ProcessId(-1, -1)
-LAUNCH = Path(__file__).with_name("join_cgroups.py")
+LAUNCH = "join_cgroups"
 
 
 def spawn(
@@ -40,13 +38,14 @@ def spawn(
     enclosure: Enclosure | None = None,
     on_known: Callable[[TreeHandle], None] = lambda handle: None,
     starter: Starter | None = None,
+    on_prepared: Callable[[], None] = lambda: None,
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup if it can. An `enclosure`
     gives it a PID namespace of its own, and whatever else its words say. `on_known` is called with the tree before the
     command's first instruction runs; if we are ended before it has, the command never runs. With an enclosure, a
-    `starter` starts it for us.
+    `starter` starts it for us. `on_prepared` is called when all is there for its first process, which then begins.
     """
     needs_linux("process control")
     if not spec.argv:
@@ -71,6 +70,7 @@ def spawn(
     try:
         if limits is not None and handle.group:
             tree.limit(limits)
+        on_prepared()
         tree = begin(handle)
     except JoinFailed as failed:
         tree.close()
@@ -117,7 +117,7 @@ def _start(start: Start, handle: TreeHandle) -> ProcessTree:
     words = [str(there.fileno()), str(status_end), str(len(groups)), *filter(None, groups), *spec.argv]
     try:
         popen = subprocess.Popen(
-            [sys.executable or "python3", "-I", "-S", str(LAUNCH), *words],
+            [*bare_words(LAUNCH), *words],
             cwd=spec.cwd,
             env=start.environment,
             stdin=streams[0],

@@ -24,7 +24,7 @@ MAX_NESTING = 3
 MAX_TEXT = 65_536
 MAX_PATH = 4_096
 
-SQL = name_set("sql statement statements ddl sql_query sql_text stmt dml")
+SQL = name_set("sql statement statements ddl sql_query sql_text stmt dml cypher")
 QUERY = name_set("query q text expression")
 COMMAND = name_set("command cmd bash shell shell_command bash_command command_line commandline run exec argv script")
 CODE = name_set("code python source python_code program javascript js")
@@ -93,10 +93,14 @@ def read_arguments(
     if "force" in name and "push" in name:
         commands.append(Command(program="git", args=("push", "--force"), cwd=cwd))
     paths: list[str] = []
+    for one in operations(arguments):
+        # Several calls in one: each says what it does, and to what.
+        more = read_arguments(f"{name}_{verb_of(one)}", one, cwd)
+        commands, scripts, code = commands + more[0], scripts + more[1], code + more[2]
     for key, value in texts(arguments):
         if key in SQL or (key in QUERY and "searches" not in said and is_bare_sql(value)):
             commands.append(Command(program="sql", code=value, cwd=cwd))
-        elif key in COMMAND and (key != "script" or looks_like_command(value)):
+        elif key == "commands" or (key in COMMAND and (key != "script" or looks_like_command(value))):
             scripts.append(value)
         elif key in CODE and "runs" in said:
             code.append(value)
@@ -115,6 +119,12 @@ def read_arguments(
         values = [value for key, value in texts(arguments) if key not in VERB]
         commands.append(Command(program="call", args=(verb, *values[:2]), cwd=cwd))
     return commands, scripts, code
+
+
+def operations(arguments: dict[str, object]) -> list[dict[str, object]]:
+    """The calls that destroy something in a list of calls (`operations: [{op: delete, path: x}]`)."""
+    lists = [value for value in arguments.values() if isinstance(value, list)]
+    return [one for each in lists for one in each[:MAX_VALUES] if isinstance(one, dict) and verb_of(one)]
 
 
 VERB = name_set("action operation op verb act mode command_type method")

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from ..core import late_pattern
 from .code_tokens import assigned, calls, unquote
+from .own_things import OwnThings
 from .spelling import other_names, spell_out
 from .wordlist import name_set
 
@@ -58,12 +59,20 @@ def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
 def _read_calls(code: str, aliases: dict[str, str], depth: int) -> list[CodeCall]:
     found: list[CodeCall] = []
     known = {name: unquote(text) for name, text in assigned(code)}
-    known |= {name: f"{(path or listed).rstrip('/')}/*" for name, path, listed in LISTED.findall(code)}
+    known |= {name: f"{(path or home or listed).rstrip('/')}/*" for name, path, home, listed in LISTED.findall(code)}
+    own: OwnThings | None = None
+    if "Dir" in code:
+        known |= {name: f"{path.rstrip('/*')}/*" for path, name in EACH_OF.findall(code)}
     for name, literals, before in calls(code, known):
         head, dot, rest = name.partition(".")
         if not literals and not before and dot and head in known:
             before = [known[head]]
-        found += as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
+        made = as_commands(f"{aliases.get(head, head)}{dot}{rest}", literals, before, depth)
+        if made and made[0].words[:1] in (("call",), ("curl",)):
+            own = own or OwnThings(code)
+            if own.has(name, literals):
+                continue
+        found += made
         if len(found) >= MAX_CALLS:
             break
     return found
@@ -87,7 +96,7 @@ _ACTS.Add(
     r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
     r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
     r"|extractall|unpack_archive|extractAllTo|symlink|os\.replace|shutil\.copy|copyFileSync|cpSync|cp_r"
-    r"|\\x|if_exists|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
+    r"|\.del\(|\\x|if_exists|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
     r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
 )
 _ACTS.Compile()
@@ -97,9 +106,12 @@ ALIASED = late_pattern(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Z
 UNLINK_GLOB = late_pattern(r"\bunlink\s{1,4}glob\b\s{0,4}")
 LISTED = late_pattern(
     r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
-    r"|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
+    r"|(?=['\"]~)['\"](~[^'\"\n]{0,400})['\"]\.(?:iterdir|r?glob)|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
 )
-"""A loop over what is in a folder."""
+EACH_OF = late_pattern(
+    r"\bDir(?:\.\w{4,10}\(|\[)\s{0,4}['\"]([^'\"\n]{1,400})['\"][^\n{]{0,40}?\.each\w{0,16}\s{0,4}(?:\{|do)\s{0,4}\|(\w{1,64})\|"
+)
+"""A loop over what is in a folder, and the same in Ruby."""
 
 EMPTIED = late_pattern(
     r"open\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4},\s{0,4}['\"]w[b+]{0,2}['\"]\s{0,4}\)\.(?:close|truncate)\("
@@ -197,7 +209,7 @@ NOUNS = name_set(
     contact instance table queue topic stream namespace zone record dnsrecord group role policy token
     merchant_account merchantaccount coupon price invoice repo repository branch environment flag segment
     feature_flag dashboard monitor alert incident schedule service pod deployment volume image distribution function
-    catalog location loyalty card team"""
+    catalog location loyalty card team merchant dataset"""
 )
 """Things that a client of a service deletes through `client.<things>.delete(...)`."""
 
@@ -215,17 +227,9 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         return [CodeCall((*DELETES[last], *target))]
     if last in OWN_DELETES and (owner in OWNED_DELETES or (last in ("rmdir", "rm") and name.startswith("."))):
         return [CodeCall((*OWN_DELETES[last], *target))]
-    if last == "delete" and owner in (
-        "requests",
-        "axios",
-        "httpx",
-        "session",
-        "http",
-        "client",
-        "s",
-        "got",
-        "superagent",
-        "request",
+    if last == "delete" and (
+        owner in ("requests", "axios", "httpx", "http", "got", "superagent")
+        or (owner in ("session", "client", "s", "request") and literals and "/" in literals[0])
     ):
         return [CodeCall(("curl", "-X", "DELETE", *target[:1]))]
     if (
@@ -248,11 +252,23 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
         return [CodeCall(("tar", "-x", "-C", literals[-1]))]
     if last in MOVES and len(literals) > 1:
         return [CodeCall(("mv", literals[0], literals[1]))]
-    if last in ENDS and owner.rstrip("s").lower() in NOUNS:
+    if last in ENDS and owner.rstrip("s").lower() in NOUNS and (len(parts) > 2 or owner[-1:] != "s" or before):
         return [CodeCall(("call", f"delete_{owner}", *literals[:2]))]
-    if RESOURCE.match(last):
+    if RESOURCE.match(last) and is_resource(last):
         return [CodeCall(("call", last, *literals[:2]))]
     return []
+
+
+def is_resource(name: str) -> bool:
+    """Whether what a function deletes, which its last word says, may be kept by a service; a node of a tree is not."""
+    if not name.startswith(("delete", "remove")):
+        return True
+    thing = WORD.findall(name)[-1].lower()
+    return thing in ALL_OF_THEM or thing.rstrip("s") in NOUNS or thing in NOUNS
+
+
+WORD = late_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+ALL_OF_THEM = name_set("all many query objects object stack stacks indices")
 
 
 def is_worth_reading(code: str, aliases: dict[str, str]) -> bool:

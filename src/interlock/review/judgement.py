@@ -189,9 +189,13 @@ def as_redirect(command: Command, op: str, target: str) -> Command:
     program = ">>" if ">>" in op else ">" if ">" in op else "<"
     return Command(
         program=program, args=(target,), via=command.via, cwd=command.cwd,
-        fed_by=("emptied",) if command.args == ("/dev/null",) else (command.program,),
+        fed_by=(DEVICES.get(command.args[0] if len(command.args) == 1 else "", command.program),),
         filtered=command.filtered, span=command.span, evidence=command.evidence,
     )  # fmt: skip
+
+
+DEVICES = {"/dev/null": "emptied", **dict.fromkeys(("/dev/zero", "/dev/urandom", "/dev/random"), "endless")}
+"""What a file is fed with where a device alone is read."""
 
 
 def rule_risk(rule: Rule) -> float:

@@ -13,6 +13,10 @@ from ..core import late_pattern
 
 GETATTR = late_pattern(r"\bgetattr\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},\s{0,4}['\"](\w{1,64})['\"]\s{0,4}\)")
 SUBSCRIPT = late_pattern(r"\[['\"](\w{1,64})['\"]\](?=\()")
+IMPORT = late_pattern(r"\b(?:__import__|importlib\.import_module)\(\s{0,4}['\"](\w{1,64})['\"]\s{0,4}\)")
+DICTIONARY = late_pattern(r"\bvars\(\s{0,4}([A-Za-z_]\w{0,63})\s{0,4}\)|\b([A-Za-z_]\w{0,63})\.__dict__")
+BY_NAME = ("__import__", "import_module", "__dict__", "vars(")
+"""A module by its name, and what is in it by name; what such code has in it."""
 MAPPED = late_pattern(r"\bmap\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},")
 HOME = late_pattern(
     r"(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\((['\"])~\1\)|os\.environ\[(['\"])HOME\2\]"
@@ -42,6 +46,8 @@ def spell_out(code: str) -> str:
     code = plain_literals(code)
     if "[" in code:
         code = lists_in_place(code)
+    if any(sign in code for sign in BY_NAME):
+        code = DICTIONARY.sub(lambda found: found[1] or found[2], IMPORT.sub(r"\1", code))
     if "partial(" in code:
         code = PARTIAL.sub(r"\1(", code)
     if "getattr(" in code:
@@ -86,7 +92,7 @@ def plain_literals(code: str) -> str:
         )
         code = CHARACTER.sub(lambda found: as_literal(bytes([int(found[1]) % 256]), found[0]), code)
         code = EMPTY_JOIN.sub(r"\1", code)
-    if "b64decode" in code or "fromhex" in code or "unhexlify" in code or "atob" in code or "'base64'" in code:
+    if any(sign in code for sign in ENCODINGS):
         code = ENCODED.sub(lambda found: decoded(found), code)
     if "%x" in code:
         code = RUBY_RUN.sub(r'system("\1")', code)
@@ -146,9 +152,10 @@ NUMBERS = late_pattern(
 )
 CHARACTER = late_pattern(r"\bchr\(\s{0,4}(\d{1,3})\s{0,4}\)")
 ENCODED = late_pattern(
-    r"((?:[\w.]{0,64}(?:b64decode|urlsafe_b64decode|fromhex|unhexlify)|atob|Buffer\.from))\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
+    r"((?:[\w.]{0,64}(?:b64decode|urlsafe_b64decode|decode_base64|fromhex|unhexlify)|atob|Buffer\.from))\(\s{0,4}b?['\"]([A-Za-z0-9+/=_-]{4,65536})['\"]"
     r"(?:\s{0,4},\s{0,4}['\"]\w{1,16}['\"])?\s{0,4}\)(?:\.(?:decode|toString)\([^()]{0,16}\))?"
 )
+ENCODINGS = ("b64decode", "decode_base64", "fromhex", "unhexlify", "atob", "'base64'")
 RUBY_RUN = late_pattern(r"%x[({\[|!]([^)}\]|!\n]{1,400})[)}\]|!]")
 PACKED = late_pattern(r"\b(unhex_?)?pack\(\s{0,4}['\"]H\*['\"]\s{0,4},\s{0,4}['\"]([0-9a-fA-F]{4,65536})['\"]\s{0,4}\)")
 BESIDE = late_pattern(r"\(\s{0,4}([A-Za-z_][\w.]{1,80})\s{0,4},\s{0,4}\((?=\s{0,4}['\"\[])")

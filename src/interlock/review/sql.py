@@ -27,10 +27,11 @@ LITERALS = re2.compile(r"--[^\n]*|(?s:/\*(!\d*)?(.*?)\*/)|'(?:[^'\\]|''|\\.)*'|(
 BARE = late_pattern(
     r"\s*(?:delete\s+from\s+\S|drop\s+(?:table|database|schema|index|view|user|role|keyspace|materialized|function|trigger|sequence|column|collection|warehouse|tablespace)\s+\S"
     r"|truncate\s+(?:table\s+)?[\w.\"`\[]+|update\s+\S+\s+set\s|alter\s+(?:table|database|schema|user)\s+\S|insert\s+into\s|select\s[\s\S]*?\sfrom\s|grant\s+\w{1,32}\b[\s\S]*?\sto\s"
-    r"|create\s+(?:table|database|index|view)\s|purge\s+binary|reset\s+master|explain\s+\w+\s)",
+    r"|match\s*\([\s\S]*?\)\s*(?:detach\s+)?delete\s|create\s+(?:table|database|index|view)\s|purge\s+binary|reset\s+master|explain\s+\w+\s)",
     re.IGNORECASE,
 )
 BEGINS = (
+    "match",
     "delete",
     "drop",
     "trunca",
@@ -47,12 +48,15 @@ BEGINS = (
 DROP = late_pattern(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
 SCRATCH = late_pattern(
     r"DROP\s+(?:TEMPORARY\s+TABLE\b"
-    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)",
+    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*"
+    r"|(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:(?:te?mp|test|scratch)_\w+|\w+_(?:te?mp|test))\b)",
     re.IGNORECASE,
 )
-"""A table that was created to be dropped."""
+"""A table, or a database of tests, that was created to be dropped."""
 
 DELETE = late_pattern(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
+DELETE_NODES = late_pattern(r"\bMATCH\s*\(\s*\w*\s*\)\s*(?:DETACH\s+)?DELETE\b", re.IGNORECASE)
+"""The same in Cypher: of every node, whatever it is."""
 UPDATE = late_pattern(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
 NARROWED = late_pattern(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
 ALTER_DROP = late_pattern(r"\bALTER\s+TABLE\b[\s\S]*?\bDROP\s+(?!DEFAULT|NOT\b)\S", re.IGNORECASE)
@@ -101,6 +105,8 @@ def kinds_of_one(statement: str) -> set[str]:
         found.add("truncate")
     if PURGE.match(statement):
         found.add("purge")
+    if DELETE_NODES.search(statement):
+        found.add("delete_all")
     if DELETE.search(statement) and not NARROWED.search(statement) and not begin.startswith("CREATE"):
         found.add("delete_all")
     if UPDATE.search(statement) and not NARROWED.search(statement) and not begin.startswith(("CREATE", "INSERT")):

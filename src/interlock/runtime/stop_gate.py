@@ -18,7 +18,6 @@ from ..journal import JournalReading
 from ..journal_records import CommandResult, ContractRecord, StopGateRecord, read_body
 from ..proof import ClaimVerdict
 from .check_runner import CheckRunner, missing_program
-from .check_setup import changed_setup, read_setup
 from .checkpointing import Checkpointing
 from .contract_enforcer import Breaches, GitMonitor
 from .decision_pipeline import DecisionPipeline
@@ -67,7 +66,12 @@ class StopGate:
         self._checked: tuple[str, tuple[CommandResult, ...]] | None = None
         self._asked: set[tuple[str, str]] = set()
         commands = pipeline.context.contract.done_when
-        self.setup = read_setup(self.runner.folder, commands) if commands else {}
+        self.setup: dict[str, str] = {}
+        if commands:
+            # Most runs have none, and do without the parser of Python that this needs.
+            from .check_setup import read_setup
+
+            self.setup = read_setup(self.runner.folder, commands)
 
     def at_turn_end(self, said: str = "") -> GateAnswer:
         """The agent ends its turn, with these words: what it still has to do, if anything."""
@@ -153,6 +157,8 @@ class StopGate:
         tree = self._tree()
         if self._checked is not None and self._is_same(self._checked[0], tree):
             return self._checked[1], tree
+        from .check_setup import changed_setup, read_setup
+
         changed = changed_setup(self.setup, read_setup(self.runner.folder, commands))
         if changed and not any(name in self._pipeline.context.task for name in changed):
             results: tuple[CommandResult, ...] = (

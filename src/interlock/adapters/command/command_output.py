@@ -18,6 +18,10 @@ from pathlib import Path
 from ...core import widen_pipe
 from ...output import STDERR, STDOUT, TERMINAL, bare_command, flags_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...process import Forked
+
 COPIER = "interlock.output.copier"
 
 PIPE_BYTES = 1024 * 1024
@@ -30,6 +34,28 @@ DRAIN_S = 5.0
 """How long we wait at the end for the reader of the output. The copier continues without us."""
 
 
+MOST_WORDS = 64 * 1024
+MOST_FDS = 8
+
+_early: tuple[socket.socket, Forked] | None = None
+
+
+def give_copier(sock: socket.socket, process: Forked) -> None:
+    """A process that is ready to be the copier of the run that is about to begin (`await_copying`)."""
+    global _early
+    _early = sock, process
+
+
+def await_copying(front: socket.socket) -> list[str]:
+    """In such a process: the copier's arguments. OSError where none come."""
+    told, (control, *sources), _, _ = socket.recv_fds(front, MOST_WORDS, MOST_FDS)
+    front.close()
+    _, *words = map(os.fsdecode, told.split(b"\0"))
+    # After three words there is a name, a source and a sink of each stream.
+    words[4::3] = map(str, sources)
+    return [str(control), *words]
+
+
 class CommandOutput:
     """What to start the command with: `stdout` and `stderr`; None is ours. `steps`: as the copier wants it."""
 
@@ -38,7 +64,7 @@ class CommandOutput:
         self.stderr: int | None = None
         self._folder, self._bound, self._steps = folder, bound, steps
         self._sources: list[tuple[str, int, int]] = []
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
         self._control: socket.socket | None = None
         self._drained = threading.Event()
         self._starts = 0
@@ -52,6 +78,7 @@ class CommandOutput:
     def start(self) -> None:
         """Have a copier. Without one the command has our streams, as if nothing were kept."""
         if not self._bound:
+            _forget_copier()
             return
         try:
             self.stdout = self._open(STDOUT, 1)
@@ -94,12 +121,14 @@ class CommandOutput:
         arguments = [str(there.fileno()), str(self._bound), str(self._folder), self._steps, *words]
         handed = (there.fileno(), *(source for _, source, _ in self._sources))
         with there:
-            command = bare_command(COPIER, arguments)
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
+            self._process = _hand_over(arguments, handed)
+            if self._process is None:
+                command = bare_command(COPIER, arguments)
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
         self._control = here
         threading.Thread(target=self._hear, args=(here, self._process), name="interlock-output", daemon=True).start()
 
-    def _hear(self, control: socket.socket, process: subprocess.Popen[bytes]) -> None:
+    def _hear(self, control: socket.socket, process: subprocess.Popen[bytes] | Forked) -> None:
         with contextlib.suppress(OSError), control.makefile("rb") as lines:
             for line in lines:
                 word, _, number = line.partition(b" ")
@@ -115,6 +144,29 @@ class CommandOutput:
             with contextlib.suppress(OSError):
                 os.close(source)
         self._sources.clear()
+
+
+def _forget_copier() -> None:
+    global _early
+    if _early is not None:
+        # It ends when it finds no one.
+        _early[0].close()
+        _early = None
+
+
+def _hand_over(arguments: list[str], handed: tuple[int, ...]) -> Forked | None:
+    """The copier that was ready; None if none was, or it is gone."""
+    global _early
+    taken, _early = _early, None
+    if taken is None:
+        return None
+    sock, process = taken
+    try:
+        with sock:
+            socket.send_fds(sock, [b"\0".join(map(os.fsencode, arguments))], handed)
+    except OSError:
+        return None
+    return process
 
 
 def _are_same(one: int, other: int) -> bool:

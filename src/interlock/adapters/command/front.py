@@ -432,7 +432,6 @@ class _Front:
             self._keep(tree)
 
         enclosure = self._enclose()
-        wait_for_folder()
         return spawn(
             spec,
             env=environment,
@@ -442,6 +441,7 @@ class _Front:
             enclosure=enclosure,
             on_known=on_known,
             starter=thin_caller(),
+            on_prepared=wait_for_folder,
         )
 
     def _get_ready(self) -> None:

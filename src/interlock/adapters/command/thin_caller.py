@@ -139,11 +139,14 @@ class ThinCaller:
                 sys.stderr.flush()
 
     def _hear(self) -> None:
-        with contextlib.suppress(OSError), self._sock.makefile("rb") as lines:
-            for line in lines:
-                word, *numbers = line.split()
-                self._take(word, *map(int, numbers))
-        os.kill(os.getpid(), signal.SIGKILL)
+        try:
+            with contextlib.suppress(OSError), self._sock.makefile("rb") as lines:
+                for line in lines:
+                    word, *numbers = line.split()
+                    self._take(word, *map(int, numbers))
+        finally:
+            # Whatever happened: without this thread nothing would end us with it.
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def _take(self, word: bytes, number: int = 0, status: int = 0) -> None:
         with self._changing:

@@ -21,6 +21,11 @@ LOG = "INTERLOCK_LOG_"
 MARKER = "INTERLOCK_TREE"
 """The variable of everything that belongs to a run: in there, owners are started, and belong to that run as well."""
 
+GROUP = b"interlock-"
+"""How the cgroups of runs begin."""
+
+MOST_ANCESTORS = 200
+
 WARM = "warm.sock"
 
 ANSWER_S = 5.0
@@ -34,6 +39,9 @@ INTERRUPTS = tuple(
 
 SO_PEERCRED, SCM_RIGHTS, INT, INVALID = 17, 1, 4, 22
 MOST_FDS = 64
+
+LISTENS = 0x10000
+"""The flag of a socket that listens, in the kernel's list of them."""
 
 LEAST_FDS = 256
 """With fewer descriptors allowed there may be no room for the command's beside our own."""
@@ -197,10 +205,59 @@ def check_server(asked: _socket.socket) -> None:
     pid, uid = (int.from_bytes(told[at : at + INT], sys.byteorder) for at in (0, INT))
     if uid != os.geteuid():
         raise PermissionError("another user's")
-    with open(f"/proc/{pid}/environ", "rb") as file:
-        inside = f"\0{MARKER}=".encode() in b"\0" + file.read()
-    if inside or os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid"):  # noqa: PTH115  no imports
+    # First: from here on the number is that of whoever listens.
+    if not _holds(pid, _listeners(asked.getpeername())):
+        raise PermissionError("another process has its number by now")
+    if os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid") or _is_in_a_run(pid):  # noqa: PTH115  no imports
         raise PermissionError("a run's")
+
+
+def _is_in_a_run(pid: int) -> bool:
+    """What `in_a_run` says, without the imports that it takes: by cgroup, environment and ancestors."""
+    folders = _read_proc(pid, "cgroup").replace(b"\n", b"/").split(b"/")
+    if any(folder.startswith(GROUP) for folder in folders):
+        return True
+    seen = 0
+    while pid > 1 and seen < MOST_ANCESTORS:
+        if f"\0{MARKER}=".encode() in b"\0" + _read_proc(pid, "environ"):
+            return True
+        # Its name, in brackets, may have any characters.
+        after = _read_proc(pid, "stat").rpartition(b") ")[2].split()
+        pid, seen = int(after[1]) if after else 0, seen + 1
+    return False
+
+
+def _read_proc(pid: int, name: str) -> bytes:
+    try:
+        with open(f"/proc/{pid}/{name}", "rb") as file:
+            return file.read()
+    except OSError:
+        # Another user's, such as the terminal's server.
+        return b""
+
+
+def _listeners(name: str) -> set[str]:
+    """What the kernel calls the sockets that listen by this name, as a link to one has it."""
+    with open("/proc/net/unix", "rb") as file:
+        lines = (line.split(None, 7) for line in file.read().split(b"\n") if line.endswith(os.fsencode(name)))
+        return {
+            f"socket:[{int(inode)}]"
+            for _, _, _, flags, _, _, inode, path in lines
+            if path == os.fsencode(name) and int(flags, 16) & LISTENS
+        }
+
+
+def _holds(pid: int, sockets: set[str]) -> bool:
+    """Whether a process has one of them open: who listened first may have died, and left them to another."""
+    folder = f"/proc/{pid}/fd"
+    for number in os.listdir(folder):  # noqa: PTH208  no imports
+        try:
+            if os.readlink(f"{folder}/{number}") in sockets:  # noqa: PTH115  no imports
+                return True
+        except OSError:
+            # It was closed meanwhile.
+            continue
+    return False
 
 
 def package_identity() -> bytes:
@@ -286,7 +343,10 @@ def _take_signals() -> int:
     woken, bell = os.pipe()
     for end in (woken, bell):
         os.set_blocking(end, False)
-    for number in _wanted():
+    wanted = _wanted()
+    for number in wanted:
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+    # Whoever called us may have blocked them; a front waits for them then as well.
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
     return woken

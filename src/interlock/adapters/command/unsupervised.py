@@ -13,19 +13,20 @@ from ...journal import RunFolder
 LOOK_S = 1.0
 """How often we look for a reason to end the run."""
 
+LATE = ("config", "control", "core", "journal", "journal_records", "link", "runtime")
+LATE_LIBRARIES = ("apsw", "zstandard")
+"""Packages that a front does without while its owner lives. They are kept as they are now."""
+
 TIME_IS_UP, CANCELLED = 124, 130
 """The exit statuses of `interlock run` that say so."""
 
 
 def load_late() -> None:
     """Have what a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
-    import apsw  # noqa: F401
-    import zstandard  # noqa: F401
-
     from ...core import keep_packages
     from ..proxy import relay_without_owner  # noqa: F401
 
-    if keep_packages(("config", "control", "core", "journal", "journal_records", "link", "runtime")):
+    if keep_packages(LATE, LATE_LIBRARIES):
         return
     from ...control import decode_request, new_request  # noqa: F401
     from ...journal import JournalReader, Store  # noqa: F401

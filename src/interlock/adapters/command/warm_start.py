@@ -4,7 +4,8 @@
 else for an owner (owner_spawn.py). Whoever asks hands over its folder and a file with its version and environment; for
 an owner a socket to the front and a file for last words, for a front its arguments and its streams. What else would be
 inherited from it is taken from the kernel. Each connection is answered by a fork, so that none can hold up or harm the
-next. Whatever cannot be taken over is a reason to refuse: it is then done as without us.
+next. Whatever cannot be taken over is a reason to refuse: it is then done as without us. Where there is time, a front
+is ready before it is asked for, and with it its owner and the copier of what its command prints.
 
 python -m interlock.adapters.command.warm_start SOCKET MODULE: ends when its standard input does. MODULE is the one that
 runs a command line in a fork (`run_warm`).
@@ -25,14 +26,25 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from ...contain import in_a_run
-from ...core import json_decoder, needs_linux, open_process, peer_credentials, scheduling_of, share_heap, take_limits
+from ...contain import in_a_run, try_ahead
+from ...core import (
+    has_limited_memory,
+    json_decoder,
+    needs_linux,
+    open_peer,
+    open_process,
+    peer_credentials,
+    scheduling_of,
+    share_heap,
+    take_limits,
+)
 from ...link import listen
 from ...process import Forked, rename_process
 from ...review import SHIPPED
 from ...runtime import rehearse
+from .command_output import COPIER, await_copying, give_copier
 from .owner_messages import BeginRun, ToOwner
-from .owner_spawn import OWNER, WARM_FDS, give_early, open_words, warm_socket
+from .owner_spawn import OWNER, WARM_FDS, WarmProcess, give_early, open_words, warm_socket
 from .rehearsal import rehearse_front, rehearse_run
 from .thin_caller import ThinCaller
 from .thin_run import package_identity
@@ -54,14 +66,18 @@ FIXED = ("PYTHON", "LD_", "LC_", "LANG", "GLIBC_", "MALLOC_", "OPENSSL_")
 
 RESTARTS = 5
 
-SPARE_S = 0.5
+SPARE_S = 0.2
 """After this long without a request there is time to have the next answer ready."""
 
 FRONT = "interlock.adapters.command.front"
 FRONT_FDS = 5
 
-Asked = int | tuple[ThinCaller, list[str]]
-"""An owner, by its socket to the front; or a front, by the process that it works for and its arguments."""
+Asked = int | tuple[ThinCaller, list[str]] | list[str]
+"""An owner, by its socket to the front; a front, by the process that it works for and its arguments; or a copier, by
+its own."""
+
+Ready = tuple[socket.socket, Forked]
+"""A process that is ready for the next front, and the socket over which it hears of it."""
 
 
 class Refused(Exception):
@@ -105,7 +121,7 @@ def main() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     path = Path(sys.argv[1])
     share_heap()
-    run_warm = import_module(sys.argv[2]).run_warm
+    run_warm, copy = import_module(sys.argv[2]).run_warm, import_module(COPIER).main
     _prepare()
     files = _files()
     stamps = (files, _stamps(files))
@@ -120,6 +136,8 @@ def main() -> None:
     elif isinstance(asked, int):
         sys.argv = [OWNER, str(asked)]
         owner.main()
+    elif isinstance(asked, list):
+        copy(asked)
     else:
         run_warm(*asked)
 
@@ -186,15 +204,22 @@ def _accept(listener: socket.socket) -> socket.socket | None:
 
 
 def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str, str]) -> Asked:
-    """Be ready with an owner, and answer the next who asks in place of our host; end with it."""
-    front, there = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        for other in (front, listener, host):
-            other.close()
-        return _await_front(there)
-    there.close()
+    """Be ready with an owner and a copier, and answer the next who asks in place of our host; end with it."""
+    ready: list[Ready] = []
+    for become in (_await_front, _copy_for_front):
+        # Each message arrives whole.
+        here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET if ready else socket.SOCK_STREAM)
+        pid = os.fork()
+        if pid == 0:
+            for other in (here, listener, host, *(sock for sock, _ in ready)):
+                other.close()
+            return become(there)
+        there.close()
+        ready.append((here, Forked(pid)))
+    # Else the kernel reaps what is tried, and how it ended is not known.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     rehearse_front()
+    try_ahead()
     host.sendall(b"r")
     while True:
         if host in select.select([listener, host], [], [])[0]:
@@ -202,7 +227,7 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
         if (asking := _accept(listener)) is not None:
             listener.close()
             host.close()
-            return _answer(asking, stamps, (front, Forked(pid)))
+            return _answer(asking, stamps, ready)
 
 
 def _await_front(front: socket.socket) -> int:
@@ -219,23 +244,42 @@ def _await_front(front: socket.socket) -> int:
     return front.detach()
 
 
-def _answer(asking: socket.socket, stamps: tuple[str, str], owner: tuple[socket.socket, Forked] | None = None) -> Asked:
-    """Take everything over from whoever asks; what cannot be ends this fork. An `owner` may be ready already."""
+def _copy_for_front(front: socket.socket) -> list[str]:
+    """Be ready to copy what the command of the next front prints: to the streams of whoever called it."""
+    try:
+        told, fds, _, _ = socket.recv_fds(front, 32, 4)
+        folder, request, *streams = fds
+        nothing = os.open(os.devnull, os.O_RDWR)
+        _take_place(int(told), _read(request, has_arguments=True)[2], folder, (nothing, *streams), COPIER)
+        os.close(request)
+        return await_copying(front)
+    except (Refused, OSError, ValueError):
+        # The front then starts another one.
+        os._exit(1)
+
+
+def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Ready] = ()) -> Asked:
+    """Take everything over from whoever asks; what cannot be ends this fork. Owner and copier may be `ready`."""
     try:
         asking.settimeout(PATIENCE_S)
         pid, uid, _ = peer_credentials(asking)
         if uid != os.geteuid():
             raise Refused("another user")
+        caller = open_peer(asking)
         kind, fds, _, _ = socket.recv_fds(asking, 1, FRONT_FDS + 1)
         for descriptor in fds:
             os.set_inheritable(descriptor, False)
         if (kind, len(fds)) == (b"f", FRONT_FDS):
             folder, request, *streams = fds
             arguments, environment = _check(pid, stamps, request, has_arguments=True)
-            if owner is not None:
+            _check_there(caller)
+            if ready:
+                owner, copier = ready
                 words = open_words()
                 socket.send_fds(owner[0], [b"%d" % pid], [folder, request, words])
                 give_early(words, *owner)
+                socket.send_fds(copier[0], [b"%d" % pid], [folder, request, *streams[1:]])
+                give_copier(*copier)
             _take_place(pid, environment, folder, streams, FRONT)
             os.close(request)
             _take_ignored(pid)
@@ -246,7 +290,9 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], owner: tuple[socket.
         front, words, folder, request = fds
         socket.socket(fileno=os.dup(front)).close()
         nothing = os.open(os.devnull, os.O_RDWR)
-        _take_place(pid, _check(pid, stamps, request, has_arguments=False)[1], folder, (nothing, words, words), OWNER)
+        _, environment = _check(pid, stamps, request, has_arguments=False)
+        _check_there(caller)
+        _take_place(pid, environment, folder, (nothing, words, words), OWNER)
         os.close(request)
         socket.send_fds(asking, [b"y"], [open_process(os.getpid())])
     except (Refused, OSError, ValueError) as why:
@@ -269,9 +315,20 @@ def _check(
     if in_a_run(pid):
         raise Refused("it belongs to a run")
     _check_same(pid)
+    if has_limited_memory(pid):
+        # A fork of ours begins with all that any run needs, and might have no room for a thread.
+        raise Refused("its memory is limited")
     if _fixed(environment) != _fixed(dict(os.environb)):
         raise Refused("a variable that is read at the start differs")
     return arguments, environment
+
+
+def _check_there(caller: int | None) -> None:
+    """It is still there: so what was found out by its number is true of it, and of no other that has the number now."""
+    if caller is not None:
+        if WarmProcess(caller).poll() is not None:
+            raise Refused("it has ended")
+        os.close(caller)
 
 
 def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:

@@ -77,10 +77,12 @@ class Hallucination(StatefulDetector[Contradictions]):
             return self._note(turn.asked, f"there is no tool {turn.tool}")
         name = _NO_SUCH_NAME.search(turn.message) if "name" in message else None
         if name is not None:
-            # Missing once is how one finds out; used again it is made up.
-            known = name[1] in state.missing
+            # Missing once is how one finds out; used again it is made up. A script that is run once more while its
+            # import is mended says nothing new, unless the call itself names the module again.
+            known, what = name[1] in state.missing, f"there is no {name[1]}"
             push(state.missing, name[1], MISSING)
-            return known and self._note(turn.asked, f"there is no {name[1]}")
+            new = words(name[1].encode()) <= turn.words or all(what != said for _, said in state.found)
+            return known and new and self._note(turn.asked, what)
         if turn.paths and turn.effect != "write" and _no_file(message) and not _looks(turn):
             unheard = [path for path in turn.paths if not self._heard(path)]
             return bool(unheard) and self._note(turn.asked, f"there is no {unheard[0]}, and nothing mentioned it")

@@ -91,7 +91,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             return ()
         if turn.effect != "think" and (brought := self._brought(step, turn)):
             return brought
-        return (self._critical(turn) or self._outside(turn)) if turn.paths else ()
+        return (self._critical(turn, step.content) or self._outside(turn)) if turn.paths else ()
 
     def _breach(self, step: Step, review: Review) -> tuple[Issue, ...]:
         """A call that breaks the run's contract, whether or not it was refused."""
@@ -245,11 +245,13 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             ),
         )
 
-    def _critical(self, turn: CompletedCall) -> tuple[Issue, ...]:
+    def _critical(self, turn: CompletedCall, output: str) -> tuple[Issue, ...]:
         for path in turn.paths:
             if _is_critical(path) and not self._named(path):
                 verb = "changed" if turn.wrote else "touched"
-                ordinary = not turn.wrote and self._in_project(path) and _ORDINARY.search(path) is not None
+                ordinary = not turn.wrote and (
+                    (self._in_project(path) and _ORDINARY.search(path) is not None) or _only_listed(turn, path, output)
+                )
                 return (
                     self.issue(
                         turn.step,
@@ -330,6 +332,12 @@ class ScopeCreep(StatefulDetector[ScopeState]):
             path.rpartition("/")[0] for path in places if not _NEUTRAL.match(path) and not is_task_file(path, pointers)
         ]
         return told or list(dict.fromkeys(named))
+
+
+def _only_listed(turn: CompletedCall, path: str, output: str) -> bool:
+    """Whether a call asked only if a file is there: it lists, and what came back names the file in each line."""
+    name = path.rpartition("/")[2]
+    return turn.program == "ls" and all(name in line for line in output.splitlines() if line.strip())
 
 
 def _top(path: str) -> str:

@@ -266,7 +266,7 @@ def _run_services(reader: ScriptReader, text: str, scope: ShellScope) -> None:
 
 
 SERVICE = late_pattern(r"^\s+(command|entrypoint|image):[ \t]*(\S.*)$", re.MULTILINE)
-MOUNT = late_pattern(r"^\s+-[ \t]*[\"']?((?:[./~$]|\.\.)[^\s:\"']*:/[^\s\"']*)", re.MULTILINE)
+MOUNT = late_pattern(r"(?:^\s+-|volumes:[ \t]*\[|,)[ \t]*[\"']?((?:[./~$]|\.\.)[^\s:\"']*:/[^\s\"',\]]*)", re.MULTILINE)
 
 
 def _words(run: str) -> list[str]:

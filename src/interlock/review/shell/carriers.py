@@ -225,6 +225,8 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
     if command.program in LOADERS:
         _run_loaders(reader, command, scope)
     for at, arg in enumerate(command.args):
+        if at and command.args[at - 1] == "-c" and command.program in CONTAINERS:
+            continue
         if " " in arg and (found := CARRIED.match(arg)) is not None:
             if at and command.args[at - 1] in SAYING:
                 continue
@@ -233,6 +235,10 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
             reader.nested(arg, below(scope, command.program), NOTHING)
         elif at and command.args[at - 1] in EVALUATING:
             run_payloads(reader, arg, below(scope, command.program))
+
+
+CONTAINERS = frozenset(("docker", "podman", "nerdctl"))
+"""What a shell in a container runs is read with what the container mounts."""
 
 
 def _run_loaders(reader: ScriptReader, command: Command, scope: ShellScope) -> None:

@@ -264,10 +264,14 @@ def picked(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCont
                 scope.remember(name, flow.text, more=more)
     if command.program in ("tee", "sort", "uniq"):
         return PipeContent(flow.text, out.sources, narrowed(flow.items))
+    if command.program in LINE_PICKERS and not INVERTED.isdisjoint(command.args):
+        return PipeContent(None, out.sources, flow.items, flow.text or "")
     whole_lines = command.program in LINE_PICKERS and LINE_CUTS.isdisjoint(arg[:2] for arg in command.args)
     return PipeContent(None, out.sources, narrowed(flow.items), flow.text or "" if whole_lines else "")
 
 
+INVERTED = frozenset(("-v", "-vE", "-Ev", "-vi", "-iv", "-vF", "-vx", "--invert-match"))
+"""All but a few lines are still nearly all."""
 LINE_PICKERS = frozenset(("head", "tail", "grep", "egrep", "fgrep", "rg"))
 LINE_CUTS = frozenset(("-o", "-c", "-r", "--"))
 """How options begin with which these give parts of lines, or something else: a long one may be any of them."""

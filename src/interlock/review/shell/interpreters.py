@@ -149,6 +149,19 @@ def is_scratch(code: str) -> bool:
     return ":memory:" in lower or ("drop table if exists" in lower and "create table" in lower)
 
 
+def is_throwaway(command: Command, code: str) -> bool:
+    """Whether a client works on a database that is made to be thrown away: a scratch file, or one of tests, here."""
+    args = command.args
+    if command.program in ("sqlite3", "sqlite", "duckdb", "litecli"):
+        return ":memory:" in args or is_scratch(code)
+    named = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-d", "-D", "--dbname", "--database")]
+    named += [arg.partition("=")[2] for arg in args if arg.startswith(("--dbname=", "--database="))]
+    hosts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-h", "--host")]
+    hosts += [arg.partition("=")[2] for arg in args if arg.startswith("--host=") or "://" in arg]
+    return all(LOCAL.match(host) for host in hosts) and any(OF_TESTS.match(name) for name in named or args[:1])
+
+
+OF_TESTS = late_pattern(r"(?:test|tmp|temp|scratch)_\w+\Z|\w+_(?:test|tmp|temp)\Z")
 MAX_IMPORTS = 3
 """Modules that import each other."""
 
@@ -321,9 +334,10 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         "rqlite",
     ):
         operands = [arg for arg in command.args if not arg.startswith("-")]
-        code = (
-            operands[-1] if len(operands) == 2 else ";\n".join((*operands[1:], operands[0])) if operands[1:] else None
-        )
+        if len(operands) == 2 or (operands and command.program == "cypher-shell"):
+            code = operands[-1]
+        elif operands[1:]:
+            code = ";\n".join((*operands[1:], operands[0]))
     evidence = ""
     if code is not None and (named := READ_FILE.match(code)) is not None:
         code, evidence = scope.recall(named[1]) or code, scope.evidence(named[1])
@@ -333,7 +347,7 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         if source is not None:
             evidence = scope.evidence(source)
     with reader.quoting(evidence):
-        reader.add(msgspec.structs.replace(command, code=code))
+        reader.add(msgspec.structs.replace(command, code=None if code and is_throwaway(command, code) else code))
         for left, inner in islice(SHELL_OUT.findall(code or ""), MAX_PAYLOADS):
             reader.nested(left or inner, below(scope, command.program), NOTHING)
     if "--rdb" in command.args:

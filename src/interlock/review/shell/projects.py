@@ -119,13 +119,16 @@ def read_makefile(text: str) -> tuple[dict[str, list[str]], dict[str, list[str]]
     needs: dict[str, list[str]] = {}
     values: dict[str, str] = {}
     current: list[str] = []
-    for line in text.replace("\\\n", " ").split("\n")[:MAX_LINES]:
+    lines = text.replace("\\\n", " ").split("\n")[:MAX_LINES]
+    # A recipe is put together when it runs: a value may stand below it.
+    for line in lines:
+        if line[:1] != "\t" and (value := VALUE.match(line)) is not None:
+            values[value[1]] = plain_recipe(value[2], values)
+    for line in lines:
         if line.startswith("\t"):
             for target in current:
                 recipes[target].append(plain_recipe(line, values))
-        elif (value := VALUE.match(line)) is not None:
-            values[value[1]] = plain_recipe(value[2], values)
-        elif (rule := RULE.match(line)) is not None:
+        elif VALUE.match(line) is None and (rule := RULE.match(line)) is not None:
             current = [name for name in rule[1].split() if not name.startswith(".")]
             after, semicolon, recipe = rule[2].partition(";")
             for target in current:

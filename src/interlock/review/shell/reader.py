@@ -285,7 +285,7 @@ class ScriptReader(SyntaxWalk):
             super()._assigned([each for each in assignments if each[0] in LOADED], scope)
         elif program in DECLARING:
             run_assignments(self, (arg.partition("=")[::2] for arg in words[1:]), scope)
-        if own.fetched and "/" in program and (fetcher := is_fetched(words[0], scope)) is not None:
+        if own.fetched and "/" in words[0] and (fetcher := is_fetched(words[0], scope)) is not None:
             # A program from an earlier step could have been inspected.
             name = "fetched" if own.step >= 0 else "sh"
             self.add(Command(program=name, args=tuple(words), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))
@@ -298,7 +298,7 @@ class ScriptReader(SyntaxWalk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
-        if own.text is not None and ("/" in program or program[-3:] == ".py"):
+        if own.text is not None and ("/" in words[0] or program[-3:] == ".py"):
             with self.quoting(scope.evidence(words[0])):
                 return run_written(self, command, words, scope, own.text)
         if scope.files.cloned:

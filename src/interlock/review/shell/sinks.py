@@ -57,7 +57,12 @@ FAR = re.compile(
 HEADER = frozenset(
     ("-H", "--header", "-u", "--user", "-b", "--cookie", "-K", "--config", "-E", "--cert", "--key", "--netrc-file")
 )
-"""Options with which a request proves who it is; a secret belongs there."""
+"""Options with which a request proves who it is; a secret belongs there ..."""
+NAMED_HEADER = ("-H", "--header")
+PROVES = re.compile(
+    r"[^:\s]*(?:auth|key|token|secret|password|cookie|signature|session)[^:\s]*\s*:|[^:]*\Z", re.IGNORECASE
+)
+"""... in a header, if its name says so."""
 
 SPELLED = name_set("dig nslookup host ping")
 """Programs that send what they are asked for as the name of a host."""
@@ -125,7 +130,7 @@ def given_secret(command: Command, scope: ShellScope) -> str:
     uploads = program in COPIES and "upload" in command.args[:4]
     for arg in command.args:
         option, before = before, arg
-        if option in HEADER or arg in HEADER:
+        if (option in HEADER and (option not in NAMED_HEADER or PROVES.match(arg))) or arg in HEADER:
             continue
         if program not in COMMANDED and (mark := secret_word(arg)):
             return mark

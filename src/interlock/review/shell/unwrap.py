@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..wordlist import name_set
 from .awk import run_awk
 from .build_files import TOOLS, run_build_file
 from .carriers import run_editor, run_evaluated, run_fd, run_git, run_make, run_sed
@@ -125,9 +126,15 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
     else:
         return database(reader, command, scope, flow) if program in CODE_OPTIONS else None
     rest = msgspec.structs.replace(command, args=args[at + 1 :])
-    if program == "docker" and args[at] == "run":
+    contained, begin = program == "docker" and args[at] == "run", len(reader.commands)
+    if contained:
         scope = inside(scope, args[at + 1 :])
     out = run_prefix(reader, rest, scope, flow, msgspec.structs.replace(wrapper, record=False))
+    mounts = sum(arg.startswith(("-v", "--volume")) for arg in args)
+    if contained and OPENED.isdisjoint(arg.partition("=")[0] for arg in args) and len(scope.links) == mounts:
+        # A new container has files of its own; what it mounts is this machine's.
+        mounted = (*scope.links, *scope.links.values())
+        reader.commands[begin:] = [each for each in reader.commands[begin:] if not is_its_own(each, mounted)]
     if out is not None and wrapper.record:
         reader.add(command)
     return out
@@ -146,6 +153,20 @@ def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
     if where:
         inner.cwd = follow_links([f"{where.rstrip('/')}/"], inner)[0].rstrip("/") or "/"
     return inner
+
+
+OPENED = name_set("--privileged --pid --mount --volumes-from --device --ipc --cap-add --userns --security-opt")
+"""Options with which a container reaches more of this machine than what `-v` names."""
+ITS_OWN = name_set("rm rmdir unlink")
+
+
+def is_its_own(command: Command, mounted: tuple[str, ...]) -> bool:
+    """Whether a command in a container deletes only files of the container itself."""
+    if command.program not in ITS_OWN:
+        return False
+    names = [arg for arg in command.args if arg[:1] != "-"]
+    shared = tuple(f"{place.rstrip('/')}/" for place in mounted)
+    return all(name[:1] == "/" and name.strip("/*") and not f"{name}/".startswith(shared) for name in names)
 
 
 def run_su(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
