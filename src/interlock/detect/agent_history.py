@@ -11,7 +11,7 @@ from ..core import ASSUMED_SECONDS, Step, from_msgpack
 from ..proof import tests
 from .completed_call import CompletedCall, PendingCall, read_call, read_result
 from .effect import wrote
-from .failure import mask_numbers, read_failing, read_failure, read_failures, read_passes, read_place
+from .failure import mask_numbers, read_failure, read_report
 from .fingerprint import bounded, fingerprint
 from .goal import GOAL
 from .progress import Knowledge, gained
@@ -163,10 +163,9 @@ class AgentHistory:
         )
         turn.batch = call.batch
         if message:
-            raw = bounded(step.content)
             turn.error, turn.failure = fingerprint(message), fingerprint(mask_numbers(message))
-            turn.message, turn.place = message.decode("utf-8", "replace"), read_place(raw)
-            turn.failures, turn.passes, turn.failing = read_failures(raw), read_passes(raw), read_failing(raw)
+            turn.message = message.decode("utf-8", "replace")
+            turn.place, turn.failures, turn.passes, turn.failing = read_report(bounded(step.content))
         # A batch over many files is silent where all is well.
         silent = result.empty and not turn.wrote and not (turn.target and turn.paths)
         past.empty = past.empty + 1 if silent else 0

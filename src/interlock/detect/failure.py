@@ -232,6 +232,12 @@ def mask_numbers(message: bytes) -> bytes:
     return _NUMBERS.sub(b"#", message)
 
 
+@lru_cache(maxsize=256)
+def read_report(raw: bytes) -> tuple[str, int | None, int | None, tuple[int, ...]]:
+    """What a failing result reports: the place, how many failed and passed, which; many come again as they were."""
+    return read_place(raw), read_failures(raw), read_passes(raw), read_failing(raw)
+
+
 def read_failures(raw: bytes) -> int | None:
     """How many failures a result reports; None if it does not add them up."""
     total: int | None = None

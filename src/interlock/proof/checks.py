@@ -111,13 +111,11 @@ _NARROWS = ("--ignore", "--deselect", "--exclude", "--skip", "--testPathIgnorePa
             "-Dmaven.test.skip")  # fmt: skip
 
 
+@lru_cache(256)
 def read_checks(script: str) -> tuple[CheckCommand, ...]:
     """The checks that a script runs, in order."""
-    return _read(script) if _HINT.Match(script.encode("utf-8", "replace")) else ()
-
-
-@lru_cache(256)
-def _read(script: str) -> tuple[CheckCommand, ...]:
+    if not _HINT.Match(script.encode("utf-8", "replace")):
+        return ()
     found = []
     own = _defined(script)
     for run in read_programs(script):
@@ -254,6 +252,7 @@ _READING = name_set(
 """Programs that look, move and install: how they end says nothing of the task."""
 
 
+@lru_cache(256)
 def read_command(script: str) -> tuple[CheckCommand, ...]:
     """The last program of a script that does something of its own: evidence for what is claimed to be done."""
     own = _defined(script)

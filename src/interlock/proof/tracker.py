@@ -96,7 +96,7 @@ class ProofTracker:
             return ""
         return f"no final message: the last thing that the agent did was to call {state.last_call}"
 
-    def observe(self, step: Step, *, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
+    def observe(self, step: Step, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
         """Take in one step. `prevented`: the call did not run; `absent`: files that it claims and that are missing."""
         if step.origin != "agent":
             return

@@ -196,7 +196,7 @@ class DecisionPipeline:
     def prove(self, step: Step, *, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
         """Let the proof see a step: its claims, and the checks that it runs."""
         if step.origin == "agent":
-            self.guard.part("proof", lambda: self.proof.observe(step, prevented=prevented, absent=absent), None)
+            self.guard.part("proof", self.parts.proof.observe, None, step, prevented, absent)
 
     def count(self, step: Step) -> float:
         """Take a step's time and cost into account, whatever becomes of it; returns the time that it counts for."""
@@ -234,7 +234,7 @@ class DecisionPipeline:
             self.prove(step, prevented=prevented, absent=absent)
         parts = self.parts
         detectors = parts.detectors
-        if not prevented:
+        if not prevented and step.kind == "tool_call":
             self.ledger.touch(parts.count_files(step, review))
         issues: list[Issue] = []
         issues = self.guard.part("detectors", detectors.observe, issues, Seen(step, review, absent))
@@ -405,7 +405,7 @@ class DecisionPipeline:
 
     def _learn(self, step: Step) -> None:
         if step.kind == "tool_result" and step.origin == "agent":
-            self.guard.part("reviewer", self.reviewer.observe, None, step)
+            self.guard.part("reviewer", self.parts.reviewer.observe, None, step)
 
     def _set_limits(self, ruling: Ruling) -> None:
         """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest permanently."""
@@ -426,7 +426,8 @@ class DecisionPipeline:
             self.meter.loosen()
 
     def _answer(self, step: Step, issues: list[Issue], progressed: bool, now: float, assumed: bool) -> StepOutcome:
-        parts, before = self.parts, self.parts.state
+        parts = self.parts
+        before = parts.state
         if step.kind == "tool_call":
             before = parts.state = replace(before, pace=before.pace.called(now))
         sightings: tuple[Sighting, ...] = ()

@@ -181,12 +181,11 @@ class Guard:
         The hottest path: one call for all of them, and no closures.
         """
         found: list[Issue] = []
-        before, generation = self._part, self._generation
+        before, generation, dropped = self._part, self._generation, self.dropped
         for name, observe in asked:
-            part = _PARTS[name]
-            if part in self.dropped:
+            self._part = part = _PARTS[name]
+            if dropped and part in dropped:
                 continue
-            self._part = part
             try:
                 if issues := observe(seen):
                     found += _only_issues(issues)

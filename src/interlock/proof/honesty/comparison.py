@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -173,14 +173,18 @@ def _compare(path: str, old: TestFile, new: TestFile, around: Surroundings, *, g
     if whole is not None and whole.skip and not (old.tests.get("") or TestCase("", 0)).skip:
         facts.append(TestFact("the whole file is skipped now", path, whole.line, "skipped"))
     fresh = [each for case in added for each in case.asserts]
-    unchanged = not _related(new, around)
+
+    def unchanged() -> bool:
+        # Asked only where it decides: few edits of tests depend on it, and to know it takes reading all other code.
+        return not _related(new, around)
+
     for a, b in pairs:
         facts += _compare_case(path, a, b, new, fresh, unchanged=unchanged)
     for case in added:
         facts += find_trivial(path, case, [])
     facts += compare_mocks(path, old, new)
-    if unchanged:
-        facts += compare_mock_values(path, old, new)
+    if (mocked := compare_mock_values(path, old, new)) and unchanged():
+        facts += mocked
     if "retries" in new.loose and "retries" not in old.loose:
         facts.append(TestFact("failing tests are run again until they pass", path, 0, "retries"))
     only = [name for name in new.loose if name.startswith("only:") and name not in old.loose]
@@ -252,7 +256,7 @@ def _weight(found: TestFile) -> int:
 
 
 def _compare_case(
-    path: str, a: TestCase, b: TestCase, new: TestFile, fresh: list[Assertion], *, unchanged: bool
+    path: str, a: TestCase, b: TestCase, new: TestFile, fresh: list[Assertion], *, unchanged: Callable[[], bool]
 ) -> list[TestFact]:
     facts: list[TestFact] = []
     name = b.name.rpartition(" > ")[2] or "the file"
@@ -274,8 +278,8 @@ def _compare_case(
             facts.append(TestFact(f"an assertion of {name} {what}", path, each.line, "swallowed"))
     facts += find_trivial(path, b, a.asserts)
     facts += find_weakened(path, name, a, b, unchanged=unchanged)
-    if unchanged:
-        facts += find_rows(path, name, a, b)
+    if (rows := find_rows(path, name, a, b)) and unchanged():
+        facts += rows
     helped = any(
         call.rpartition(".")[2] in new.helpers or _HELPER.match(call.rpartition(".")[2]) for call in b.calls - a.calls
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from ..model import TestFact
 from .test_file import RANK, Assertion, TestCase, TestFile
@@ -22,7 +23,7 @@ def find_trivial(path: str, case: TestCase, known: list[Assertion]) -> list[Test
     return facts
 
 
-def find_weakened(path: str, name: str, a: TestCase, b: TestCase, *, unchanged: bool) -> list[TestFact]:
+def find_weakened(path: str, name: str, a: TestCase, b: TestCase, *, unchanged: Callable[[], bool]) -> list[TestFact]:
     facts = []
     left = list(b.asserts)
     changed = []
@@ -89,7 +90,7 @@ _LESS = {
 }
 
 
-def _weaker(was: Assertion, now: Assertion, name: str, *, unchanged: bool) -> str:
+def _weaker(was: Assertion, now: Assertion, name: str, *, unchanged: Callable[[], bool]) -> str:
     """What makes an assertion weaker than it was; nothing where it is not."""
     kinds = (was.strength, now.strength)
     if kinds == ("near", "near") and was.tolerance is not None and now.tolerance is not None:
@@ -114,7 +115,7 @@ def _weaker(was: Assertion, now: Assertion, name: str, *, unchanged: bool) -> st
             return f"an exact assertion of {name} accepts a difference of {now.tolerance:g} now"
     elif RANK[now.strength] < RANK[was.strength]:
         return f"an assertion of {name} checks {_LESS.get(now.strength, 'less')} now"
-    if was.expected != now.expected and was.literal and now.literal and unchanged and was.strength == now.strength:
+    if was.expected != now.expected and was.literal and now.literal and was.strength == now.strength and unchanged():
         changed = f"expected value of {name} changed from {was.expected[:40]} to {now.expected[:40]}"
         return f"{changed}, and {UNCHANGED}"
     return ""
