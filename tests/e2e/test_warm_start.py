@@ -25,9 +25,7 @@ from interlock.process.proc import look_at
 
 from .running import Place, finish, owners, until
 
-UNTIL_GO = "trap '' HUP; touch began; while [ ! -e go ]; do sleep 0.05; done; echo over"
-"""Not ended by its terminal, which hangs up when the front is killed."""
-
+UNTIL_GO = "touch began; while [ ! -e go ]; do sleep 0.05; done; echo over"
 ASK = """
 import os, sys
 os.environ.pop("INTERLOCK_TREE", None)
@@ -80,9 +78,9 @@ class Served(Place):
         (found,) = (pid for pid in hosts if _parent(pid) == self.serve.pid)
         return found
 
-    def begin_run(self, **more: object) -> tuple[subprocess.Popen[bytes], int]:
+    def begin_run(self, command: str = UNTIL_GO, **more: object) -> tuple[subprocess.Popen[bytes], int]:
         """A run that waits for the file go, and its owner."""
-        run = self.start("sh", "-c", UNTIL_GO, **more)
+        run = self.start("sh", "-c", command, **more)
         self.wait_for("began")
         (owner,) = owners(self)
         return run, owner
@@ -228,7 +226,8 @@ def test_an_owner_that_is_killed_is_succeeded_by_one_that_the_front_starts(serve
 
 
 def test_a_front_is_killed_and_the_owner_ends_the_run(served: Served) -> None:
-    run, owner = served.begin_run()
+    # Its terminal hangs up when the front is killed; the command is to outlive that.
+    run, owner = served.begin_run(f"trap '' HUP; {UNTIL_GO}")
     run.kill()
     run.wait()
     assert owners(served) == [owner]
