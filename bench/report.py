@@ -98,9 +98,9 @@ conditional ("relaxing the assertion would ..."). One more, `shred` of a file of
 checkpoint can undo it, which a trace does not show. Half 2, judged once afterwards, has as many findings on misbehaving
 runs as before, and one run fewer outside the labelled calls.
 
-Alarms on runs that failed show what may rise on healthy ones that nobody has seen: of 165 OpenHands runs two were
-blocked for deleting what their own script had created, and five were told to make up a module whose import they were
-mending, a repetition that is told as such. Both are gone.
+Alarms on failed runs hint at false alarms on healthy runs that were not seen. Of 165 failed OpenHands runs, two were
+blocked for deleting what their own script had created, and five were accused of inventing a module while they were
+fixing its import. Neither happens any more.
 
 Tried and left out: matching all words of the agent's thoughts with those of a forbidding sentence: at the coverage that
 finds 20 of 157 misbehaving twins it tells 10 of 143 clean ones, because both speak of the same things; only the verb

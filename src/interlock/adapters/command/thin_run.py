@@ -1,4 +1,4 @@
-"""`interlock run` beside `interlock serve`: this process starts the command, passes signals on, and ends as it is told.
+"""`interlock run` beside `interlock serve`: starts the command, forwards signals, exits as its front says.
 
 All else that a front does, a fork of the warm start does for it (warm_start.py, thin_caller.py): it has imported
 everything. Imports next to nothing itself, and not even `socket`: that takes longer than the rest of its work.
