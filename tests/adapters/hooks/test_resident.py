@@ -136,6 +136,21 @@ def test_lines_that_say_nothing_are_refused(house: House) -> None:
     assert "error" in house.hook("PreToolUse", session="")
 
 
+def test_a_client_hears_that_its_run_is_being_opened(house: House) -> None:
+    opening = threading.Lock()
+    house.resident._opening["claude-code", "slow"] = opening
+    payload = {"session_id": "slow", "cwd": str(house.work), "hook_event_name": "PreToolUse", "tool_name": "Bash",
+               "tool_input": {"command": "ls"}, "tool_use_id": "c1"}  # fmt: skip
+    with opening, socket.socket(socket.AF_UNIX) as sock:
+        sock.connect(str(serve_socket()))
+        sock.sendall(json.dumps({"hook": {"client": "claude-code", "payload": payload}}).encode() + b"\n")
+        with sock.makefile("rb") as file:
+            assert file.readline() == b"\n"
+            opening.release()
+            assert next(json.loads(line) for line in file if line.strip()) == {}
+            opening.acquire()
+
+
 def test_it_is_known_whether_somebody_serves(house: House) -> None:
     assert is_served(serve_socket())
     assert not is_served(serve_socket().with_name("nobody"))
@@ -194,7 +209,8 @@ def test_the_agent_may_pause_its_own_session_and_not_resume_it(house: House) -> 
     hook = (
         "import socket\n"
         f"sock = socket.socket(socket.AF_UNIX); sock.connect({str(serve_socket())!r})\n"
-        f"sock.sendall({line.encode()!r}); sock.recv(65536)\n"
+        f"sock.sendall({line.encode()!r})\n"
+        "next(answer for answer in sock.makefile() if answer.strip())\n"
     )
     words = [sys.executable, "-c", AGENT, hook, str(house.store.root)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)

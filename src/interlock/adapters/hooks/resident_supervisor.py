@@ -8,7 +8,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -33,6 +33,12 @@ TIDY_S = 3600.0
 DRAIN_S = 5.0
 WAKE_S = 5.0
 """How often parked runs without an owner are looked for."""
+
+REASSURE_S = 2.0
+"""How often a client hears that its run is being opened: after 10 s without a word it takes the supervisor for dead."""
+
+OPENING_S = 120.0
+"""An opening that takes longer is not going to end, and its client hears no more."""
 
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
 """What a session may be called: it becomes the name of a file."""
@@ -126,7 +132,7 @@ class ResidentSupervisor:
         self, key: tuple[str, str], opening: threading.Lock, event: HookEvent, asker: WaitingClient, pid: int | None
     ) -> HookSession:
         """Open the session's run while others continue; anyone else who speaks for it waits until then."""
-        with opening:
+        with _reassure(asker), opening:
             with self._lock:
                 session, left = self._sessions.get(key), self._left.pop(key, None)
             if session is not None:
@@ -184,3 +190,20 @@ class ResidentSupervisor:
             clean_up_store(self._store, load(self._config), time.time())
         except (InterlockError, OSError) as error:
             log.warning("the store could not be cleaned up: %s", error)
+
+
+@contextlib.contextmanager
+def _reassure(asker: WaitingClient) -> Iterator[None]:
+    """Tell a client now and then that its answer will come: on a busy machine many runs may be opened at once."""
+    done = threading.Event()
+
+    def tell() -> None:
+        until = time.monotonic() + OPENING_S
+        while not done.wait(REASSURE_S) and time.monotonic() < until:
+            asker.say_wait()
+
+    threading.Thread(target=tell, name="interlock-opening", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
