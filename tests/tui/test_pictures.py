@@ -51,8 +51,8 @@ class Still(RunSource):
 
 
 def still(stage: Stage) -> Top:
-    place = Still(stage.store, stage.config, checkpoint_store=stage.checkpoints)
-    return Top(place, clock=stage.clock)
+    source = Still(stage.store, stage.config, checkpoint_store=stage.checkpoints)
+    return Top(source, clock=stage.clock)
 
 
 def furnish(stage: Stage) -> None:

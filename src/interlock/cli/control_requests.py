@@ -81,27 +81,27 @@ def control_run(command: Command, choice: RunChoice, payload: Payload | None = N
         raise BadInput("no run specified", todo="Specify a RUN, or use --all or --where KEY=VALUE.")
     from .runs import open_hub, the_store
 
-    with closing(LocalRuns(the_store(), open_hub(choice.hub) if choice.hub else None)) as place:
-        chosen = place.choose(choice)
+    with closing(LocalRuns(the_store(), open_hub(choice.hub) if choice.hub else None)) as runs:
+        chosen = runs.choose(choice)
         batch_id = str(uuid.uuid4()) if many else None
         requests = [
             new_request(
                 str(uuid.uuid4()),
                 command,
                 run.run_id,
-                payload(place, run.run_id) if payload is not None else {},
+                payload(runs, run.run_id) if payload is not None else {},
                 reason=reason,
                 batch_id=batch_id,
             )
             for run in chosen
         ]
         with ThreadPoolExecutor(max(1, min(AT_ONCE, len(requests)))) as pool:
-            answers = list(pool.map(lambda request: place.ask(request, choice.timeout), requests))
+            answers = list(pool.map(lambda request: runs.ask(request, choice.timeout), requests))
     if choice.json:
         documents = [_document(*each) for each in zip(requests, answers, strict=True)]
         print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
     else:
-        _say(command, list(zip(chosen, answers, strict=True)), choice, place)
+        _say(command, list(zip(chosen, answers, strict=True)), choice, runs)
     status = max((exit_status(answer) for answer in answers), default=0)
     if status:
         raise SystemExit(status)
@@ -276,11 +276,11 @@ def call_that_waits(body: bytes) -> Waiting:
     return waiting
 
 
-def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, place: LocalRuns) -> None:
+def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, runs: LocalRuns) -> None:
     if not done:
         say("No live run matches." if choice.where else "No live runs.")
     for run, answer in done:
-        line = _line(command, run, answer, choice.verbose, place.done(command, run.run_id, answer))
+        line = _line(command, run, answer, choice.verbose, runs.done(command, run.run_id, answer))
         if answer.outcome == "success":
             say(line)
         else:

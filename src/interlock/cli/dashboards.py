@@ -41,11 +41,11 @@ def top(
     config = load_anyway(say_error) if hub is None else load()
     store = the_store(config)
     run_id = store.find(run).run_id if run is not None else None
-    place = RunSource(store, config, hub=open_hub(hub) if hub else None, hub_name=hub or "")
+    source = RunSource(store, config, hub=open_hub(hub) if hub else None, hub_name=hub or "")
     try:
-        Top(place, run_id=run_id).run()
+        Top(source, run_id=run_id).run()
     finally:
-        place.close()
+        source.close()
 
 
 web_app = new_app()

@@ -81,11 +81,11 @@ def _configuration() -> Iterator[DoctorCheck]:
         return
     yield DoctorCheck("configuration", "ok", "valid")
     root = open_store(config).root
-    place = root
-    while not place.exists():
-        place = place.parent
-    if os.access(place, os.W_OK):
-        free = shutil.disk_usage(place).free / 1024**3
+    folder = root
+    while not folder.exists():
+        folder = folder.parent
+    if os.access(folder, os.W_OK):
+        free = shutil.disk_usage(folder).free / 1024**3
         yield DoctorCheck("store", "ok", f"{root}, {free:.0f} GiB free")
     else:
         yield DoctorCheck("store", "broken", f"{root} cannot be written", "Set store.dir")

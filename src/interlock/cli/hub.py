@@ -75,9 +75,9 @@ def add(
     from ..core import read_trusted, trusted_key, write_trusted
 
     refuse_inside("trust a key")
-    place = _trusted(_settings())
+    file = _trusted(_settings())
     key = trusted_key(public, [part.strip() for part in role.split(",")], " ".join(name.split()))
-    write_trusted([*(known for known in read_trusted(place) if known.public != public), key], place)
+    write_trusted([*(known for known in read_trusted(file) if known.public != public), key], file)
     say(f"{key.name} is trusted as {' and '.join(key.roles)}")
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-LOOK_S = 0.2
+POLL_S = 0.2
 """How often we look for more."""
 
 
@@ -71,7 +71,7 @@ def _pieces(reader: OutputReader, folder: RunFolder, since: float, follow: bool)
         if over:
             return
         sys.stdout.flush()
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def _is_over(folder: RunFolder) -> bool:

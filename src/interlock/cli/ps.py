@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-LOOK_S = 0.5
+POLL_S = 0.5
 """Time between two looks while watching."""
 
 
@@ -89,7 +89,7 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
             last = now
         if not watch or not is_read():
             return
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bool) -> None:
@@ -110,7 +110,7 @@ def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bo
 
         with Live(shown(), console=console, auto_refresh=False) as live:
             while True:
-                time.sleep(LOOK_S)
+                time.sleep(POLL_S)
                 live.update(shown(), refresh=True)
     last = ""
     while True:
@@ -122,7 +122,7 @@ def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bo
             sys.stdout.flush()
         if not watch or not is_read():
             return
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def is_read() -> bool:

@@ -49,8 +49,8 @@ LEAST_TASK = 16
 def the_store(config: Config | None = None) -> Store:
     """The store of the configuration in force."""
     # Not through runtime, whose import takes longer than what these commands do.
-    place = (config or load_anyway(say_error)).store.dir
-    return Store(Path(place).expanduser() if place else None)
+    folder = (config or load_anyway(say_error)).store.dir
+    return Store(Path(folder).expanduser() if folder else None)
 
 
 def open_hub(url: str) -> HubClient:

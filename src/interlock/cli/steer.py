@@ -22,10 +22,10 @@ def answer_to_step(command: Command, about: str) -> typer.Typer:
     """An answer to the step of a run that waits for a person."""
 
     def own(step: StepOption = None, reason: ReasonOption = None) -> Payload:
-        def payload(place: LocalRuns, run_id: str) -> dict[str, object]:
+        def payload(runs: LocalRuns, run_id: str) -> dict[str, object]:
             if step is not None:
                 return {"step": step, **({"reason": reason} if reason is not None else {})}
-            call = place.waiting_call(run_id)
+            call = runs.waiting_call(run_id)
             given = {"step": call.step, "digest": call.digest or None, "reason": reason}
             return {key: value for key, value in given.items() if value is not None}
 
@@ -61,7 +61,7 @@ def _parameters(of: Callable[..., object]) -> dict[str, inspect.Parameter]:
 def _pause_now(
     now: Annotated[bool, typer.Option("--now", help="Stop at once, even in the middle of a step.")] = False,
 ) -> Payload:
-    return lambda place, run_id: {"now": True} if now else {}
+    return lambda runs, run_id: {"now": True} if now else {}
 
 
 pause = command_to_runs(
@@ -131,7 +131,7 @@ def _to_model(
     reason: ReasonOption = None,
 ) -> Payload:
     given = {"model": model, "reason": reason, "force": force or None}
-    return lambda place, run_id: {key: value for key, value in given.items() if value is not None}
+    return lambda runs, run_id: {key: value for key, value in given.items() if value is not None}
 
 
 escalate = command_to_runs(

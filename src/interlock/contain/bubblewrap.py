@@ -20,8 +20,8 @@ CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 
 def find_bubblewrap() -> str | None:
     """The path of bwrap."""
-    places = (os.path.join(folder, "bwrap") for folder in os.get_exec_path() if folder)  # noqa: PTH118  as it is called
-    return next((place for place in places if os.access(place, os.X_OK) and os.path.isfile(place)), None)  # noqa: PTH113
+    paths = (os.path.join(folder, "bwrap") for folder in os.get_exec_path() if folder)  # noqa: PTH118  as it is called
+    return next((path for path in paths if os.access(path, os.X_OK) and os.path.isfile(path)), None)  # noqa: PTH113
 
 
 def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def why_not(*, fenced: bool = False) -> str:
     if not fenced and _identity(program) == _worked:
         return ""
     try:
-        status, words = (_take_early(fenced) or _Trial(program, fenced)).end()
+        status, words = (_pop_early(fenced) or _Trial(program, fenced)).end()
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap cannot be run ({error})"
     if status == 0:
@@ -115,10 +115,10 @@ def forget_early() -> None:
             _early.popitem()[1].end()
 
 
-def _take_early(fenced: bool) -> _Trial | None:
-    taken = _early.pop(fenced, None)
+def _pop_early(fenced: bool) -> _Trial | None:
+    early = _early.pop(fenced, None)
     forget_early()
-    return taken
+    return early
 
 
 def _advice() -> str:

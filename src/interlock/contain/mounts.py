@@ -20,13 +20,13 @@ from .protected_paths import (
     Fence,
     bound_sockets,
     cgroup_mounts,
-    code_places,
+    code_paths,
     hidden_sockets,
     hidden_variables,
     homes,
     is_there,
-    own_places,
-    protected_places,
+    own_folders,
+    protected_paths,
 )
 
 ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
@@ -39,7 +39,7 @@ DEVICES = ("/dev/pts", "/dev/shm", "/dev/dri", "/dev/snd", "/dev/fuse", "/dev/kv
 KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/fs")
 
 
-class GuardedPlaces(Struct, frozen=True, kw_only=True):
+class GuardedPaths(Struct, frozen=True, kw_only=True):
     """The places of one run.
 
     `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
@@ -56,7 +56,7 @@ class GuardedPlaces(Struct, frozen=True, kw_only=True):
 
 def guard_words(
     program: str,
-    kept: GuardedPlaces,
+    kept: GuardedPaths,
     allow: tuple[str, ...] = (),
     filter_fd: int | None = None,
     fence: Fence | None = None,
@@ -71,18 +71,18 @@ def guard_words(
         words += _bind("--ro-bind", map(Path, KERNEL))
         words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
     words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
-    fixed = [*own_places(), *protected_places(allow), Path(program), *kept.fixed]
-    for place in own_places():
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fixed = [*own_folders(), *protected_paths(allow), Path(program), *kept.fixed]
+    for path in own_folders():
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     free: list[Path] = []
     if "interlock-code" not in allow:
-        code, free = code_places()
+        code, free = code_paths()
         fixed += code
     changeable = [path for path in _real(fixed) if os.access(path, os.W_OK)]
     # Inside a fence only what is in a writable place has to be taken out of it; the rest is read-only or gone.
     words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
     if fence is not None:
-        words += _bind("--ro-bind", (path for path in own_places() if _is_below(path, map(Path, TEMPORARY))))
+        words += _bind("--ro-bind", (path for path in own_folders() if _is_below(path, map(Path, TEMPORARY))))
     words += _bind("--bind", _real(free) if fence is None else ())
     folders, files = hidden_sockets(allow)
     emptied = [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]
@@ -92,8 +92,8 @@ def guard_words(
         words += _hide(path for path in _real(bound_sockets()) if _is_seen(path, fence, emptied))
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
-        words += [word for place in fence.hidden if place.is_dir() for word in ("--remount-ro", str(place))]
-    words += _bind("--bind", (place for place in kept.workspaces if _is_below(place, (*kept.hidden, *fixed))))
+        words += [word for path in fence.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
+    words += _bind("--bind", (path for path in kept.workspaces if _is_below(path, (*kept.hidden, *fixed))))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
     gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
@@ -106,12 +106,12 @@ def guard_words(
 def _open_fence(fence: Fence) -> list[str]:
     """A /run and a temporary folder of its own, then what can be written; the rest of the machine is read-only."""
     words = ["--tmpfs", "/run"] if Path("/run").is_dir() else []
-    for place in map(Path, TEMPORARY):
-        words += ["--bind", str(fence.temporary), str(place)] if place.is_dir() else []
+    for path in map(Path, TEMPORARY):
+        words += ["--bind", str(fence.temporary), str(path)] if path.is_dir() else []
     words += ["--tmpfs", "/dev/shm"]
     # Homes, and Interlock with its interpreter, wherever they are.
     emptied = tuple(map(Path, ("/run", *TEMPORARY)))
-    words += _bind("--ro-bind", (place for place in (*homes(), *code_places()[0]) if _is_below(place, emptied)))
+    words += _bind("--ro-bind", (path for path in (*homes(), *code_paths()[0]) if _is_below(path, emptied)))
     return words + _bind("--bind", fence.write)
 
 
@@ -119,7 +119,7 @@ def _is_seen(path: Path, fence: Fence, emptied: list[Path]) -> bool:
     """Whether a socket outside is there inside a fence: not given to it by name, nor in what is emptied anyway."""
     if path in fence.write or _is_below(path, (*emptied, *fence.hidden)):
         return False
-    again = (*homes(), *code_places()[0], *fence.write)
+    again = (*homes(), *code_paths()[0], *fence.write)
     return not _is_below(path, map(Path, ("/run", *TEMPORARY))) or _is_below(path, again)
 
 
@@ -134,27 +134,27 @@ def _devices(*, whole: bool) -> list[str]:
     return ["--dev", "/dev", *(word for name in DEVICES for word in ("--dev-bind-try", name, name))]
 
 
-def _hide(places: Iterable[Path]) -> list[str]:
+def _hide(paths: Iterable[Path]) -> list[str]:
     """Empty folders, and files without content."""
     words: list[str] = []
-    for place in places:
-        words += ("--perms", "0700", "--tmpfs") if place.is_dir() else ("--ro-bind", "/dev/null")
-        words.append(str(place))
+    for path in paths:
+        words += ("--perms", "0700", "--tmpfs") if path.is_dir() else ("--ro-bind", "/dev/null")
+        words.append(str(path))
     return words
 
 
-def _bind(how: str, places: Iterable[Path]) -> list[str]:
-    return [word for place in places if is_there(place) for word in (how, str(place), str(place))]
+def _bind(how: str, paths: Iterable[Path]) -> list[str]:
+    return [word for path in paths if is_there(path) for word in (how, str(path), str(path))]
 
 
-def _real(places: Iterable[Path]) -> list[Path]:
+def _real(paths: Iterable[Path]) -> list[Path]:
     """Where they really are, each once, outer ones first: a mount goes onto the place, not onto a link to it."""
-    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
+    found = {Path(os.path.realpath(path)) for path in paths if is_there(path)}
     return sorted(found, key=lambda path: len(path.parts))
 
 
-def _is_below(place: Path, others: Iterable[Path]) -> bool:
-    real = Path(os.path.realpath(place))
+def _is_below(path: Path, others: Iterable[Path]) -> bool:
+    real = Path(os.path.realpath(path))
     return any(real.is_relative_to(os.path.realpath(other)) for other in others)
 
 

@@ -39,12 +39,12 @@ def every_home() -> tuple[Path, ...]:
     return tuple(dict.fromkeys((*homes(), *others)))
 
 
-def own_places() -> tuple[Path, ...]:
+def own_folders() -> tuple[Path, ...]:
     """Our configuration and our cache, with the hook client in it: read-only inside."""
     return user_folder("config"), user_folder("cache")
 
 
-def code_places() -> tuple[list[Path], list[Path]]:
+def code_paths() -> tuple[list[Path], list[Path]]:
     """What our own code is read from; and inside of that what is not, and may be written."""
     package = Path(__file__).parents[1]
     # As sysconfig says, which reads how Python was built: a tenth of a megabyte in every run.
@@ -58,7 +58,7 @@ def code_places() -> tuple[list[Path], list[Path]]:
     return kept, free
 
 
-def protected_places(allow: tuple[str, ...]) -> list[Path]:
+def protected_paths(allow: tuple[str, ...]) -> list[Path]:
     """Files and folders that make something run outside, now or later: read-only inside."""
     found: list[Path] = []
     for home in homes():
@@ -75,13 +75,13 @@ def protected_places(allow: tuple[str, ...]) -> list[Path]:
     return found
 
 
-def late_places(allow: tuple[str, ...]) -> tuple[Path, ...]:
+def missing_paths(allow: tuple[str, ...]) -> tuple[Path, ...]:
     """Protected places that do not exist yet: nothing can be mounted there, so that its creation is noticed."""
-    wanted = [*protected_places(allow)]
+    wanted = [*protected_paths(allow)]
     return tuple(path for path in wanted if not is_there(path) and _may_make(path))
 
 
-def command_places() -> tuple[Path, ...]:
+def command_paths() -> tuple[Path, ...]:
     """Where a person's shell finds `interlock`, and where it would find another one first."""
     found: list[Path] = []
     for folder in os.environ.get("PATH", "").split(os.pathsep):
@@ -213,12 +213,12 @@ class Fence(Struct, frozen=True, kw_only=True):
 
 def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str, ...], hide: tuple[str, ...]) -> Fence:
     """The fence of a run. What is named in `write` is never hidden."""
-    given = tuple(Path(os.path.realpath(Path(place).expanduser())) for place in write)
+    given = tuple(Path(os.path.realpath(Path(path).expanduser())) for path in write)
     own = [home / name for home in homes() for name in (*CLIENT_FOLDERS, *CLIENT_FILES)]
     own += [Path(value) for name in CLIENT_VARIABLES if (value := os.environ.get(name, "")).startswith("/")]
     settings = [home / name for home in homes() for name in CLIENT_SETTINGS]
     secrets = [home / name for home in every_home() for name in SECRETS]
-    secrets += [*map(Path, SYSTEM_SECRETS), *(Path(place).expanduser() for place in hide)]
+    secrets += [*map(Path, SYSTEM_SECRETS), *(Path(path).expanduser() for path in hide)]
     return Fence(
         write=_real((*own, *given, *workspaces)),
         fixed=_real(settings),
@@ -233,6 +233,6 @@ def missing_settings() -> tuple[Path, ...]:
     return tuple(path for path in wanted if not is_there(path) and is_there(path.parent))
 
 
-def _real(places: Iterable[Path]) -> tuple[Path, ...]:
-    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
+def _real(paths: Iterable[Path]) -> tuple[Path, ...]:
+    found = {Path(os.path.realpath(path)) for path in paths if is_there(path)}
     return tuple(sorted(found, key=lambda path: len(path.parts)))

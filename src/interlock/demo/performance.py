@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ..config import Config, RunLimits, Runtime
-from ..contain import GuardedPlaces, find_bubblewrap, guard_words, open_filter, own_places, why_not
+from ..contain import GuardedPaths, find_bubblewrap, guard_words, open_filter, own_folders, why_not
 from ..core import Context, Contract, ManualClock
 from ..journal import Store
 from ..link import runtime_dir
@@ -32,7 +32,7 @@ def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
     with ExitStack() as stack:
         if keep is None:
             root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PREFIX)))
-            stack.enter_context(_no_new_folders(own_places()))
+            stack.enter_context(_no_new_folders(own_folders()))
         else:
             root = Path(tempfile.mkdtemp(prefix=PREFIX))
         stack.enter_context(_environment())
@@ -42,8 +42,8 @@ def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
         store = Store(keep.root if keep is not None else root / "runs", clock)
         checkpoints = root / "checkpoints" if keep is None else None
         missing = why_not()
-        wall = no_wall if missing else _guard(workspace, store.root)
-        workshop = Workshop(workspace, FILES, wall)
+        sandbox = no_wall if missing else _guard(workspace, store.root)
+        workshop = Workshop(workspace, FILES, sandbox)
         supervisor = Supervisor.open(
             task=TASK,
             name="demo",
@@ -57,7 +57,7 @@ def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
             clock=clock,
         )
         with supervisor:
-            supervisor.stop_gate.runner.enclose = wall
+            supervisor.stop_gate.runner.enclose = sandbox
             about = {"task": TASK, "model": MODEL, "budget_usd": BUDGET_USD, "files": len(FILES), "guard": missing}
             yield DemoEvent("start", 0.0, about)
             yield from Play(supervisor, workshop, clock, SCENES, guarded=not missing, usage=True).run()
@@ -67,7 +67,7 @@ def _guard(workspace: Path, store: Path) -> Wall:
     """The words that put guard around one command of the agent."""
     program = find_bubblewrap()
     assert program is not None, "why_not has found it"
-    kept = GuardedPlaces(hidden=(store, runtime_dir()), workspaces=(workspace,))
+    kept = GuardedPaths(hidden=(store, runtime_dir()), workspaces=(workspace,))
 
     def enclose() -> tuple[tuple[str, ...], tuple[int, ...]]:
         store.mkdir(parents=True, exist_ok=True)
@@ -92,15 +92,15 @@ def _environment() -> Iterator[None]:
 
 
 @contextmanager
-def _no_new_folders(places: tuple[Path, ...]) -> Iterator[None]:
+def _no_new_folders(folders: tuple[Path, ...]) -> Iterator[None]:
     """Remove those of our folders that guard made to have them read-only."""
-    new = [place for place in places if not place.exists()]
+    new = [folder for folder in folders if not folder.exists()]
     try:
         yield
     finally:
-        for place in new:
+        for folder in new:
             with suppress(OSError):
-                place.rmdir()
+                folder.rmdir()
 
 
 TASK = (

@@ -258,10 +258,10 @@ class Output(Struct, frozen=True):
 class Workshop:
     """The folder that the scripted agent works in; `wall` contains its commands."""
 
-    def __init__(self, root: Path, files: Mapping[str, str], wall: Wall = no_wall) -> None:
+    def __init__(self, root: Path, files: Mapping[str, str], sandbox: Wall = no_wall) -> None:
         self.root = root
         self._runner = CheckRunner(str(root), COMMAND_S)
-        self._runner.enclose = wall
+        self._runner.enclose = sandbox
         for name, content in files.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -48,7 +48,7 @@ class Node(Struct, frozen=True):
     reference: Reference
     role: str
     name: str
-    place: Rectangle | None = None
+    bounds: Rectangle | None = None
 
 
 class Dialog(Struct, frozen=True):
@@ -127,21 +127,21 @@ class Accessibility:
         own = [next(nodes) for _ in references]
         found = []
         for index, (node, buttons) in enumerate(zip(own, names, strict=True)):
-            shown = [button for button in (next(nodes) for _ in buttons) if button.name and button.place]
+            shown = [button for button in (next(nodes) for _ in buttons) if button.name and button.bounds]
             found.append(Dialog(node, node.name, tuple(shown), index < len(windows)))
         return found
 
     def _nodes(self, references: Sequence[Reference]) -> list[Node]:
         """Role, name and place of each."""
-        calls = [call for each in references for call in (_role(each), _name(each), _place(each))]
+        calls = [call for each in references for call in (_role(each), _name(each), _extents(each))]
         answers = self._ask(calls)
         found = []
         for index, reference in enumerate(references):
-            role, name, place = answers[3 * index : 3 * index + 3]
+            role, name, bounds = answers[3 * index : 3 * index + 3]
             for answer in (role, name):
                 if isinstance(answer, NoAccessibility):
                     raise answer
-            found.append(Node(reference, _role_name(role), str(name[0][1]), _place_of(place)))
+            found.append(Node(reference, _role_name(role), str(name[0][1]), _bounds_of(bounds)))
         return found
 
     def _call(self, call: BusCall) -> Any:
@@ -226,7 +226,7 @@ def _name(reference: Reference) -> BusCall:
     return (*reference, "org.freedesktop.DBus.Properties", "Get", "ss", (ACCESSIBLE, "Name"))
 
 
-def _place(reference: Reference) -> BusCall:
+def _extents(reference: Reference) -> BusCall:
     return (*reference, "org.a11y.atspi.Component", "GetExtents", "u", (0,))
 
 
@@ -262,7 +262,7 @@ def _role_name(answer: Any) -> str:
     return ROLE_NAMES.get(number, str(number))
 
 
-def _place_of(answer: Any) -> Rectangle | None:
+def _bounds_of(answer: Any) -> Rectangle | None:
     """Where it is; None for what has no place."""
     if isinstance(answer, NoAccessibility):
         return None

@@ -49,11 +49,11 @@ def examine(display: str | None = None) -> Iterator[GuiCheck]:
     yield from _programs()
     yield _editor_installed()
     yield _model()
-    with _some_display(display) as place:
-        if isinstance(place, GuiCheck):
-            yield place
+    with _some_display(display) as opened:
+        if isinstance(opened, GuiCheck):
+            yield opened
             return
-        name, bus, own = place
+        name, bus, own = opened
         try:
             with WindowSystem.open(name) as windows:
                 size = windows.screen_size()

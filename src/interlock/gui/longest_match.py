@@ -39,13 +39,13 @@ class LongestMatch:
         hashes_b = self._grams(self._b, blo, bhi, size)
         order = np.argsort(hashes_b, kind="stable")
         sorted_b = hashes_b[order]
-        place = np.searchsorted(sorted_b, hashes_a)
-        place[place == len(sorted_b)] = 0
-        hit = sorted_b[place] == hashes_a
+        positions = np.searchsorted(sorted_b, hashes_a)
+        positions[positions == len(sorted_b)] = 0
+        hit = sorted_b[positions] == hashes_a
         if not hit.any():
             return None
         first = int(hit.argmax())
-        return alo + first, blo + int(order[place[first]])
+        return alo + first, blo + int(order[positions[first]])
 
     def _grams(self, prefix: Any, low: int, high: int, size: int) -> Any:
         return prefix[low + size : high + 1] - prefix[low : high + 1 - size] * self._power[size]

@@ -164,11 +164,11 @@ class RecoveryExecutor:
                 f"refused: the button {name!r} deletes something or grants trust",
                 todo="gui.allowed_buttons can allow it.",
             )
-        places = {each.casefold(): place for each, place in self._buttons().items()}
-        place = places.get(name.casefold())
-        if place is None:
+        by_name = {each.casefold(): bounds for each, bounds in self._buttons().items()}
+        bounds = by_name.get(name.casefold())
+        if bounds is None:
             raise ActionRefused(f"there is no button {name!r}")
-        self.input_backend.mouse_move_click(*place.centre)
+        self.input_backend.mouse_move_click(*bounds.centre)
 
     def _close_dialog(self) -> None:
         """Press the harmless button, else one that the configuration allows; Escape where no button is known."""

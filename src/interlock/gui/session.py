@@ -161,8 +161,8 @@ def _to(kind: type[T], raw: object, where: str) -> T:
     try:
         return from_plain(raw, kind)
     except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at ")
-        field = place.strip("`").removeprefix("$").removeprefix(".")
+        what, _, path = str(error).partition(" - at ")
+        field = path.strip("`").removeprefix("$").removeprefix(".")
         raise BadInput(f"field {field!r}: {what}" if field else what, where=where) from None
 
 

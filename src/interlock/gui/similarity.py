@@ -141,14 +141,14 @@ def find_anchors(a: str, b: str) -> list[Match]:
     taken: list[Match] = []
     while waiting:
         negative, i, j = heapq.heappop(waiting)
-        place = bisect(taken, (i, j, 0))
-        clipped = _clip((i, j, -negative), taken[place - 1] if place else None, taken[place : place + 1])
+        position = bisect(taken, (i, j, 0))
+        clipped = _clip((i, j, -negative), taken[position - 1] if position else None, taken[position : position + 1])
         if clipped is None or clipped[2] < ANCHOR_CHARS:
             continue
         if clipped[2] < -negative:
             heapq.heappush(waiting, (-clipped[2], clipped[0], clipped[1]))
         else:
-            taken.insert(place, clipped)
+            taken.insert(position, clipped)
     return taken
 
 
@@ -183,13 +183,13 @@ def _unique(text: str) -> dict[str, int]:
     lines = text.splitlines(keepends=True)
     pieces = lines if len(text) <= LONG_LINE * max(len(lines), 1) else PIECE.findall(text)
     counts = Counter(pieces)
-    places: dict[str, int] = {}
-    place = 0
+    positions: dict[str, int] = {}
+    position = 0
     for piece in pieces:
         if counts[piece] == 1 and not piece.isspace():
-            places[piece] = place
-        place += len(piece)
-    return places
+            positions[piece] = position
+        position += len(piece)
+    return positions
 
 
 def _grow(a: str, b: str, i: int, j: int, size: int) -> Match:

@@ -134,7 +134,7 @@ class WindowSystem:
         with self._guarded():
             return self._title(self._display.create_resource_object("window", window_id))
 
-    def place(self, window_id: int) -> Rectangle | None:
+    def bounds(self, window_id: int) -> Rectangle | None:
         """Where a window's content is on the screen; None if it is gone."""
         with self._guarded():
             window = self._display.create_resource_object("window", window_id)
@@ -145,14 +145,14 @@ class WindowSystem:
                 return None
             return Rectangle(corner.x, corner.y, geometry.width, geometry.height)
 
-    def visible_place(self, window_id: int) -> Rectangle | None:
+    def visible_bounds(self, window_id: int) -> Rectangle | None:
         """The part of a window that is on the screen."""
-        place = self.place(window_id)
-        if place is None:
+        bounds = self.bounds(window_id)
+        if bounds is None:
             return None
         width, height = self.screen_size()
-        left, top = max(place.left, 0), max(place.top, 0)
-        right, bottom = min(place.left + place.width, width), min(place.top + place.height, height)
+        left, top = max(bounds.left, 0), max(bounds.top, 0)
+        right, bottom = min(bounds.left + bounds.width, width), min(bounds.top + bounds.height, height)
         return Rectangle(left, top, right - left, bottom - top) if right > left and bottom > top else None
 
     def activate(self, window_id: int) -> bool:
@@ -226,10 +226,10 @@ class WindowSystem:
 
     def _touching(self, window_id: int, others: list[int]) -> list[Window]:
         """Those of the others that share a part of the screen with a window."""
-        ground = self.place(window_id) if others else None
+        ground = self.bounds(window_id) if others else None
         if ground is None:
             return []
-        near = [each for each in others if (place := self.place(each)) is not None and place.overlaps(ground)]
+        near = [each for each in others if (bounds := self.bounds(each)) is not None and bounds.overlaps(ground)]
         return [window for window in map(self._window, near) if window is not None]
 
     def _focus(self) -> int | None:

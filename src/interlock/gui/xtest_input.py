@@ -126,12 +126,12 @@ class XTestInput(DisplayInput):
         if len(new) > len(self._spare) - len(self._given):
             self._given, new = {}, wanted
         taken = set(self._given.values())
-        free = [place for place in self._spare if place not in taken]
+        free = [slot for slot in self._spare if slot not in taken]
         changed = set()
-        for character, place in zip(sorted(new), free, strict=False):
-            self._given[character] = place
-            changed.add(place[0])
-        holders = {place: keysym_of(character) for character, place in self._given.items()}
+        for character, slot in zip(sorted(new), free, strict=False):
+            self._given[character] = slot
+            changed.add(slot[0])
+        holders = {slot: keysym_of(character) for character, slot in self._given.items()}
         for code in sorted(changed):
             pair = (holders.get((code, False), 0), holders.get((code, True), 0))
             self._display.change_keyboard_mapping(code, [(*pair, *(0,) * (self._width - 2))])

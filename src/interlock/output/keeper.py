@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from _collections import deque  # type: ignore[import-not-found]  # without all of collections
 
-from .bare_threads import Condition, Thread
 from .chunks import GATHER_S, Chunk, Source, now
 from .keeping_process import KeeperDied, KeepingProcess
+from .minimal_threads import Condition, Thread
 
 RING = 8 * 1024 * 1024
 """Bytes that wait to be kept. While the head has room a command that is faster waits; later, the oldest go."""
@@ -71,11 +71,11 @@ class Keeper:
         try:
             while self._follows():
                 self._start()
-                taken, dropped = self._drain()
+                chunks, dropped = self._drain()
                 try:
-                    filling = self._kept.keep(taken, dropped)
+                    filling = self._kept.keep(chunks, dropped)
                 except KeeperDied:
-                    lost = dropped + sum(len(data) for _, _, data in taken)
+                    lost = dropped + sum(len(data) for _, _, data in chunks)
                     filling = self._filling
                     with self._changed:
                         self._dropped += lost
@@ -122,8 +122,8 @@ class Keeper:
         with self._changed:
             if not self._closing:
                 self._changed.wait_for(lambda: self._hurry or self._closing or self._size > RING // 4, GATHER_S)
-            taken, dropped = list(self._ring), self._dropped
+            chunks, dropped = list(self._ring), self._dropped
             self._ring.clear()
             self._size, self._dropped = 0, 0
             self._changed.notify_all()
-            return taken, dropped
+            return chunks, dropped

@@ -74,12 +74,12 @@ class KeptStreams:
             return None
         return b"".join(b"%s %d\n" % (stream.encode(), len(before)) + before for stream, before in parts)
 
-    def keep(self, taken: list[Piece], dropped: int) -> None:
+    def keep(self, pieces: list[Piece], dropped: int) -> None:
         """Keep these, after so many bytes for which there was no time."""
         if dropped:
-            self.writer.add(Printed(taken[0][0], GAP, str(dropped).encode()))
-        at, source, parts = taken[0][0], taken[0][1], [taken[0][2]]
-        for when, where, data in taken[1:]:
+            self.writer.add(Printed(pieces[0][0], GAP, str(dropped).encode()))
+        at, source, parts = pieces[0][0], pieces[0][1], [pieces[0][2]]
+        for when, where, data in pieces[1:]:
             if where == source and when - at < GATHER_S:
                 parts.append(data)
                 continue
@@ -89,7 +89,7 @@ class KeptStreams:
         texts = self._texts.values()
         line = next((words for text in texts if (words := text.unfinished())), "")
         self.writer.set_latest(
-            Latest(taken[-1][0], line, next((rows for text in texts if (rows := text.screen())), ()))
+            Latest(pieces[-1][0], line, next((rows for text in texts if (rows := text.screen())), ()))
         )
 
     def finish(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .chunks import Chunk, bare_command
+from .chunks import Chunk, isolated_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class KeepingProcess:
         reads, there = os.pipe()
         here, writes = os.pipe()
         self._in, self._out = open(there, "wb"), open(here, "rb")  # noqa: SIM115  as long as the process
-        words = bare_command("interlock.output.keeping", self._arguments)
+        words = isolated_command("interlock.output.keeping", self._arguments)
         streams = [(os.POSIX_SPAWN_DUP2, reads, 0), (os.POSIX_SPAWN_DUP2, writes, 1)]
         try:
             self._pid = os.posix_spawnp(words[0], words, os.environ, file_actions=streams)
@@ -51,10 +51,10 @@ class KeepingProcess:
         left = self._left or b""
         return self._ask([b"%d\n" % len(left), left]) == READY
 
-    def keep(self, taken: list[Chunk], dropped: int) -> bool:
+    def keep(self, chunks: list[Chunk], dropped: int) -> bool:
         """Keep these, after so many bytes for which there was no time; whether the head has room for more."""
-        parts = [b"%d %d\n" % (len(taken), dropped)]
-        for at, (stream, size), data in taken:
+        parts = [b"%d %d\n" % (len(chunks), dropped)]
+        for at, (stream, size), data in chunks:
             columns, rows = size() if size is not None else (0, 0)
             parts += (b"%.6f %s %d %d %d\n" % (at, stream.encode(), columns, rows, len(data)), data)
         answer = self._ask(parts)

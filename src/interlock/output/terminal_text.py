@@ -68,7 +68,7 @@ class TerminalText:
         found = [(TERMINAL, rest)] if rest else []
         if self._screen is not None:
             stream = SCREEN if self._screen.alternate else TERMINAL
-            found += _pieces(stream, self._screen.take_scrolled() + self._screen.rows())
+            found += _pieces(stream, self._screen.drain_scrolled() + self._screen.rows())
             self._screen = None
         return found
 
@@ -91,8 +91,8 @@ class TerminalText:
     def _draw(self, text: str) -> list[tuple[str, bytes]]:
         assert self._screen is not None
         self._screen.stream.feed(text)
-        found = _pieces(SCREEN, left) if (left := self._screen.take_left()) else []
-        scrolled = self._screen.take_scrolled()
+        found = _pieces(SCREEN, left) if (left := self._screen.drain_left()) else []
+        scrolled = self._screen.drain_scrolled()
         return found + _pieces(TERMINAL, _redact_rows(scrolled, self._screen.columns), redacted=True)
 
 
@@ -114,13 +114,13 @@ class _Screen(pyte.Screen):
             shown.pop()
         return shown
 
-    def take_scrolled(self) -> list[str]:
-        taken, self._scrolled = self._scrolled, []
-        return taken
+    def drain_scrolled(self) -> list[str]:
+        drained, self._scrolled = self._scrolled, []
+        return drained
 
-    def take_left(self) -> list[str]:
-        taken, self._left = self._left, []
-        return taken
+    def drain_left(self) -> list[str]:
+        drained, self._left = self._left, []
+        return drained
 
     def index(self) -> None:
         top, bottom = self.margins or (0, self.lines - 1)

@@ -212,7 +212,7 @@ class ControlCommand(Struct, kw_only=True):
         return "pending" if owned else "unknown"
 
 
-def take_controls(known: dict[str, ControlCommand], records: Iterable[Record], keep: int) -> None:
+def apply_controls(known: dict[str, ControlCommand], records: Iterable[Record], keep: int) -> None:
     """Put what records say into the table of controls; the oldest go when there are too many."""
     for record in records:
         message = read_body(record)

@@ -46,7 +46,7 @@ def tell(
         _ending(story),
         _night(story),
         _refusals(story),
-        _stuck(episodes) or _trouble(story, chains),
+        _stuck(episodes) or _issues(story, chains),
         _answers(tuple(ladder)),
         _looks(story),
         _files(story, changed),
@@ -154,7 +154,7 @@ def _stuck(episodes: tuple[Problem, ...]) -> str:
     return f"It had {many(len(episodes), 'problem')}, from step {first} on: {_list(told)}."
 
 
-def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
+def _issues(story: Story, chains: tuple[Chain, ...]) -> str:
     total = story.sums.issues.total()
     if not total:
         return "No issues found."

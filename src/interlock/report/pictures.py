@@ -87,8 +87,8 @@ def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tupl
 def _resolve(name: str, folder: Path, albums: tuple[Path, ...]) -> str | None:
     """The real path of a picture, if it is where pictures are. A run's own move with it: the name counts."""
     roots = [os.path.realpath(root) for root in (folder, *albums, default_album())]
-    for place in (folder / Path(name).name, folder / name):
-        path = os.path.realpath(place)
+    for candidate in (folder / Path(name).name, folder / name):
+        path = os.path.realpath(candidate)
         if any(path.startswith(root + os.sep) for root in roots) and Path(path).is_file():
             return path
     return None

@@ -14,7 +14,7 @@ from ..control import Abort, Done, State, Waiting
 from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
 from ..journal import SERIES_KINDS, JournalReader, RunFolder, RunSummary, Series, SeriesTally, Sums, load_series
 from ..journal_records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, StepRecord, read_body
-from .episodes import CONTROL_KINDS, ControlCommand, EpisodeLog, Problem, take_controls
+from .episodes import CONTROL_KINDS, ControlCommand, EpisodeLog, Problem, apply_controls
 from .proof import read_proof, sorted_claims
 from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
@@ -259,7 +259,7 @@ class Story:
         for kinds, keep in KEPT_AT_HAND:
             self._apply(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
         asked = reader.search(kinds=CONTROL_KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self._seq + 1)
-        take_controls(self._controls, asked, KEPT_CONTROLS)
+        apply_controls(self._controls, asked, KEPT_CONTROLS)
         state = reader.last("state")
         if state is not None:
             self._apply((state,))
@@ -284,7 +284,7 @@ class Story:
             self._seq = record.seq
             self._counts[record.kind] = self._counts.get(record.kind, 0) + 1
         self._apply(records)
-        take_controls(self._controls, (r for r in records if r.kind in CONTROL_KINDS), KEPT_CONTROLS)
+        apply_controls(self._controls, (r for r in records if r.kind in CONTROL_KINDS), KEPT_CONTROLS)
         self._look(reader)
         return [moment for record in records if (moment := read_moment(record)) is not None]
 

@@ -35,10 +35,10 @@ class Top(App[None]):
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
     ]
 
-    def __init__(self, place: RunSource, *, run_id: str | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, source: RunSource, *, run_id: str | None = None, clock: Clock | None = None) -> None:
         super().__init__()
-        self.place, self.clock = place, clock or SystemClock()
-        self.steering = ControlRequests(place, timeout=place.timeout, changed=self._told, now=self.clock.time)
+        self.source, self.clock = source, clock or SystemClock()
+        self.steering = ControlRequests(source, timeout=source.timeout, changed=self._told, now=self.clock.time)
         self._first = run_id
         # Over a slow line, and for people who cannot bear it, nothing moves by itself.
         self.animation_level = "none"
@@ -49,13 +49,13 @@ class Top(App[None]):
         self.theme = LIGHT.name if is_light_terminal(os.environ) else DARK.name
         # A bug in Interlock in a thread is said, rather than written across the screen.
         threading.excepthook = self._note_crash
-        self.push_screen(FleetPage(self.place))
+        self.push_screen(FleetPage(self.source))
         if self._first is not None:
             self.open_run(RunRow(run_id=self._first))
 
     def open_run(self, row: RunRow) -> None:
         """Show one run."""
-        self.push_screen(RunPage(self.place, row))
+        self.push_screen(RunPage(self.source, row))
 
     def send(
         self, command: Command, run: RunRow, payload: dict[str, object] | None = None, reason: str | None = None
@@ -66,7 +66,7 @@ class Top(App[None]):
     def stronger_models(self, model: str | None) -> tuple[str, ...]:
         """Models that the run could be escalated to, the next stronger one first."""
         # Read when it is asked for: the list of models takes longer than the first page.
-        models = Models.from_config(self.place.config)
+        models = Models.from_config(self.source.config)
         if model is None or not models.known(model):
             names = [name for name in models.infos if name not in models.gone]
         else:

@@ -56,7 +56,7 @@ class CheckpointKeys(Steered):
         self.top.notify(f"Checking what a rollback to {info.id} would change …", markup=False, timeout=2)
         run_in_background(
             "interlock-preview",
-            lambda: preview(self.top.place, run.run_id, info.id),
+            lambda: preview(self.top.source, run.run_id, info.id),
             lambda plan: self.top.call_later(self._confirm, info, plan),
             lambda error: self.top.call_later(self.top.complain, str(error)),
         )
@@ -69,7 +69,7 @@ class CheckpointKeys(Steered):
         self.top.push_screen(pager)
         run_in_background(
             "interlock-diff",
-            lambda: read_patch(self.top.place, run.run_id, a, b),
+            lambda: read_patch(self.top.source, run.run_id, a, b),
             lambda lines: self.top.call_later(partial(pager.fill, lambda _: lines, none="No difference.")),
             lambda error: self.top.call_later(pager.fail, str(error)),
         )
@@ -94,37 +94,37 @@ class CheckpointKeys(Steered):
             return
         run_in_background(
             "interlock-rollback",
-            lambda: go_back(self.top.place, run.run_id, info.id),
+            lambda: go_back(self.top.source, run.run_id, info.id),
             lambda words: self.top.call_later(partial(self.top.notify, words, markup=False, timeout=10)),
             lambda error: self.top.call_later(self.top.complain, str(error)),
         )
 
 
 @contextmanager
-def open_checkpoints(place: RunSource, run_id: str) -> Iterator[Checkpoints]:
+def open_checkpoints(source: RunSource, run_id: str) -> Iterator[Checkpoints]:
     """The checkpoints of a run's workspace."""
     # Not needed until someone asks, and slow to import.
-    workspace = place.workspace(run_id)
-    settings = place.config.checkpoints
-    with Checkpoints.open(workspace, place.checkpoint_store, config=settings, clock=SystemClock()) as found:
+    workspace = source.workspace(run_id)
+    settings = source.config.checkpoints
+    with Checkpoints.open(workspace, source.checkpoint_store, config=settings, clock=SystemClock()) as found:
         yield found
 
 
-def read_patch(place: RunSource, run_id: str, a: str, b: str | None) -> list[Line]:
+def read_patch(source: RunSource, run_id: str, a: str, b: str | None) -> list[Line]:
     """What changed from a checkpoint to another, or to the workspace now."""
-    with open_checkpoints(place, run_id) as found:
+    with open_checkpoints(source, run_id) as found:
         return patch_lines(found.patch(a, b))
 
 
-def preview(place: RunSource, run_id: str, checkpoint_id: str) -> RestorePlan:
+def preview(source: RunSource, run_id: str, checkpoint_id: str) -> RestorePlan:
     """What taking the run's own changes back would do."""
-    with open_checkpoints(place, run_id) as found:
+    with open_checkpoints(source, run_id) as found:
         return found.preview(checkpoint_id, own_changes=found.own_changes(checkpoint_id, run_id))
 
 
-def go_back(place: RunSource, run_id: str, checkpoint_id: str) -> str:
+def go_back(source: RunSource, run_id: str, checkpoint_id: str) -> str:
     """Take back what a run that no one owns any more has changed; says what was done."""
-    with open_checkpoints(place, run_id) as found:
+    with open_checkpoints(source, run_id) as found:
         own = found.own_changes(checkpoint_id, run_id)
         return _told(found.restore(checkpoint_id, own_changes=own))
 

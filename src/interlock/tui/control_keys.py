@@ -120,7 +120,7 @@ class Steered(Screen[None]):
             return
 
         def look() -> Waiting | None:
-            with self.top.place.open(run.run_id) as story:
+            with self.top.source.open(run.run_id) as story:
                 return story.waiting
 
         def ask(waiting: Waiting | None) -> None:
@@ -204,7 +204,7 @@ class KeyBar(Drawing):
             if active.binding.show and active.enabled and _is_shown(self.screen, active.binding)
         }
         width -= line_width(self._words())
-        bindings = sorted(offered.values(), key=_place)
+        bindings = sorted(offered.values(), key=_rank)
         drawn = [(each, _draw(each)) for each in bindings]
         while len(drawn) > 1 and sum(line_width(pieces) for _, pieces in drawn) > width:
             # The help says the rest, so it stays.
@@ -220,7 +220,7 @@ _ORDER = ("pause", "resume", "approve", "reject", "escalate", "cancel", "inciden
           "search", "filter", "app.quit", "help")  # fmt: skip
 
 
-def _place(binding: Binding) -> int:
+def _rank(binding: Binding) -> int:
     return _ORDER.index(binding.action) if binding.action in _ORDER else len(_ORDER) - 3
 
 

@@ -23,13 +23,13 @@ from .run_reader import RunSource
 from .run_rows import Preview, draw_run, heading
 from .words import plural, reason_first, span, total
 
-LOOK_S = 0.2
+POLL_S = 0.2
 """Time between two looks at all runs; looking costs two stats a run."""
 
 COUNT_S = 2.0
 """Time between two looks at the inbox, which costs more."""
 
-ORDER = {status: place for place, status in enumerate(STATUS)}
+ORDER = {status: rank for rank, status in enumerate(STATUS)}
 
 HIGH = 36
 """Rows from which there is room to show what the chosen run did last."""
@@ -73,22 +73,22 @@ class FleetPage(Steered):
             super().__init__()
             self.error = error
 
-    def __init__(self, place: RunSource) -> None:
+    def __init__(self, source: RunSource) -> None:
         super().__init__()
         self.rows: list[RunRow] = []
         self.problem: str | None = None
         self.needs, self._counted_at = 0, float("-inf")
         self._loaded = False
         self._text, self._filter = "", 0
-        self._place = place
-        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
+        self._source = source
+        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: source, self._look, self._fail, pause=POLL_S)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_title, id="title")
         yield RowList(
             self._draw_row, lambda row: row.run_id, heading=self._draw_heading, empty="Reading the runs …", id="runs"
         )
-        yield Preview(self._place, id="preview")
+        yield Preview(self._source, id="preview")
         yield Drawing(self._draw_words, id="words")
         yield Search(id="search")
         yield KeyBar(id="keys")
@@ -167,12 +167,12 @@ class FleetPage(Steered):
         self.query_one("#runs", RowList).say(clean(f"Cannot read the runs.\n\n{event.error}\n\nTrying again …"))
         self.query_one("#title", Drawing).redraw()
 
-    def _look(self, place: RunSource) -> None:
+    def _look(self, source: RunSource) -> None:
         # The first look is quick; how well each run goes is drawn with the next.
-        rows, needs, now = place.rows(sparks=self._loaded), self.needs, time.monotonic()
+        rows, needs, now = source.rows(sparks=self._loaded), self.needs, time.monotonic()
         if self._loaded and now - self._counted_at >= COUNT_S:
-            needs, self._counted_at = len(place.inbox(self._clock.time())), now
-        self.post_message(self.Looked(rows, place.problem, needs))
+            needs, self._counted_at = len(source.inbox(self._clock.time())), now
+        self.post_message(self.Looked(rows, source.problem, needs))
 
     def _fail(self, error: InterlockError) -> None:
         self.post_message(self.Failed(error))
@@ -214,7 +214,7 @@ class FleetPage(Steered):
 
     @property
     def _hosts(self) -> bool:
-        return bool(self._place.hub_name)
+        return bool(self._source.hub_name)
 
     def _draw_row(self, row: RunRow, width: int) -> Line:
         return draw_run(row, width, self.top.clock.time(), self.top.steering.doing(row.run_id), hosts=self._hosts)
@@ -235,7 +235,7 @@ class FleetPage(Steered):
         if self._filter or self._text:
             right.append((f"{FILTERS[self._filter][0]} {clean(self._text)}".strip() + "  ", "warn"))
         if self._hosts:
-            right.append((f"{clean(self._place.hub_name)}  ", "dim"))
+            right.append((f"{clean(self._source.hub_name)}  ", "dim"))
         unpriced = sum(row.unpriced_tokens for row in self.rows)
         right.append((f"{total(sum(row.cost for row in self.rows), unpriced)} spent", "dim"))
         return [spread(tuple(left), tuple(right), width)]

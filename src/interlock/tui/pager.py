@@ -29,8 +29,8 @@ class Text(RowList[Line]):
     def _step(self, by: int) -> None:
         self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
 
-    def _go(self, place: int) -> None:
-        self.scroll_to(y=place, animate=False, force=True, immediate=True)
+    def _go(self, row: int) -> None:
+        self.scroll_to(y=row, animate=False, force=True, immediate=True)
 
 
 class Pager(ModalScreen[None]):

@@ -63,9 +63,9 @@ class RowList(ScrollView, Generic[T], can_focus=True):
     class Edge(Message):
         """The cursor went to the first or the last row that is here; there may be more beyond."""
 
-        def __init__(self, row_list: RowList[Any], way: int, *, far: bool) -> None:
+        def __init__(self, row_list: RowList[Any], direction: int, *, far: bool) -> None:
             super().__init__()
-            self.row_list, self.way, self.far = row_list, way, far
+            self.row_list, self.direction, self.far = row_list, direction, far
 
         @property
         def control(self) -> RowList[Any]:
@@ -110,11 +110,11 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         before = self.item
         self.items = list(items)
         if following or before is None:
-            place = len(self.items) - 1 if following else 0
+            index = len(self.items) - 1 if following else 0
         else:
-            place = self._place_of(self._key(before))
+            index = self._index_of(self._key(before))
         self._resized()
-        self._go(max(0, place))
+        self._go(max(0, index))
         self.refresh()
 
     def add(self, items: Sequence[T]) -> None:
@@ -136,9 +136,9 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     def find(self, key: object) -> bool:
         """Put the cursor on the item with this key, if it is here."""
-        for place, item in enumerate(self.items):
+        for index, item in enumerate(self.items):
             if self._key(item) == key:
-                self._go(place)
+                self._go(index)
                 return True
         return False
 
@@ -169,8 +169,8 @@ class RowList(ScrollView, Generic[T], can_focus=True):
     def action_move(self, by: int) -> None:
         self._step(by)
 
-    def action_page(self, way: int) -> None:
-        self._step(way * max(1, self._room - 1))
+    def action_page(self, direction: int) -> None:
+        self._step(direction * max(1, self._room - 1))
 
     def action_first(self) -> None:
         self._go(0)
@@ -210,10 +210,10 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         if not 0 < wanted < len(self.items) - 1:
             self.post_message(self.Edge(self, -1 if by < 0 else 1, far=False))
 
-    def _go(self, place: int) -> None:
-        self.cursor = max(0, min(place, len(self.items) - 1))
+    def _go(self, index: int) -> None:
+        self.cursor = max(0, min(index, len(self.items) - 1))
 
-    def _place_of(self, key: object) -> int:
+    def _index_of(self, key: object) -> int:
         if 0 <= self.cursor < len(self.items) and self._key(self.items[self.cursor]) == key:
             return self.cursor
         return next((i for i, item in enumerate(self.items) if self._key(item) == key), self.cursor)
@@ -221,13 +221,13 @@ class RowList(ScrollView, Generic[T], can_focus=True):
     def _resized(self) -> None:
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.items) + self._head)
 
-    def _see(self, place: int) -> None:
+    def _see(self, index: int) -> None:
         """Scroll as little as it takes to have the row in view."""
         top = self.scroll_offset.y
-        if place < top:
-            self.scroll_to(y=place, animate=False, force=True, immediate=True)
-        elif place >= top + self._room:
-            self.scroll_to(y=place - self._room + 1, animate=False, force=True, immediate=True)
+        if index < top:
+            self.scroll_to(y=index, animate=False, force=True, immediate=True)
+        elif index >= top + self._room:
+            self.scroll_to(y=index - self._room + 1, animate=False, force=True, immediate=True)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         lines = self.empty.split("\n")

@@ -62,7 +62,7 @@ class RunPage(CheckpointKeys):
         Binding("q", "app.quit", "Quit", show=False),
     ]
 
-    def __init__(self, place: RunSource, row: RunRow) -> None:
+    def __init__(self, source: RunSource, row: RunRow) -> None:
         super().__init__()
         self.run_id, self._row = row.run_id, row
         self.view: View | None = None
@@ -70,7 +70,7 @@ class RunPage(CheckpointKeys):
         self._problem: str | None = None
         self._entries: list[ControlEntry] = []
         self._owner_seen = row.owner_pid
-        self._reader = RunReader(place, row, self)
+        self._reader = RunReader(source, row, self)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_head, id="head")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..link import HubClient
 
 
-LOOK_S = 0.1
+POLL_S = 0.1
 """Time between two looks at the journal; a check of one that has not changed costs microseconds."""
 
 FETCH_S = 1.0
@@ -70,11 +70,11 @@ class RunUnreadable(Message):
 class RunReader:
     """Reads one run in two threads: one quickly reports what is new, the other adds everything up and takes longer."""
 
-    def __init__(self, place: RunSource, row: RunRow, page: MessagePump) -> None:
-        self._place, self._run_id, self._host, self._page = place, row.run_id, row.host, page
+    def __init__(self, source: RunSource, row: RunRow, page: MessagePump) -> None:
+        self._source, self._run_id, self._host, self._page = source, row.run_id, row.host, page
         self._seen: tuple[object, ...] = ()
-        self._local = place.is_here(row.run_id)
-        pause = LOOK_S if self._local else FETCH_S
+        self._local = source.is_here(row.run_id)
+        pause = POLL_S if self._local else FETCH_S
         name = f"interlock-run-{row.run_id}"
         self._reader = Worker(name, self._open, self._look, self._fail, close=_close, pause=pause)
         self._counter = Worker(f"{name}-charts", self._open, self._count, _ignore, close=_close, pause=CHART_S)
@@ -99,7 +99,7 @@ class RunReader:
     def _open(self) -> Story:
         # Results of an earlier story no longer count.
         self._seen = ()
-        return self._place.open(self._run_id)
+        return self._source.open(self._run_id)
 
     def _look(self, story: Story) -> None:
         if isinstance(story, Copy):
@@ -110,7 +110,7 @@ class RunReader:
         if seen == self._seen:
             return
         self._seen = seen
-        self._page.post_message(RunRead(News(take_view(story, self._host, away=away), moments)))
+        self._page.post_message(RunRead(News(read_view(story, self._host, away=away), moments)))
         if not self._local:
             # One copy of what is fetched over the network is enough.
             self._count(story)
@@ -177,7 +177,7 @@ class View(Struct, frozen=True, kw_only=True):
         return self.row.owner_pid is not None
 
 
-def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
+def read_view(story: Story, host: str = "", *, away: bool = False) -> View:
     """Look at a story, in its thread; `away` says that its host is silent."""
     row = to_row(story.summary, host, ())
     interventions = story.interventions

@@ -14,7 +14,7 @@ from .background_tasks import Worker
 from .drawing import Drawing
 from .line import Line, Piece, fit, flat, spread, status_sign
 from .moment_rows import draw_moment
-from .run_reader import RunSource, View, take_view
+from .run_reader import RunSource, View, read_view
 from .timeline import Want
 from .words import count, draw_ladder_row, span, spark, spend
 
@@ -133,7 +133,7 @@ def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
 
 
 ROWS = 12
-LOOK_S = 0.25
+POLL_S = 0.25
 
 
 class RunPreview(Struct, frozen=True):
@@ -154,13 +154,13 @@ class Preview(Drawing):
             super().__init__()
             self.preview = preview
 
-    def __init__(self, place: RunSource, *, id: str | None = None) -> None:
+    def __init__(self, source: RunSource, *, id: str | None = None) -> None:
         super().__init__(self._draw_preview, id=id)
         self._wanted: str | None = None
         self._preview: RunPreview | None = None
         self._story: Story | None = None
         self._reader: Worker[RunSource] = Worker(
-            "interlock-preview", lambda: place, self._look, lambda _: None, pause=LOOK_S
+            "interlock-preview", lambda: source, self._look, lambda _: None, pause=POLL_S
         )
 
     def on_mount(self) -> None:
@@ -181,21 +181,21 @@ class Preview(Drawing):
         self._preview = event.preview
         self.redraw()
 
-    def _look(self, place: RunSource) -> None:
+    def _look(self, source: RunSource) -> None:
         """In the reader's thread: the story stays open while the same run is looked at."""
         wanted, story = self._wanted, self._story
         if story is not None and story.folder.run_id != wanted:
             story.close()
             story = self._story = None
-        if wanted is None or not place.is_here(wanted):
+        if wanted is None or not source.is_here(wanted):
             return
         try:
             fresh = story is None
             if story is None:
-                story = self._story = place.open(wanted)
+                story = self._story = source.open(wanted)
             if story.update() or fresh:
                 part = Want(turn=0).read(story)
-                self.post_message(self.Updated(RunPreview(wanted, take_view(story), tuple(part.moments[-ROWS:]))))
+                self.post_message(self.Updated(RunPreview(wanted, read_view(story), tuple(part.moments[-ROWS:]))))
         except InterlockError:
             # The list says what is wrong with the run.
             return

@@ -149,12 +149,12 @@ class Timeline(RowList[TimelineMoment]):
         event.stop()
         if self._busy or not self.items:
             return
-        if event.way < 0 and not self._at_start:
+        if event.direction < 0 and not self._at_start:
             if event.far:
                 self._ask(after=0)
             else:
                 self._ask(before=self._first)
-        elif event.way > 0 and not self._at_newest:
+        elif event.direction > 0 and not self._at_newest:
             if event.far:
                 self.load()
             else:

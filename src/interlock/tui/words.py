@@ -94,7 +94,7 @@ def downsample(values: Sequence[float], width: int) -> list[float]:
     """At most `width` values, each the greatest of its share."""
     if len(values) <= width:
         return list(values)
-    edges = [len(values) * place // width for place in range(width + 1)]
+    edges = [len(values) * index // width for index in range(width + 1)]
     return [max(values[a:b]) for a, b in pairwise(edges)]
 
 

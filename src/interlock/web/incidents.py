@@ -21,11 +21,11 @@ from ..runtime import Incidents, StoredIncident, abort, choose
 WAIT_S = 60.0
 """How long a run may take to begin before no one can say whether it did."""
 
-LOOK_S = 0.1
+POLL_S = 0.1
 LOG = "continue.log"
 LAST_WORDS = 400
 
-WayState = Literal["starting", "continued", "aborted", "failed", "unknown"]
+ChoiceState = Literal["starting", "continued", "aborted", "failed", "unknown"]
 
 
 class IncidentChoice(Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class IncidentChoice(Struct, frozen=True, kw_only=True):
 
     incident_id: str
     option: OptionName
-    state: WayState = "starting"
+    state: ChoiceState = "starting"
     message: str = ""
     run_id: str | None = None
     time: float = 0.0
@@ -59,30 +59,30 @@ class IncidentChoices:
             raise BadInput(f"there is no option {option[:40]!r}", todo=f"One of: {', '.join(get_args(OptionName))}.")
         stored = self.incidents.find(incident_id)
         chosen = choose(stored, option)
-        way = IncidentChoice(incident_id=stored.id, option=chosen.name, time=time.time())
+        choice = IncidentChoice(incident_id=stored.id, option=chosen.name, time=time.time())
         with self._lock:
             before = self._taken.get(stored.id)
             if before is not None and before.state == "starting":
                 raise InvalidState(f"{before.option} is already being carried out", todo="Wait until it is done.")
-            self._taken[stored.id] = way
+            self._taken[stored.id] = choice
             self.version += 1
-        threading.Thread(target=self._carry_out, args=(way, stored), name="interlock-way-on", daemon=True).start()
-        return way
+        threading.Thread(target=self._carry_out, args=(choice, stored), name="interlock-incident", daemon=True).start()
+        return choice
 
-    def _carry_out(self, way: IncidentChoice, stored: StoredIncident) -> None:
+    def _carry_out(self, choice: IncidentChoice, stored: StoredIncident) -> None:
         try:
-            if way.option == "abort":
+            if choice.option == "abort":
                 done = abort(self._store, stored)
-                self._end(way, "aborted", "; ".join(done) or "nothing was left to clean up")
+                self._end(choice, "aborted", "; ".join(done) or "nothing was left to clean up")
             else:
-                self._continue(way, stored)
+                self._continue(choice, stored)
         except (InterlockError, OSError) as error:
-            self._end(way, "failed", str(error))
+            self._end(choice, "failed", str(error))
 
-    def _continue(self, way: IncidentChoice, stored: StoredIncident) -> None:
+    def _continue(self, choice: IncidentChoice, stored: StoredIncident) -> None:
         """The run that continues is its own command: it outlives the dashboard, as if typed in a terminal."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
-        words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
+        words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", choice.option]
         with log.open("wb") as output:
             process = subprocess.Popen(
                 words,
@@ -93,33 +93,33 @@ class IncidentChoices:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._watch(way, process, log)
+        self._watch(choice, process, log)
 
-    def _watch(self, way: IncidentChoice, process: subprocess.Popen[bytes], log: Path) -> None:
+    def _watch(self, choice: IncidentChoice, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             ended = process.poll() is not None
-            now = self.incidents.find(way.incident_id)
+            now = self.incidents.find(choice.incident_id)
             if now.continued_by is not None and (self._store.root / now.continued_by).is_dir():
-                self._end(way, "continued", "", now.continued_by)
+                self._end(choice, "continued", "", now.continued_by)
                 process.wait()
                 return
             if ended:
-                self._end(way, "failed", _last_words(log) or f"the command ended with {process.returncode}")
+                self._end(choice, "failed", _last_words(log) or f"the command ended with {process.returncode}")
                 return
-            time.sleep(LOOK_S)
-        self._end(way, "unknown", "it has not started yet; the list of runs will show it once it does")
+            time.sleep(POLL_S)
+        self._end(choice, "unknown", "it has not started yet; the list of runs will show it once it does")
         process.wait()
 
-    def _end(self, way: IncidentChoice, state: WayState, message: str, run_id: str | None = None) -> None:
+    def _end(self, choice: IncidentChoice, state: ChoiceState, message: str, run_id: str | None = None) -> None:
         with self._lock:
-            self._taken[way.incident_id] = replace(way, state=state, message=message, run_id=run_id)
+            self._taken[choice.incident_id] = replace(choice, state=state, message=message, run_id=run_id)
             self.version += 1
 
 
 def _folder_of(store: Store, stored: StoredIncident) -> str | None:
     spec = store.find(stored.incident.run_id).spec()
-    return next((place for place in (spec.cwd, spec.workspace) if place and Path(place).is_dir()), None)
+    return next((folder for folder in (spec.cwd, spec.workspace) if folder and Path(folder).is_dir()), None)
 
 
 def _last_words(log: Path) -> str:

@@ -18,7 +18,7 @@ from ..report import RunRow, Story, TimelineMoment
 from .run_head import Parts, make_head
 from .source import Source
 
-LOOK_S = (0.04, 0.12)
+POLL_S = (0.04, 0.12)
 """Time between two looks at a run while something comes, and while nothing does."""
 
 FLEET_S = (0.12, 0.25)
@@ -219,7 +219,7 @@ class Live:
         return watched
 
     async def _keep_looking(self, run_id: str, watched: Watched) -> None:
-        fast, slow = LOOK_S
+        fast, slow = POLL_S
         pause = fast
         try:
             while watched.users > 0:

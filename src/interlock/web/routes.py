@@ -68,7 +68,7 @@ class Routes:
     def __init__(self, source: Source, controls: Requests) -> None:
         self.source, self.controls = source, controls
         self.live = Live(source, controls)
-        self.ways = IncidentChoices(source.store)
+        self.choices = IncidentChoices(source.store)
         self._metrics = JournalMetrics(source.store)
 
     def all(self) -> list[Route]:
@@ -206,24 +206,24 @@ class Routes:
         item = find_item(self.source.store, ref, self.source.hub)
         answer = next((each for each in item.answers if each.name == chosen.answer), None)
         if answer is not None and "incident" in answer.payload:
-            way = self.ways.begin(str(answer.payload["incident"]), chosen.answer)
-            return to_json({"ok": True, "message": f"{way.option}: {way.state}"}, 202)
+            choice = self.choices.begin(str(answer.payload["incident"]), chosen.answer)
+            return to_json({"ok": True, "message": f"{choice.option}: {choice.state}"}, 202)
         timeout = self.controls.timeout
         _, done = answer_item(self.source, item.id, chosen.answer, chosen.reason, timeout=timeout)
         return to_json({"ok": done.ok, "message": done.message}, 200 if done.ok else 409)
 
     def incidents(self, _: Request) -> Response:
-        return to_json({"incidents": [self._incident(stored.id) for stored in self.ways.incidents.all()]})
+        return to_json({"incidents": [self._incident(stored.id) for stored in self.choices.incidents.all()]})
 
     def incident(self, request: Request) -> Response:
         return to_json(self._incident(request.path_params["incident_id"]))
 
     async def go_on(self, request: Request) -> Response:
-        choice = await read_body(request, OptionChoice)
-        way: IncidentChoice = await run_in_threadpool(
-            self.ways.begin, request.path_params["incident_id"], choice.option
+        chosen = await read_body(request, OptionChoice)
+        choice: IncidentChoice = await run_in_threadpool(
+            self.choices.begin, request.path_params["incident_id"], chosen.option
         )
-        return to_json(way, 202)
+        return to_json(choice, 202)
 
     def metrics(self, _: Request) -> Response:
         return Response(self._metrics.render(), media_type=self._metrics.content_type)
@@ -242,13 +242,13 @@ class Routes:
         return to_json({"restored": files.restore(folder, back.to, back.paths)})
 
     def _incident(self, incident_id: str) -> object:
-        stored = self.ways.incidents.find(incident_id)
+        stored = self.choices.incidents.find(incident_id)
         run_id = stored.incident.run_id
         try:
             name = self.source.folder(run_id).spec().name
         except InterlockError:
             name = ""
-        return {"run": name or run_id, "incident": stored, "way": self.ways.of(stored.id)}
+        return {"run": name or run_id, "incident": stored, "way": self.choices.of(stored.id)}
 
 
 def _stream(events: AsyncIterator[StreamEvent]) -> Response:

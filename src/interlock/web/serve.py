@@ -152,7 +152,7 @@ class PunctualProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._due = None
 
 
-LOOK_S = 0.01
+POLL_S = 0.01
 END_S = 10.0
 
 
@@ -171,7 +171,7 @@ class BackgroundServer:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
 
     @property
     def entry(self) -> str:

@@ -187,13 +187,13 @@ def _responses_events(whole: dict[str, Any]) -> Events:
         at = {"item_id": item["id"], "output_index": index}
         open_item = {**item, "status": "in_progress"}
         if item["type"] == "message":
-            part, place = item["content"][0], {**at, "content_index": 0}
+            part, position = item["content"][0], {**at, "content_index": 0}
             yield event("response.output_item.added", output_index=index, item={**open_item, "content": []})
-            yield event("response.content_part.added", **place, part={**part, "text": ""})
+            yield event("response.content_part.added", **position, part={**part, "text": ""})
             for piece in pieces(part["text"]):
-                yield event("response.output_text.delta", **place, delta=piece, logprobs=[])
-            yield event("response.output_text.done", **place, text=part["text"], logprobs=[])
-            yield event("response.content_part.done", **place, part=part)
+                yield event("response.output_text.delta", **position, delta=piece, logprobs=[])
+            yield event("response.output_text.done", **position, text=part["text"], logprobs=[])
+            yield event("response.content_part.done", **position, part=part)
         else:
             yield event("response.output_item.added", output_index=index, item={**open_item, "arguments": ""})
             for piece in pieces(item["arguments"]):

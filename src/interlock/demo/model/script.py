@@ -123,7 +123,7 @@ def turns(*words: str | ScriptedCall | ScriptedTurn) -> list[ScriptedTurn]:
     ]
 
 
-class Book:
+class TurnChooser:
     """Chooses the turn for a request; the same request gets the same turn, so that retries do no harm."""
 
     def __init__(self, scripts: Scripts, default: str = "") -> None:

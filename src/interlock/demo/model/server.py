@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from .formats import FORMATS, ModelReply, ReplyFormat
-from .script import MARK, SECRET, Book, ModelRequest, ScriptedTurn, Scripts, Tokens, in_words_of
+from .script import MARK, SECRET, ModelRequest, ScriptedTurn, Scripts, Tokens, TurnChooser, in_words_of
 
 HOST = "127.0.0.1"
 
@@ -22,7 +22,7 @@ class ScriptedModel:
     def __init__(self, script: Scripts = "healthy", port: int = 0) -> None:
         self.requests: list[ModelRequest] = []
         self.sent: list[bytes] = []
-        self._book = Book(script)
+        self._chooser = TurnChooser(script)
         self._new = threading.Condition()
         self._server = _Server((HOST, port), _Handler)
         self._server.model = self
@@ -65,7 +65,7 @@ class ScriptedModel:
 
     def respond(self, request: ModelRequest) -> tuple[str, ScriptedTurn]:
         """Keep a request; the turn that answers it."""
-        name, turn = self._book.turn(request) if request.api != "other" else ("", ScriptedTurn())
+        name, turn = self._chooser.turn(request) if request.api != "other" else ("", ScriptedTurn())
         with self._new:
             self.requests.append(request)
             self._new.notify_all()

@@ -114,17 +114,17 @@ def find_object(text: str) -> dict[str, Any] | None:
     """The first JSON object in a text that has a status, else the first at all; fences and prefixes do not matter."""
     decoder = json.JSONDecoder()
     first = None
-    place = text.find("{")
-    while place >= 0:
+    start = text.find("{")
+    while start >= 0:
         try:
-            value, _ = decoder.raw_decode(text, place)
+            value, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict):
             if "status" in value:
                 return value
             first = first or value
-        place = text.find("{", place + 1)
+        start = text.find("{", start + 1)
     return first
 
 

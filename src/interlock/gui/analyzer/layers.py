@@ -102,7 +102,7 @@ class AccessibilityLayer:
 
 def _is_box(node: Node, title: Callable[[], str]) -> bool:
     """A box to type into, other than the text editor, which says that it is not accessible or is named as its file."""
-    if not node.name or "editor is not accessible" in node.name.casefold() or node.place is None:
+    if not node.name or "editor is not accessible" in node.name.casefold() or node.bounds is None:
         return False
     file = node.name.partition(", ")[0]
     return not re.search(rf"(?:^|[\s/\\●]){re.escape(file)}(?:\s|$)", title())

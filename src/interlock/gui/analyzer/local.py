@@ -25,10 +25,10 @@ from .evidence import (
 )
 from .pixel_layer import PixelLayer
 
-SECOND_LOOK_S = 0.15
+RECHECK_S = 0.15
 """A problem must still be there after this: windows and titles change in steps."""
 
-SETTLE_S, SETTLE_LOOKS = 0.1, 20
+SETTLE_S, SETTLE_CHECKS = 0.1, 20
 """How often, and how many times, we check what a recovery's steps have done. A browser's dialog ignores clicks for half
 a second after it has come up, and an overloaded editor takes longer than that for one key."""
 
@@ -36,7 +36,7 @@ PASSING: frozenset[Topic] = frozenset(("focus", "file"))
 """What a session's own operations disturb: while it opens a file, another one is open."""
 
 
-LOST_LOOKS = 4
+LOST_CHECKS = 4
 """So many looks in a row make a lost keyboard of a dispute about where it is; a title that is late has come by then."""
 
 KEYBOARD_LOST = problem(
@@ -72,7 +72,7 @@ class LocalAnalyzer:
         self.live = live
         self._pause = pause
         self._seen: tuple[Screenshot, ScreenSituation, Evidence] | None = None
-        self._troubles: dict[str, int] = {}
+        self._failed_attempts: dict[str, int] = {}
         self._lost = 0
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
@@ -80,7 +80,7 @@ class LocalAnalyzer:
         result = self._look(screenshot, self._situation(context), at_first_sight=bool(self._layers))
         if not self._layers or not (result.is_problem or _is_disputed(result)):
             return result
-        self._pause(SECOND_LOOK_S)
+        self._pause(RECHECK_S)
         again = self._look(screenshot, self._situation(context))
         if result.is_problem and again.status is not result.status:
             return unknown(f"passing: {result.description}", evidence=again.evidence)
@@ -88,7 +88,7 @@ class LocalAnalyzer:
 
     def settle(self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]) -> bool:
         """Wait until the screen is normal after a recovery's steps; False if it does not become so."""
-        for _ in range(SETTLE_LOOKS):
+        for _ in range(SETTLE_CHECKS):
             shot = capture()
             if shot is None or give_up():
                 return False
@@ -100,7 +100,7 @@ class LocalAnalyzer:
     def tried(self, result: AnalysisResult, helped: bool) -> None:
         """Tell how the steps of a verdict went, so that the next ones are given when they did not help."""
         key = result.status.value
-        self._troubles[key] = 0 if helped else self._troubles.get(key, 0) + 1
+        self._failed_attempts[key] = 0 if helped else self._failed_attempts.get(key, 0) + 1
 
     def _situation(self, context: object) -> ScreenSituation:
         given = situation_of(context)
@@ -122,8 +122,8 @@ class LocalAnalyzer:
         evidence = self._with_lost_keyboard(raw, evidence)
         first = self._fuse(evidence, situation)
         if first.status is ReplayStatus.NORMAL and not _has_problem(raw):
-            self._troubles.clear()
-        attempt = self._troubles.get(first.status.value, 0)
+            self._failed_attempts.clear()
+        attempt = self._failed_attempts.get(first.status.value, 0)
         return self._fuse(evidence, situation, attempt) if attempt else first
 
     def _fuse(self, evidence: list[Evidence], situation: ScreenSituation, attempt: int = 0) -> AnalysisResult:
@@ -151,7 +151,7 @@ class LocalAnalyzer:
             self._lost = 0
         elif _is_keyboard_lost(evidence):
             self._lost += 1
-            if self._lost >= LOST_LOOKS:
+            if self._lost >= LOST_CHECKS:
                 return [*evidence, KEYBOARD_LOST]
         return evidence
 

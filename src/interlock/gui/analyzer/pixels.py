@@ -115,9 +115,9 @@ def _lines(pixels: Any, thin: Any) -> list[tuple[int, int, int, tuple[int, int, 
     return found
 
 
-def _has_sides(pixels: Any, place: tuple[int, int, int, int], colour: tuple[int, int, int]) -> bool:
+def _has_sides(pixels: Any, edges: tuple[int, int, int, int], colour: tuple[int, int, int]) -> bool:
     """Whether lines of the same colour join top and bottom on both sides."""
-    top, bottom, left, right = place
+    top, bottom, left, right = edges
     wanted = np.array(colour, dtype=np.int16)
     for low, high in ((max(left - CORNER, 0), left + CORNER - 2), (right - CORNER + 2, right + CORNER)):
         band = pixels[top + 4 : bottom - 3, low:high].astype(np.int16)

@@ -81,15 +81,15 @@ def unsaved_dialog(editor: EditorSession) -> InjectedFault:
 
 def wrong_file(editor: EditorSession) -> InjectedFault:
     """Click another file, as someone at the mouse would."""
-    places = _files(editor)
+    positions = _files(editor)
 
     def click() -> None:
         state = editor.controller.state()
         current = Path(state.file).name if state else ""
-        place = next((place for name, place in places.items() if name != current), None)
-        if place is None:
+        position = next((position for name, position in positions.items() if name != current), None)
+        if position is None:
             raise NotNow("there is no other file to open")
-        editor.keyboard.mouse_move_click(*place)
+        editor.keyboard.mouse_move_click(*position)
 
     return InjectedFault(click)
 

@@ -25,8 +25,8 @@ from .report import ChaosReport, FaultReport, VerdictLog, add_up
 
 log = structlog.get_logger("interlock.gui")
 
-LOOK_EVERY_S = 0.1
-MIN_LOOKS = 500
+CHECK_EVERY_S = 0.1
+MIN_CHECKS = 500
 """At undisturbed typing, in a run of 50 faults or more: fewer say little about false alarms."""
 
 DETECT_S, RECOVER_S = 45.0, 120.0
@@ -76,7 +76,7 @@ class ChaosRun:
         config = Gui(
             analyzer="local",
             save_screenshots=False,
-            interval_seconds=LOOK_EVERY_S,
+            interval_seconds=CHECK_EVERY_S,
             min_cooldown_seconds=0,
             max_retries=50,
         )
@@ -287,8 +287,8 @@ def run_chaos(
     unknown = [kind for kind in kinds or () if kind not in FAULTS]
     if unknown:
         raise BadInput(f"there is no fault {unknown[0]!r}", todo=f"Known: {', '.join(FAULTS)}")
-    with tempfile.TemporaryDirectory(prefix="interlock-chaos-", ignore_cleanup_errors=True) as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory(prefix="interlock-chaos-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
         workspace = folder / "workspace"
         workspace.mkdir()
         for name in (*FILES, "other.txt"):
@@ -298,6 +298,6 @@ def run_chaos(
         try:
             run = ChaosRun(editor, folder, seed, kinds=tuple(kinds or FAULTS), on_fault=on_fault)
             with interrupted(run.stop):
-                return run.run(faults, min(MIN_LOOKS, faults * MIN_LOOKS // 50))
+                return run.run(faults, min(MIN_CHECKS, faults * MIN_CHECKS // 50))
         finally:
             editor.close()

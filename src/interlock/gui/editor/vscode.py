@@ -182,12 +182,12 @@ class VSCodeController:
 
         So it is after a shortcut of the browser's own, pressed while its dialog was up: no key leads back.
         """
-        window, place = self.windows.active(), None
+        window, bounds = self.windows.active(), None
         state = parse_title(window.title) if window is not None else None
         if window is not None and state is not None and state.view == "" and state.file and self._text_is_in_front():
-            place = self.windows.place(window.id)
-        if place is not None:
-            self.keyboard.mouse_move_click(*place.centre)
+            bounds = self.windows.bounds(window.id)
+        if bounds is not None:
+            self.keyboard.mouse_move_click(*bounds.centre)
 
     def _text_is_in_front(self) -> bool:
         """Whether programs report that the text has keyboard focus and no dialog is open: a click hits nothing else."""
@@ -210,7 +210,7 @@ class VSCodeController:
         for dialog in dialogs:
             if dialog.is_window and dialog.buttons:
                 self._bring_forward(dialog.text)
-        return {button.name: button.place for dialog in dialogs for button in dialog.buttons if button.place}
+        return {button.name: button.bounds for dialog in dialogs for button in dialog.buttons if button.bounds}
 
     def _bring_forward(self, title: str) -> None:
         """A click hits what is on top."""
@@ -256,7 +256,7 @@ class VSCodeController:
             focused = self.accessibility.focused()
         except NoAccessibility:
             return False
-        return any(node.role in ("entry", "list item") and node.place is not None for node in focused)
+        return any(node.role in ("entry", "list item") and node.bounds is not None for node in focused)
 
     def _shows(self, state: TitleState, path: str) -> bool:
         return state.file == str(self.folder / path)

@@ -65,7 +65,7 @@ class ReplayEngine:
         self._typist = Typist(vscode_controller, self._safe_point, self._clock, lambda: self._abort_reason is not None)
         self._path: str | None = None
         self._last_progress: float | None = None
-        self._troubles: list[str] = []
+        self._problems: list[str] = []
         self._opened: set[str] = set()
 
     def load_session(self, source: str | Path | Mapping[str, object] | ReplaySession) -> ReplaySession:
@@ -103,7 +103,7 @@ class ReplayEngine:
             self.load_session(session)
         if self._session is None:
             raise InvalidState("no session is loaded", todo="Pass one to execute(), or call load_session first.")
-        self._abort_reason, self._troubles = None, []
+        self._abort_reason, self._problems = None, []
         started = self._clock.monotonic()
         store = self._new_store(self.vscode_controller.folder, self._session.session_id)
         plan, done, resumed = self._prepare(store, resume)
@@ -117,7 +117,7 @@ class ReplayEngine:
                 verification, repaired = self._verify(plan, verify), True
         seconds = self._clock.monotonic() - started
         return ReplayResult(
-            not reason, done, len(plan.chunks), seconds, reason, verification, tuple(self._troubles), repaired
+            not reason, done, len(plan.chunks), seconds, reason, verification, tuple(self._problems), repaired
         )
 
     def _prepare(self, store: SessionStore, resume: bool) -> tuple[ReplayPlan, int, bool]:
@@ -194,33 +194,33 @@ class ReplayEngine:
                     done += 1
                 return done
             except Disturbed:
-                trouble = "a recovery was using the keyboard"
+                problem = "a recovery was using the keyboard"
             except InterlockError as error:
-                trouble = str(error)
-            done = self._come_back(plan, done, store, trouble)
-        raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({trouble})")
+                problem = str(error)
+            done = self._come_back(plan, done, store, problem)
+        raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({problem})")
 
-    def _come_back(self, plan: ReplayPlan, done: int, store: SessionStore | None, trouble: str) -> int:
+    def _come_back(self, plan: ReplayPlan, done: int, store: SessionStore | None, problem: str) -> int:
         """After trouble: look at the screen, have it recovered, and go back to where the text is known."""
-        log.warning("the replay is disturbed", chunk=done, trouble=trouble)
-        self._troubles.append(f"chunk {done}: {trouble}")
-        self._run.record(GuiTroubleRecord(done, trouble))
+        log.warning("the replay is disturbed", chunk=done, problem=problem)
+        self._problems.append(f"chunk {done}: {problem}")
+        self._run.record(GuiTroubleRecord(done, problem))
         start = plan.restart(done)
         for attempt in range(MAX_TRIES):
-            self._look_until_clear(f"Problem: {trouble}")
+            self._look_until_clear(f"Problem: {problem}")
             try:
                 if attempt == PATIENT_TRIES:
-                    log.warning("the editor is being restarted", chunk=start, trouble=trouble)
+                    log.warning("the editor is being restarted", chunk=start, problem=problem)
                     self._typist.renew()
                 self._restore(plan, start)
             except (Disturbed, InterlockError) as error:
-                trouble = str(error) or trouble
-                log.warning("the editor has not come back yet", chunk=start, trouble=trouble)
+                problem = str(error) or problem
+                log.warning("the editor has not come back yet", chunk=start, problem=problem)
                 continue
             if store is not None:
                 store.rewind(start)
             return start
-        raise InvalidState(f"the editor has not come back ({trouble})")
+        raise InvalidState(f"the editor has not come back ({problem})")
 
     def _restore(self, plan: ReplayPlan, done: int) -> None:
         """Make every file that the session touches hold what it should by now, and the open one in the editor too."""

@@ -172,8 +172,8 @@ def _chunk(index: int, path: str, operation: int, before: str, begin: int, finis
         index=index,
         path=path,
         operation=operation,
-        start=place_of(before, begin),
-        end=place_of(before, finish),
+        start=cursor_position(before, begin),
+        end=cursor_position(before, finish),
         begin=begin,
         finish=finish,
         text=text,
@@ -182,7 +182,7 @@ def _chunk(index: int, path: str, operation: int, before: str, begin: int, finis
     )
 
 
-def place_of(text: str, offset: int) -> CursorPosition:
+def cursor_position(text: str, offset: int) -> CursorPosition:
     """Line and column of an offset."""
     line_start = text.rfind("\n", 0, offset) + 1
     before = text[line_start:offset]

@@ -179,12 +179,12 @@ class Typist:
                 self._put(chunk.end)
                 self.editor.delete_to_here()
 
-    def _put(self, place: CursorPosition) -> None:
+    def _put(self, position: CursorPosition) -> None:
         self.look_up()
-        if place.at_end and place.column > 1:
-            self.editor.go_to_end(place.line)
+        if position.at_end and position.column > 1:
+            self.editor.go_to_end(position.line)
         else:
-            self.editor.go_to(place.line, place.column)
+            self.editor.go_to(position.line, position.column)
 
     def _type(self, chunk: Chunk) -> None:
         self.typing = True

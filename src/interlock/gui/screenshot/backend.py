@@ -55,10 +55,10 @@ class XBackend(ScreenshotBackend):
 
     def capture_window(self, window_id: int | str) -> Screenshot:
         with WindowSystem.open(self._display) as windows:
-            place = windows.visible_place(int(str(window_id), 0))
-        if place is None:
+            bounds = windows.visible_bounds(int(str(window_id), 0))
+        if bounds is None:
             raise CaptureError(f"window {window_id} is not on the screen")
-        return self.capture({"left": place.left, "top": place.top, "width": place.width, "height": place.height})
+        return self.capture({"left": bounds.left, "top": bounds.top, "width": bounds.width, "height": bounds.height})
 
     def is_available(self) -> bool:
         try:

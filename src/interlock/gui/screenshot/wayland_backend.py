@@ -45,8 +45,8 @@ class WaylandBackend(ScreenshotBackend):
     def is_available(self) -> bool:
         if "WAYLAND_DISPLAY" not in os.environ:
             return False
-        ways: tuple[Tool, ...] = ("grim", "portal")
-        for tool in ways:
+        tools: tuple[Tool, ...] = ("grim", "portal")
+        for tool in tools:
             try:
                 if tool == "grim":
                     self._grim(())
@@ -90,8 +90,8 @@ def _sway_geometry(window_id: int | str) -> str:
     while waiting:
         node = waiting.pop()
         if str(node.get("id")) == str(window_id):
-            place = node["rect"]
-            return f"{place['x']},{place['y']} {place['width']}x{place['height']}"
+            rect = node["rect"]
+            return f"{rect['x']},{rect['y']} {rect['width']}x{rect['height']}"
         waiting += [*node.get("nodes", ()), *node.get("floating_nodes", ())]
     raise CaptureError(f"window {window_id} is not on the screen", where="wayland")
 

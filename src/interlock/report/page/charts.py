@@ -68,8 +68,8 @@ def strip(steps: int, marks: Sequence[tuple[int, str, str]]) -> Html:
     for step, kind, words in marks:
         # Findings are above the line, and what would have been done is below it: often both belong to one step.
         top = 13 if kind == "answer" else 1
-        place = {"class": kind, "x": f"{x(step) - 3:.1f}", "y": top, "width": 6, "height": 10, "rx": 2}
-        parts.append(el("rect", place, el("title", None, words)))
+        attributes = {"class": kind, "x": f"{x(step) - 3:.1f}", "y": top, "width": 6, "height": 10, "rx": 2}
+        parts.append(el("rect", attributes, el("title", None, words)))
     label = f"{steps} steps, {len(marks)} marks"
     frame = {"class": "strip", "viewBox": "-4 0 1008 24", "preserveAspectRatio": "none"}
     return el("svg", {**frame, "role": "img", "aria-label": label}, join(parts))
