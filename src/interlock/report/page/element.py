@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
@@ -18,13 +18,17 @@ class Html(str):
 VOID = frozenset(("meta", "img", "br", "hr"))
 
 
-def el(name: str, attributes: Mapping[str, object] | None = None, *children: object) -> Html:
-    """An element. Attributes that are None or False are left out; children that are not Html are escaped."""
+def el(tag: str, *children: object, **attributes: object) -> Html:
+    """An element: `div.tile` is a div of the class tile, `aria_label` the attribute aria-label.
+
+    Attributes that are None or False are left out; children that are not Html are escaped.
+    """
+    name, _, classes = tag.partition(".")
     parts = [f"<{name}"]
-    for key, value in (attributes or {}).items():
-        if value is None or value is False:
-            continue
-        parts.append(f" {key}" if value is True else f' {key}="{escape(_plain(value))}"')
+    for key, value in {"class": classes or None, **attributes}.items():
+        if value is not None and value is not False:
+            key = key.replace("_", "-")
+            parts.append(f" {key}" if value is True else f' {key}="{escape(_plain(value))}"')
     parts.append(">")
     if name not in VOID:
         parts += [_child(child) for child in children]
@@ -42,7 +46,7 @@ def prose(text: str) -> Html:
     parts = text.split("`")
     if len(parts) % 2 == 0:  # A lone backtick is a backtick.
         return join([text])
-    return join(el("code", None, part) if number % 2 else part for number, part in enumerate(parts))
+    return join(el("code", part) if number % 2 else part for number, part in enumerate(parts))
 
 
 def page(title: str, body: Html) -> str:
@@ -52,12 +56,12 @@ def page(title: str, body: Html) -> str:
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     head = join(
         (
-            el("meta", {"charset": "utf-8"}),
-            el("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
-            el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-            el("meta", {"name": "color-scheme", "content": "light dark"}),
-            el("meta", {"name": "referrer", "content": "no-referrer"}),
-            el("title", None, title),
+            el("meta", charset="utf-8"),
+            el("meta", http_equiv="Content-Security-Policy", content=policy),
+            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("meta", name="color-scheme", content="light dark"),
+            el("meta", name="referrer", content="no-referrer"),
+            el("title", title),
             Html(f"<style>{style}</style>"),
         )
     )

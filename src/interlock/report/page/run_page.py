@@ -25,17 +25,19 @@ from .sections import (
     ladder,
     proof,
     section,
+    table,
+    tiles,
 )
 
 
 def render_run(document: Document) -> str:
     """The whole page."""
     title = document.run.name or document.run.run_id
-    return page(f"{title}: Interlock report", el("main", None, *_parts(document)))
+    return page(f"{title}: Interlock report", el("main", *_parts(document)))
 
 
 def _parts(document: Document) -> list[Html]:
-    parts = [_head(document), _told(document)]
+    parts = [_head(document), el("section.told", *(el("p", each) for each in document.told), id="told")]
     if document.proof.claims or document.proof.tests or document.proof.contract:
         parts.append(section("Is it really done?", proof(document.proof), note=PROOF_NOTE, name="proof"))
     parts.append(_tiles(document))
@@ -61,7 +63,7 @@ def _parts(document: Document) -> list[Html]:
         parts.append(section("Control", control_table(document.controls, owned=owned)))
     if document.output.text:
         note = "its last lines; interlock logs shows all" if document.output.cut else ""
-        shown = el("div", {"class": "what"}, el("pre", None, document.output.text))
+        shown = el("div.what", el("pre", document.output.text))
         parts.append(section("Output", shown, note=note, name="output"))
     parts.append(_timeline(document))
     return [*parts, _foot(document)]
@@ -79,18 +81,11 @@ def _head(document: Document) -> Html:
     ]
     return el(
         "header",
-        None,
         brand("Interlock report"),
-        el("h1", None, run.name or run.run_id, el("span", {"class": f"status {document.status}"}, run.outcome)),
-        el("p", {"class": "task"}, spec.task) if spec.task else None,
-        el("dl", {"class": "facts"}, *(
-            el("div", None, el("dt", None, name), el("dd", None, value)) for name, value in facts if value
-        )),
-    )  # fmt: skip
-
-
-def _told(document: Document) -> Html:
-    return el("section", {"class": "told", "id": "told"}, *(el("p", None, each) for each in document.told))
+        el("h1", run.name or run.run_id, el(f"span.status {document.status}", run.outcome)),
+        el("p.task", spec.task) if spec.task else None,
+        el("dl.facts", *(el("div", el("dt", name), el("dd", value)) for name, value in facts if value)),
+    )
 
 
 def _tiles(document: Document) -> Html:
@@ -100,7 +95,7 @@ def _tiles(document: Document) -> Html:
     moments = document.timeline
     span = moments[-1].time - moments[0].time if moments else 0.0
     budget = f"of {dollars(run.max_cost_usd)}" if run.max_cost_usd else "no budget"
-    tiles = [
+    shown = [
         ("Steps", f"{run.steps:,}", f"{sums.calls:,} calls, {sums.failed:,} failed"),
         ("Issues", f"{sums.issues.total():,}", many(len(sums.issues), "type")),
         ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
@@ -108,14 +103,7 @@ def _tiles(document: Document) -> Html:
         ("Cost", known_cost(cost, run.unpriced_tokens), budget),
         ("Time", length(max(0.0, span)), clock(run.ended, "ended %H:%M") if run.ended else ""),
     ]
-    return el(
-        "section",
-        {"class": "tiles", "id": "tiles"},
-        *(
-            el("div", {"class": "tile"}, el("span", None, name), el("b", None, value), el("small", None, note))
-            for name, value, note in tiles
-        ),
-    )
+    return tiles(shown)
 
 
 def _charts(document: Document) -> Html:
@@ -124,8 +112,7 @@ def _charts(document: Document) -> Html:
     unpriced = document.run.unpriced_tokens
     no_cost = "Cost unknown: the model has no known price." if unpriced else "Nothing was spent."
     return el(
-        "div",
-        {"class": "charts"},
+        "div.charts",
         line_chart("Progress", steps, [("progress", series.progress)], show=lambda value: f"{value:.0%}", marks=marks,
                    top=1.0, empty="No measurable progress."),
         line_chart("Issues and interventions", steps,
@@ -143,63 +130,55 @@ def _incident(stored: StoredIncident) -> Html:
     advice = report.recommendations
     options = [
         el(
-            "li",
-            {"class": None if option.applicable else "unused"},
-            el("b", None, plain(option.name)),
+            "li" if option.applicable else "li.unused",
+            el("b", plain(option.name)),
             f": {option.description if option.applicable else option.reason}",
-            el("code", None, option.command) if option.applicable else None,
+            el("code", option.command) if option.applicable else None,
         )
         for option in stored.options
     ]
-    lists = [
-        (title, items)
-        for title, items in (
-            ("Contributing factors", report.contributing_factors),
-            ("Do now", advice.immediate),
-            ("Prevent", advice.preventive),
-            ("Configure", advice.configuration),
-        )
-        if items
-    ]
-    taken = f"Chosen: {plain(stored.option)}." if stored.option else "No option chosen yet."
+    lists = (
+        ("Contributing factors", report.contributing_factors),
+        ("Do now", advice.immediate),
+        ("Prevent", advice.preventive),
+        ("Configure", advice.configuration),
+    )
+    columns = (
+        el("div", el("h3", title), el("ul", *(el("li", item) for item in items))) for title, items in lists if items
+    )
+    chosen = f"Chosen: {plain(stored.option)}." if stored.option else "No option chosen yet."
     return el(
-        "section",
-        {"class": "incident", "id": "incident"},
-        el("h2", None, "Emergency stop", el("small", None, f"{stored.id}, severity {report.severity}")),
-        el("p", {"class": "lead"}, report.summary),
-        el("p", None, el("b", None, "Root cause: "), report.root_cause),
-        el("div", {"class": "columns"}, *(
-            el("div", None, el("h3", None, title), el("ul", None, *(el("li", None, item) for item in items)))
-            for title, items in lists
-        )),
-        el("h3", None, "Options ", el("small", None, taken)),
-        el("ul", {"class": "options"}, *options),
-    )  # fmt: skip
+        "section.incident",
+        el("h2", "Emergency stop", el("small", f"{stored.id}, severity {report.severity}")),
+        el("p.lead", report.summary),
+        el("p", el("b", "Root cause: "), report.root_cause),
+        el("div.columns", *columns),
+        el("h3", "Options ", el("small", chosen)),
+        el("ul.options", *options),
+        id="incident",
+    )
 
 
 def _verification(found: VerificationResult) -> Html:
     rows = [
         el(
             "tr",
-            None,
-            el("td", None, el("code", None, each.path)),
-            el("td", {"class": "success" if each.match_status == "match" else "failure"}, each.match_status),
-            el("td", None, f"{each.similarity:.2%}"),
-            el("td", None, each.reason or ("exact" if each.exact else "")),
+            el("td", el("code", each.path)),
+            el(f"td.{'success' if each.match_status == 'match' else 'failure'}", each.match_status),
+            el("td", f"{each.similarity:.2%}"),
+            el("td", each.reason or ("exact" if each.exact else "")),
         )
         for each in found.comparisons
-    ]  # fmt: skip
-    head = el("tr", None, *(el("th", None, word) for word in ("File", "Result", "Similarity", "")))
-    table = el("table", None, el("thead", None, head), el("tbody", None, *rows)) if rows else None
-    verdict = el("p", {"class": f"lead {'success' if found.success else 'failure'}"}, found.summary)
-    return join((verdict, el("div", {"class": "scroll"}, table)))
+    ]
+    verdict = el(f"p.lead {'success' if found.success else 'failure'}", found.summary)
+    return join((verdict, table(("File", "Result", "Similarity", ""), rows) if rows else el("div.scroll")))
 
 
 def _timeline(document: Document) -> Html:
     rows = [_line(moment) for moment in document.timeline if moment.level != "quiet"]
     left = document.left_out + len(document.timeline) - len(rows)
     note = many(len(rows), "line") + (f"; {left:,} internal records omitted" if left else "")
-    body = el("ol", {"class": "timeline"}, *rows) if rows else el("p", {"class": "empty"}, "Nothing has happened yet.")
+    body = el("ol.timeline", *rows) if rows else el("p.empty", "Nothing has happened yet.")
     return section("Timeline", body, note=note)
 
 
@@ -210,19 +189,18 @@ def _line(moment: TimelineMoment) -> Html:
     long = len(detail) > 160 or "\n" in detail
     said: object = None
     if detail and long:
-        said = el("details", None, el("summary", None, detail.splitlines()[0][:140]), el("pre", None, detail))
+        said = el("details", el("summary", detail.splitlines()[0][:140]), el("pre", detail))
     elif detail:
-        said = el("small", None, detail)
+        said = el("small", detail)
     return el(
-        "li",
-        {"class": f"{moment.level} {moment.kind}"},
-        el("span", {"class": "at"}, clock(moment.time)),
-        el("span", {"class": "step"}, f"{moment.step}" if moment.step is not None else ""),
-        el("span", {"class": "kind"}, moment.kind),
-        el("div", {"class": "what"}, el("span", None, moment.title), said),
+        f"li.{moment.level} {moment.kind}",
+        el("span.at", clock(moment.time)),
+        el("span.step", moment.step),
+        el("span.kind", moment.kind),
+        el("div.what", el("span", moment.title), said),
     )
 
 
 def _foot(document: Document) -> Html:
     made = clock(document.made_at, "%Y-%m-%d %H:%M")
-    return el("footer", None, f"Written by {document.made_by} on {made} from the run's journal. Secrets are redacted.")
+    return el("footer", f"Written by {document.made_by} on {made} from the run's journal. Secrets are redacted.")
