@@ -6,8 +6,9 @@ import math
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
-HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
+HubOption = Annotated[str | None, Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
 
 
 def new_app(help_text: str | None = None) -> typer.Typer:

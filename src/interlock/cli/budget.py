@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .app import new_app
 from .output import print_json, print_table, say, say_error, table_console
@@ -16,9 +16,7 @@ app = new_app()
 
 
 @app.command()
-def budget(
-    json: Annotated[bool, typer.Option("--json", help='{"budgets": [...]}')] = False,
-) -> None:
+def budget(json: Annotated[bool, Option("--json", help='{"budgets": [...]}')] = False) -> None:
     """Show each budget: what is used and reserved in its period, and the forecast.
 
     Example: interlock budget

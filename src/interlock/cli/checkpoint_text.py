@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import asdict
 from rich.table import Table
 from rich.text import Text
 
@@ -25,19 +26,6 @@ _SIGNS = {
     "attributes": ("m", "yellow"),
     "touched": ("t", "dim"),
 }
-
-
-def as_json(info: CheckpointInfo) -> dict[str, object]:
-    """Every field, also those that are empty."""
-    return {name: getattr(info, name) for name in info.__struct_fields__}
-
-
-def restored_as_json(done: Restored) -> dict[str, object]:
-    return {name: getattr(done, name) for name in done.__struct_fields__}
-
-
-def plan_as_json(plan: RestorePlan) -> dict[str, object]:
-    return {name: getattr(plan, name) for name in plan.__struct_fields__}
 
 
 def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None:
@@ -69,7 +57,7 @@ def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None
 
 def print_checkpoint(console: Console, info: CheckpointInfo) -> None:
     """One checkpoint in full."""
-    for name, value in as_json(info).items():
+    for name, value in asdict(info).items():
         if name == "time":
             value = moment(info.time)
         elif name == "bytes":

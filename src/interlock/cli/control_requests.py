@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from typing import Annotated, get_args
 
-import typer
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
+from typer import Argument, Option
 
 from ..control import Command, Request, RequestOutcome, State, Waiting, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
@@ -22,23 +22,17 @@ from .completion import offer_live_runs
 from .output import print_json, say, say_error
 
 RunArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="RUN", help="An id, a name, or a unique prefix.", autocompletion=offer_live_runs),
+    str | None, Argument(metavar="RUN", help="An id, a name, or a unique prefix.", autocompletion=offer_live_runs)
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="All live runs.")]
+AllOption = Annotated[bool, Option("--all", help="All live runs.")]
 WhereOption = Annotated[
-    list[str] | None,
-    typer.Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter."),
+    list[str] | None, Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter.")
 ]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the reply.")
-]
-ReasonOption = Annotated[str | None, typer.Option("--reason", help="The reason; it is recorded.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of them under `results`.")]
-VerboseOption = Annotated[
-    bool, typer.Option("-v", "--verbose", help="Include the run's id and the protocol's message.")
-]
-StepOption = Annotated[int | None, typer.Option("--step", min=0, help="The step; default: the pending one.")]
+TimeoutOption = Annotated[float, Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the reply.")]
+ReasonOption = Annotated[str | None, Option("--reason", help="The reason; it is recorded.")]
+JsonOption = Annotated[bool, Option("--json", help="The RESULT, or all of them under `results`.")]
+VerboseOption = Annotated[bool, Option("-v", "--verbose", help="Include the run's id and the protocol's message.")]
+StepOption = Annotated[int | None, Option("--step", min=0, help="The step; default: the pending one.")]
 
 TIMEOUT_S = 60.0
 ENDING_S = 15.0
@@ -141,13 +135,15 @@ class LocalRuns(Runs):
         return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
 
     def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> RequestOutcome:
+        from ..adapters.command import adopt_orphan
         from .steer_without_owner import STEERABLE, patience_for, processes_live, steer_without_owner
 
         run_id = request.target.run_id
         if not self.is_here(run_id):
             return _see_named(super().ask(request, timeout, notice), request.command, notice)
         folder = self.folder(run_id)
-        adopted = (folder.path / PARKED).exists() and _adopt(folder)
+        # A parked run without an owner gets one: it answers, and resumes with our environment.
+        adopted = (folder.path / PARKED).exists() and adopt_orphan(folder)
         patience = patience_for(folder) if request.command in STEERABLE and not adopted else None
         lived = patience is not None and processes_live(folder)
         answer = ask_owner(folder, request, timeout=timeout, notice=notice, patience=patience)
@@ -176,13 +172,6 @@ class LocalRuns(Runs):
         with JournalReader.open(self.folder(run_id)) as reader:
             last = reader.last("state")
         return call_that_waits(bytes(last.body) if last is not None else b"")
-
-
-def _adopt(folder: RunFolder) -> bool:
-    """Take over a parked run without an owner: it answers, and resumes with our environment."""
-    from ..adapters.command import adopt_orphan
-
-    return adopt_orphan(folder)
 
 
 def _see_named(answer: RequestOutcome, command: Command, notice: Notice) -> RequestOutcome:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput
 from .app import HubOption, new_app
@@ -19,13 +19,9 @@ top_app = new_app()
 def top(
     run: Annotated[
         str | None,
-        typer.Argument(
-            metavar="RUN", help="Open this run: an id, a name, or a unique prefix.", autocompletion=offer_runs
-        ),
+        Argument(metavar="RUN", help="Open this run: an id, a name, or a unique prefix.", autocompletion=offer_runs),
     ] = None,
-    hub: Annotated[
-        str | None, typer.Option("--hub", metavar="URL", help="Also runs on other machines: nats://host:port")
-    ] = None,
+    hub: Annotated[str | None, Option(metavar="URL", help="Also runs on other machines: nats://host:port")] = None,
 ) -> None:
     """Watch all runs, open one, and steer it with single keys.
 
@@ -54,13 +50,11 @@ web_app = new_app()
 @web_app.command()
 def web(
     port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65_535, help="The port; default: 7717 or a free one near it.")
+        int | None, Option(min=0, max=65_535, help="The port; default: 7717 or a free one near it.")
     ] = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    new_token: Annotated[
-        bool, typer.Option("--new-token", help="Create a new token; open pages are locked out.")
-    ] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Do not open a browser.")] = False,
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    new_token: Annotated[bool, Option("--new-token", help="Create a new token; open pages are locked out.")] = False,
     hub: HubOption = None,
 ) -> None:
     """Show all runs in a browser: live, with pause, resume, cancel, escalate, approvals, rollback, incidents.
@@ -70,7 +64,6 @@ def web(
     Example: interlock web --no-open --port 8000
     """
     import secrets
-    import sys
 
     from ..web import (
         EVERYWHERE,

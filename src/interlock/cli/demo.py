@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .app import new_app
 from .output import print_json
@@ -20,10 +20,10 @@ app = new_app()
 
 @app.command()
 def demo(
-    json: Annotated[bool, typer.Option("--json", help="The events, one JSON line each.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the run, to look at with top, web and report.")] = False,
-    slow: Annotated[bool, typer.Option("--slow", help="Twice as much time to read.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Without pauses for reading.")] = False,
+    json: Annotated[bool, Option("--json", help="The events, one JSON line each.")] = False,
+    keep: Annotated[bool, Option("--keep", help="Keep the run, to look at with top, web and report.")] = False,
+    slow: Annotated[bool, Option("--slow", help="Twice as much time to read.")] = False,
+    fast: Annotated[bool, Option("--fast", help="Without pauses for reading.")] = False,
 ) -> None:
     """Watch a scripted agent go wrong, and what Interlock does about it. Takes under a minute; leaves nothing behind.
 

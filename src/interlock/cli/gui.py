@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, MissingExtra
 from .app import finite, new_app
@@ -21,15 +22,11 @@ if TYPE_CHECKING:
 
 
 def doctor(
-    display: Annotated[
-        str | None,
-        typer.Option("--display", metavar=":N", help="Default: from the environment, or a new one."),
-    ] = None,
+    display: Annotated[str | None, Option(metavar=":N", help="Default: from the environment, or a new one.")] = None,
     profile: Annotated[
-        Path | None,
-        typer.Option("--profile", metavar="FOLDER", help="Only write the editor's settings to its user-data folder."),
+        Path | None, Option(metavar="FOLDER", help="Only write the editor's settings to its user-data folder.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"checks": [{"what", "state", "found", "todo"}]}')] = False,
+    json: Annotated[bool, Option("--json", help='{"checks": [{"what", "state", "found", "todo"}]}')] = False,
 ) -> None:
     """Check display, window manager, accessibility, title, capture and typing. Exit status 4 if something is broken.
 
@@ -47,16 +44,16 @@ def doctor(
 
 
 def verify(
-    session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
-    workspace: Annotated[Path, typer.Option("--workspace", help="The folder of the replay.")],
+    session: Annotated[Path, Argument(help="The session, a JSON file.")],
+    workspace: Annotated[Path, Option(help="The folder of the replay.")],
     strict: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--strict/--no-strict", help="Require equality apart from line endings; default: from the configuration."
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"success", "summary", "comparisons": [...]}')] = False,
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help='{"success", "summary", "comparisons": [...]}')] = False,
 ) -> None:
     """Compare a workspace with the expected result of a session: exit status 0 if it matches, 1 if it differs.
 
@@ -91,25 +88,20 @@ def verify(
 
 
 def watch(
-    display: Annotated[
-        str | None, typer.Option("--display", metavar=":N", help="The X display; default: the environment's.")
-    ] = None,
-    window: Annotated[str | None, typer.Option("--window", metavar="ID", help="Capture this window only.")] = None,
+    display: Annotated[str | None, Option(metavar=":N", help="The X display; default: the environment's.")] = None,
+    window: Annotated[str | None, Option(metavar="ID", help="Capture this window only.")] = None,
     interval: Annotated[
-        float | None,
-        typer.Option("--interval", min=0.05, callback=finite, metavar="SECONDS", help="Seconds between two checks."),
+        float | None, Option(min=0.05, callback=finite, metavar="SECONDS", help="Seconds between two checks.")
     ] = None,
-    looks: Annotated[
-        int | None, typer.Option("--looks", min=1, metavar="N", help="End after this many checks.")
-    ] = None,
-    observe: Annotated[bool, typer.Option("--observe", help="Watch, never act.")] = False,
+    looks: Annotated[int | None, Option(min=1, metavar="N", help="End after this many checks.")] = None,
+    observe: Annotated[bool, Option("--observe", help="Watch, never act.")] = False,
     editor: Annotated[
         bool | None,
-        typer.Option("--editor/--no-editor", help="Whether an editor must be in front; default: if there is one."),
+        Option("--editor/--no-editor", help="Whether an editor must be in front; default: if there is one."),
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "watch",
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One event per line.")] = False,
+    name: Annotated[str, Option(help="A name for lists and control commands.")] = "watch",
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help="One event per line.")] = False,
 ) -> None:
     """Check a display regularly and recover from problems, until Ctrl-C or cancel.
 
@@ -136,10 +128,10 @@ def watch(
 
 
 def analyze(
-    images: Annotated[list[Path], typer.Argument(help="Screenshots.", metavar="IMAGE...")],
-    expect: Annotated[str | None, typer.Option("--expect", help="The file that should be open.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"images": [{"image", "status", "confidence", ...}]}')] = False,
+    images: Annotated[list[Path], Argument(help="Screenshots.", metavar="IMAGE...")],
+    expect: Annotated[str | None, Option(help="The file that should be open.")] = None,
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help='{"images": [{"image", "status", "confidence", ...}]}')] = False,
 ) -> None:
     """Classify screenshots by their pixels: normal, dialog, wrong_file, error, terminal, unknown.
 
@@ -195,12 +187,12 @@ def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
 
 
 def chaos(
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed, the same faults.")] = 1,
-    faults: Annotated[int, typer.Option("--faults", min=0, metavar="N", help="Number of faults.")] = 10,
+    seed: Annotated[int, Option(metavar="N", help="The same seed, the same faults.")] = 1,
+    faults: Annotated[int, Option(min=0, metavar="N", help="Number of faults.")] = 10,
     kinds: Annotated[
-        list[str] | None, typer.Option("--kind", metavar="KIND", help="Only this kind; may be repeated.")
+        list[str] | None, Option("--kind", metavar="KIND", help="Only this kind; may be repeated.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One fault per line; the last line is the total.")] = False,
+    json: Annotated[bool, Option("--json", help="One fault per line; the last line is the total.")] = False,
 ) -> None:
     """Inject faults into a real editor during typing, and count which are detected and recovered.
 

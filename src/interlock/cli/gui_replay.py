@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from typer import Argument, Option
 
 from ..core import InterlockError
 from .output import print_json, say_error
@@ -20,24 +21,21 @@ if TYPE_CHECKING:
 
 
 def replay(
-    session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
-    workspace: Annotated[Path, typer.Option("--workspace", help="The folder to type into.")],
-    editor: Annotated[str | None, typer.Option("--editor", metavar="URL", help="A running code-server.")] = None,
+    session: Annotated[Path, Argument(help="The session, a JSON file.")],
+    workspace: Annotated[Path, Option(help="The folder to type into.")],
+    editor: Annotated[str | None, Option(metavar="URL", help="A running code-server.")] = None,
     start_editor: Annotated[
-        bool, typer.Option("--start-editor", help="Start a display and an editor for this replay.")
+        bool, Option("--start-editor", help="Start a display and an editor for this replay.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue where an interrupted replay stopped.")] = False,
-    verify: Annotated[bool, typer.Option("--verify/--no-verify", help="Compare the files at the end.")] = True,
-    repair: Annotated[bool, typer.Option("--repair", help="Type what differs again, and verify again.")] = False,
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="FOLDER", help="Keep a screenshot of every chunk and check.")
-    ] = None,
+    resume: Annotated[bool, Option("--resume", help="Continue where an interrupted replay stopped.")] = False,
+    verify: Annotated[bool, Option("--verify/--no-verify", help="Compare the files at the end.")] = True,
+    repair: Annotated[bool, Option("--repair", help="Type what differs again, and verify again.")] = False,
+    record: Annotated[Path | None, Option(metavar="FOLDER", help="Keep a screenshot of every chunk and check.")] = None,
     report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE", help="The HTML report; default: in the run's folder."),
+        Path | None, Option(metavar="FILE", help="The HTML report; default: in the run's folder.")
     ] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"run_id", "success", "verification", ...}')] = False,
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help='{"run_id", "success", "verification", ...}')] = False,
 ) -> None:
     """Replay a session in an editor; by default the one on this display.
 

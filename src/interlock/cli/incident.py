@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import Context, InvalidState
 from ..intervene import OptionName
@@ -22,8 +22,8 @@ app = new_app("Inspect an emergency stop and choose one of the four options.")
 
 @app.command()
 def show(
-    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
-    json: Annotated[bool, typer.Option("--json", help="Show everything that is stored.")] = False,
+    incident: Annotated[str, Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
+    json: Annotated[bool, Option("--json", help="Show everything that is stored.")] = False,
 ) -> None:
     """Show the report of an emergency stop and its four options.
 
@@ -41,11 +41,11 @@ def show(
 
 @app.command("continue")
 def continue_(
-    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
-    option: Annotated[OptionName, typer.Option("--option", help="The option.")],
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="With abort: what was cleaned up.")] = False,
+    incident: Annotated[str, Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
+    option: Annotated[OptionName, Option(help="The option.")],
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    summary: Annotated[Path | None, Option(help="Write a summary as JSON to this file.")] = None,
+    json: Annotated[bool, Option("--json", help="With abort: what was cleaned up.")] = False,
 ) -> None:
     """Continue after an emergency stop, in this terminal, as a new run; or clean up.
 
@@ -112,8 +112,8 @@ list_app = new_app()
 
 @list_app.command()
 def incidents(
-    every: Annotated[bool, typer.Option("--all", help="Include settled ones.")] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"incidents": [...]}')] = False,
+    every: Annotated[bool, Option("--all", help="Include settled ones.")] = False,
+    json: Annotated[bool, Option("--json", help='{"incidents": [...]}')] = False,
 ) -> None:
     """List the incidents that need a decision.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, printable
 from .app import new_app
@@ -35,13 +36,13 @@ def install(
     )
 
 
-Agent = Annotated[str, typer.Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
+Agent = Annotated[str, Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
 Project = Annotated[
-    Path | None, typer.Option("--project", help="Use this folder's settings instead of the user's.", metavar="FOLDER")
+    Path | None, Option("--project", help="Use this folder's settings instead of the user's.", metavar="FOLDER")
 ]
-Diff = Annotated[bool, typer.Option("--diff", help="Show every line that changes.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what was changed as JSON.")]
+Diff = Annotated[bool, Option("--diff", help="Show every line that changes.")]
+Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
+AsJson = Annotated[bool, Option("--json", help="Print what was changed as JSON.")]
 
 
 def carry_out(

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput
 from .app import new_app
@@ -26,13 +26,11 @@ POLL_S = 0.2
 
 @app.command()
 def logs(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow until the run ends.")] = False,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Only since then: 10m, 14:30, 2026-11-17T14:30.")
-    ] = None,
-    step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="Only during this step.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='One line per piece: {"time", "stream", "text"}.')] = False,
+    run: Annotated[str, Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    follow: Annotated[bool, Option("--follow", "-f", help="Follow until the run ends.")] = False,
+    since: Annotated[str | None, Option(metavar="TIME", help="Only since then: 10m, 14:30, 2026-11-17T14:30.")] = None,
+    step: Annotated[int | None, Option(metavar="N", min=0, help="Only during this step.")] = None,
+    json: Annotated[bool, Option("--json", help='One line per piece: {"time", "stream", "text"}.')] = False,
 ) -> None:
     """Show what a run's command printed: stdout and stderr, or what it drew on its terminal.
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import typer
+from typer import Option
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup
 
@@ -106,27 +107,9 @@ LISTS = {"checkpoint list": "checkpoints", "incident list": "incidents"}
 
 
 CHANGING = frozenset(
-    (
-        "approve",
-        "cancel",
-        "checkpoint",
-        "config",
-        "escalate",
-        "hub",
-        "inbox",
-        "incident",
-        "install",
-        "mute",
-        "notify",
-        "pause",
-        "prune",
-        "reject",
-        "resume",
-        "rollback",
-        "undo",
-        "uninstall",
-    )
-)
+    ("approve", "cancel", "checkpoint", "config", "escalate", "hub", "inbox", "incident", "install", "mute", "notify",
+     "pause", "prune", "reject", "resume", "rollback", "undo", "uninstall")
+)  # fmt: skip
 """Commands that finish their work even if their output is not read (| head)."""
 
 
@@ -193,10 +176,10 @@ app = typer.Typer(
 @app.callback()
 def interlock(
     ctx: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Show the version."),
-    log_json: bool = typer.Option(False, "--log-json", help="Log as JSON lines."),
-    log_level: str | None = typer.Option(None, "--log-level", metavar="LEVEL", help="debug, info, warning or error."),
-    log_file: str | None = typer.Option(None, "--log-file", metavar="FILE", help="Log there instead of to stderr."),
+    version: bool = Option(False, "--version", help="Show the version."),
+    log_json: bool = Option(False, "--log-json", help="Log as JSON lines."),
+    log_level: str | None = Option(None, "--log-level", metavar="LEVEL", help="debug, info, warning or error."),
+    log_file: str | None = Option(None, "--log-file", metavar="FILE", help="Log there instead of to stderr."),
 ) -> None:
     """Keep autonomous agents and unattended sessions on track.
 
@@ -258,6 +241,3 @@ def leave_question(abort: typer.Abort) -> int:
     else:
         say_error("nothing was changed")
     return INTERRUPTED if isinstance(abort.__context__, KeyboardInterrupt) else 1
-
-
-__all__ = ["UsageError", "leave_question", "say_usage_error"]

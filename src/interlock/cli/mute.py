@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput, InterlockError, from_json
 from .app import new_app
@@ -22,12 +22,10 @@ ISSUE_ID = re.compile(r"[^:]+:\d+:[0-9a-f]{8}")
 
 @app.command()
 def mute(
-    finding: Annotated[
-        str | None, typer.Argument(help="An issue's id, its `key` in the details, or an issue type.")
-    ] = None,
-    run: Annotated[str | None, typer.Option("--run", help="The run that the issue's id is from; default: any.")] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Unmute it.")] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"project", "muted": [...]}')] = False,
+    finding: Annotated[str | None, Argument(help="An issue's id, its `key` in the details, or an issue type.")] = None,
+    run: Annotated[str | None, Option(help="The run that the issue's id is from; default: any.")] = None,
+    remove: Annotated[bool, Option("--remove", help="Unmute it.")] = False,
+    json: Annotated[bool, Option("--json", help='{"project", "muted": [...]}')] = False,
 ) -> None:
     """Mark a finding as a false alarm for the project in this folder. Without a finding, list what is muted.
 

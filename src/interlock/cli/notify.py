@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput
 from .app import new_app
@@ -18,11 +18,9 @@ PATIENCE_S = 20.0
 
 @app.command()
 def notify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[CHANNEL]...", help="Only these channels.")] = None,
-    test: Annotated[
-        bool, typer.Option("--test", help="Send a test message through each and report the result.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"channels": [{"name", "kind", "ok", "message"}]}')] = False,
+    names: Annotated[list[str] | None, Argument(metavar="[CHANNEL]...", help="Only these channels.")] = None,
+    test: Annotated[bool, Option("--test", help="Send a test message through each and report the result.")] = False,
+    json: Annotated[bool, Option("--json", help='{"channels": [{"name", "kind", "ok", "message"}]}')] = False,
 ) -> None:
     """List the configured alert channels (notifications.channels), and test them.
 

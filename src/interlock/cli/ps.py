@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .app import new_app
 from .output import many, print_json, rendered, say_error, table_console
@@ -24,10 +24,10 @@ POLL_S = 0.5
 
 @app.command()
 def ps(
-    every: Annotated[bool, typer.Option("--all", "-a", help="Include ended runs.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Refresh until interrupted.")] = False,
-    hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on all machines: nats://...")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"runs": [...]}; with --watch one per line.')] = False,
+    every: Annotated[bool, Option("--all", "-a", help="Include ended runs.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Refresh until interrupted.")] = False,
+    hub: Annotated[str | None, Option(metavar="URL", help="Runs on all machines: nats://...")] = None,
+    json: Annotated[bool, Option("--json", help='{"runs": [...]}; with --watch one per line.')] = False,
 ) -> None:
     """List the live runs.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, Review, from_json
 from .app import new_app
@@ -47,16 +48,15 @@ class ReviewOutput(msgspec.Struct, frozen=True):
 @app.command(context_settings={"ignore_unknown_options": True})
 def review(
     command: Annotated[
-        list[str],
-        typer.Argument(help="A command, preferably in quotes or after --; - reads JSON lines from standard input."),
+        list[str], Argument(help="A command, preferably in quotes or after --; - reads JSON lines from standard input.")
     ],
-    json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    json: Annotated[bool, Option("--json", help="One JSON document.")] = False,
     cwd: Annotated[
-        str | None, typer.Option(help="Where it would run; default: the workspace, or the current folder.")
+        str | None, Option(help="Where it would run; default: the workspace, or the current folder.")
     ] = None,
-    workspace: Annotated[str | None, typer.Option(help="The workspace.")] = None,
-    rules: Annotated[str | None, typer.Option(help="Your own rules: a YAML file or a folder.")] = None,
-    config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
+    workspace: Annotated[str | None, Option(help="The workspace.")] = None,
+    rules: Annotated[str | None, Option(help="Your own rules: a YAML file or a folder.")] = None,
+    config: Annotated[str | None, Option(help="A configuration file.")] = None,
 ) -> None:
     """Show the verdict on a shell command, and why.
 

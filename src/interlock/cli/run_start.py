@@ -96,12 +96,7 @@ def start_run(options: RunOptions) -> NoReturn:
     if options.steps == "stdout" and not settings.store.output_bytes:
         raise BadInput("--steps stdout reads the kept output", where="store.output_bytes: 0", todo="Set it above 0.")
     launch = Launch(
-        spec=spec,
-        config=settings,
-        context=context,
-        store=root,
-        needs_approval=options.attended,
-        steps=options.steps,
+        spec=spec, config=settings, context=context, store=root, needs_approval=options.attended, steps=options.steps
     )
     launch_and_exit(launch, options.summary, proxy=options.proxy)
 

@@ -62,11 +62,6 @@ def open_hub(url: str) -> HubClient:
     return HubClient(replace(load().hub, url=url))
 
 
-def shown_status(run: RunSummary) -> str:
-    """How the run is, or why it ended; a live one without an owner is `lost`: it is not supervised."""
-    return run.outcome
-
-
 def shown_run(run: RunSummary) -> dict[str, object]:
     """A run for machines, in the words that people see."""
     return {**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome}

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, usable_cores
 from .app import new_app
 from .output import json_text, say_error
 
 if TYPE_CHECKING:
-    from ..adapters.traces import ParallelScanner, Scanned, TraceScanner
+    from ..adapters.traces import ParallelScanner, TraceScanner
     from ..config import Config
     from ..report.page import ScanPage
     from ..runtime import Plugins
@@ -34,16 +35,12 @@ MOST_ERRORS = 3
 
 @app.command()
 def scan(
-    files: Annotated[list[str], typer.Argument(help="Trace files (.jsonl, also gzip); - is standard input.")],
-    json: Annotated[bool, typer.Option("--json", help="One JSON line per trace.")] = False,
-    config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
-    sensitivity: Annotated[str | None, typer.Option(help="low, medium or high.")] = None,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Write all findings to an HTML page.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, metavar="N", help="Parallel processes; default: one per core.")
-    ] = None,
+    files: Annotated[list[str], Argument(help="Trace files (.jsonl, also gzip); - is standard input.")],
+    json: Annotated[bool, Option("--json", help="One JSON line per trace.")] = False,
+    config: Annotated[str | None, Option(help="A configuration file.")] = None,
+    sensitivity: Annotated[str | None, Option(help="low, medium or high.")] = None,
+    html: Annotated[str | None, Option(metavar="FILE", help="Write all findings to an HTML page.")] = None,
+    jobs: Annotated[int | None, Option(min=1, metavar="N", help="Parallel processes; default: one per core.")] = None,
 ) -> None:
     """Find where recorded traces went wrong, and how Interlock would have responded.
 
@@ -52,7 +49,8 @@ def scan(
 
     Example: interlock scan traces/*.jsonl.gz
     """
-    _collect_seldom()
+    # Modules stay, steps come and go without cycles: collecting every 700 objects costs a tenth of a scan.
+    gc.set_threshold(100_000, 20, 100)
     from ..adapters.traces import LineError
     from ..runtime import Plugins, read_mutes
 
@@ -84,7 +82,7 @@ def scan(
             found += result.went_wrong
             unsaid += bool(result.ending)
             if progress is None:
-                _print_line(result)
+                sys.stdout.write(json_text(result) + "\n")
             else:
                 print_scanned(result, progress)
                 progress.advance(name, scanner.steps)
@@ -137,13 +135,3 @@ def _new_page(html: str | None) -> ScanPage | None:
     if not Path(html).parent.is_dir() or Path(html).is_dir():
         raise BadInput(f"{html} cannot be written", todo="Choose a file in an existing folder.")
     return ScanPage()
-
-
-def _collect_seldom() -> None:
-    """Modules stay, steps come and go without cycles: to look for garbage every 700 objects costs a tenth of a scan."""
-    gc.set_threshold(100_000, 20, 100)
-
-
-def _print_line(result: Scanned) -> None:
-
-    sys.stdout.write(json_text(result) + "\n")

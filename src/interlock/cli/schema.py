@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Union
 
 import msgspec
-import typer
+from typer import Argument
 
 from ..core import BadInput
 from .app import new_app
@@ -15,9 +15,7 @@ app = new_app()
 
 
 @app.command()
-def schema(
-    name: Annotated[str | None, typer.Argument(help="One schema; default: all, by name.")] = None,
-) -> None:
+def schema(name: Annotated[str | None, Argument(help="One schema; default: all, by name.")] = None) -> None:
     """Print JSON Schema (2020-12) of the journal's records, by kind, and of their parts.
 
     Example: interlock schema step

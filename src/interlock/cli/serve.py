@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from ..core import InterlockError
 from .app import new_app
@@ -20,26 +20,20 @@ app = new_app()
 
 @app.command()
 def serve(
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file for every run.")] = None,
+    config: Annotated[Path | None, Option(help="A configuration file for every run.")] = None,
     http: Annotated[
-        int | None,
-        typer.Option("--http", help="Also listen on this loopback port (0: any), with a token.", metavar="PORT", min=0),
+        int | None, Option(help="Also listen on this loopback port (0: any), with a token.", metavar="PORT", min=0)
     ] = None,
     metrics_port: Annotated[
-        int | None,
-        typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics on this port; 0: any."),
+        int | None, Option(metavar="N", min=0, max=65535, help="Serve /metrics on this port; 0: any.")
     ] = None,
     hub: Annotated[
-        str | None,
-        typer.Option(
-            "--hub", metavar="URL", help="Publish runs on this hub, and answer requests to runs that have ended."
-        ),
+        str | None, Option(metavar="URL", help="Publish runs on this hub, and answer requests to runs that have ended.")
     ] = None,
     install_service: Annotated[
-        bool,
-        typer.Option("--install-service", help="Install a systemd user service that starts now and after a reboot."),
+        bool, Option("--install-service", help="Install a systemd user service that starts now and after a reboot.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print where it listens as JSON.")] = False,
 ) -> None:
     """Supervise every agent whose hooks are installed, each session as its own run, until Ctrl-C.
 
@@ -52,10 +46,8 @@ def serve(
             say(words)
         return
     import gc
-    import os
     import secrets
     import signal
-    import sys
 
     from ..adapters.command import WarmStart, adopt_orphans
     from ..adapters.hooks import HookHttpServer, ResidentSupervisor
@@ -119,15 +111,9 @@ def serve(
         sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
         sys.stdout.flush()
     signal.sigwait(wanted)
-    if server is not None:
-        server.close()
-    resident.close()
-    if warm is not None:
-        warm.close()
-    if absent is not None:
-        absent.close()
-    if metrics is not None:
-        metrics.close()
+    for part in (server, resident, warm, absent, metrics):
+        if part is not None:
+            part.close()
     path.unlink(missing_ok=True)
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Set
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import ENDED, BadInput, Record
 from .app import new_app
@@ -24,17 +24,13 @@ AT_ONCE = 20_000
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
-    kinds: Annotated[
-        list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")
-    ] = None,
-    after: Annotated[int, typer.Option("--after", min=0, help="Only records after this number.")] = 0,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most this many records.")] = None,
+    run: Annotated[str, Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    kinds: Annotated[list[str] | None, Option("--kind", help="Only records of this kind; may be repeated.")] = None,
+    after: Annotated[int, Option(min=0, help="Only records after this number.")] = 0,
+    limit: Annotated[int | None, Option(min=1, help="At most this many records.")] = None,
     json: Annotated[
         bool,
-        typer.Option(
-            "--json", help='{"run": {...}, "spec": {...}, "episodes": [...], "records": [...], "journal": {...}}'
-        ),
+        Option("--json", help='{"run": {...}, "spec": {...}, "episodes": [...], "records": [...], "journal": {...}}'),
     ] = False,
 ) -> None:
     """Show one run: its task, its state, and everything that happened.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from ..control import Command
 from .app import new_app
@@ -59,7 +60,7 @@ def _parameters(of: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 
 def _pause_now(
-    now: Annotated[bool, typer.Option("--now", help="Stop at once, even in the middle of a step.")] = False,
+    now: Annotated[bool, Option("--now", help="Stop at once, even in the middle of a step.")] = False,
 ) -> Payload:
     return lambda runs, run_id: {"now": True} if now else {}
 
@@ -124,9 +125,9 @@ reject = answer_to_step(
 
 
 def _to_model(
-    model: Annotated[str, typer.Option("--model", help="The stronger model.")],
+    model: Annotated[str, Option(help="The stronger model.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Switch even if it is unknown whether the model is stronger.")
+        bool, Option("--force", help="Switch even if it is unknown whether the model is stronger.")
     ] = False,
     reason: ReasonOption = None,
 ) -> Payload:

@@ -42,8 +42,5 @@ def outlive_reader() -> None:
         return  # Something else stands in for it.
     sys.stdout.flush()
     sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=sys.stdout.encoding,
-        errors=sys.stdout.errors,
-        line_buffering=raw.isatty(),
+        io.BufferedWriter(raw), encoding=sys.stdout.encoding, errors=sys.stdout.errors, line_buffering=raw.isatty()
     )

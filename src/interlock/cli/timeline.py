@@ -12,13 +12,12 @@ from ..journal import RunSummary
 from ..report import Level, Problem, TimelineMoment, tried_line
 from .console import Console
 from .output import many, spent
-from .runs import moment, shown_status, style_of
+from .runs import moment, style_of
 
 
 def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
     """Print a run's description and its numbers."""
-    status = shown_status(run)
-    console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (status, style_of(status))))
+    console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (run.outcome, style_of(run.outcome))))
     if run.task:
         console.print(Text(f"  {' '.join(run.task.split())}", style="italic"))
     facts = [

@@ -7,6 +7,7 @@ from .analyzer import LocalAnalyzer as LocalAnalyzer
 from .analyzer import ReplayStatus as ReplayStatus
 from .analyzer.auto import PictureJudge as PictureJudge
 from .analyzer.auto import read_picture as read_picture
+from .doctor import GuiCheck as GuiCheck
 from .doctor import examine as examine
 from .input import InputBackend as InputBackend
 from .orchestrator import InterventionConfig as InterventionConfig

@@ -223,10 +223,7 @@ def apply_controls(known: dict[str, ControlCommand], records: Iterable[Record], 
         control = known.get(request_id)
         if control is None:
             control = known[request_id] = ControlCommand(
-                request_id=request_id,
-                command=message.command or "",
-                requested_at=record.time,
-                seq=record.seq,
+                request_id=request_id, command=message.command or "", requested_at=record.time, seq=record.seq
             )
         if isinstance(message, Request):
             control.actor, control.reason = message.actor or "", message.reason or ""

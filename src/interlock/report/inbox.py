@@ -200,11 +200,7 @@ class RemoteStates(Protocol):
 
 
 def read_inbox(
-    store: Store,
-    hub: RemoteStates | None = None,
-    runs: Iterable[RunSummary] | None = None,
-    *,
-    now: float | None = None,
+    store: Store, hub: RemoteStates | None = None, runs: Iterable[RunSummary] | None = None, *, now: float | None = None
 ) -> list[InboxItem]:
     """Everything that needs a person, on this machine and on those that a hub knows, newest first.
 

@@ -127,12 +127,7 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "warning", title, body.reason)
         case records.ContractRecord():
             lines = contract_lines(body.contract, 64)
-            return RecordText(
-                "state",
-                "info",
-                f"contract of {len(lines)} lines",
-                cut("\n".join(lines), DETAIL),
-            )
+            return RecordText("state", "info", f"contract of {len(lines)} lines", cut("\n".join(lines), DETAIL))
         case records.BreachRecord():
             return RecordText(
                 "checkpoint", "warning", one_line(f"against the contract: {body.words}"), body.clause, body.step

@@ -66,12 +66,7 @@ def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
     colour the result. Of a run that has ended nothing more will be known."""
     rows = []
     for rung in strongest_first(rungs):
-        dots = [
-            *["worked"] * rung.worked,
-            *["failed"] * rung.failed,
-            *["open"] * rung.open,
-            *["held"] * rung.held_back,
-        ]
+        dots = [*["worked"] * rung.worked, *["failed"] * rung.failed, *["open"] * rung.open, *["held"] * rung.held_back]
         shown = join(el(f"i.dot {kind}", title=kind) for kind in dots[:DOTS])
         more = el("span.more", f"+{len(dots) - DOTS:,}") if len(dots) > DOTS else None
         said = f"{rung.made:,}×" if rung.made else "not needed"
@@ -130,13 +125,7 @@ def _badge(severity: str) -> Html:
     return el(f"span.badge {severity}", severity)
 
 
-DOT_OF = {
-    "worked": "worked",
-    "did not work": "failed",
-    "postponed": "held",
-    "held back": "held",
-    "not applied": "held",
-}
+DOT_OF = {"worked": "worked", "did not work": "failed", "postponed": "held", "held back": "held", "not applied": "held"}
 
 
 def chains(found: Iterable[Chain]) -> Html:
