@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App
@@ -38,7 +39,9 @@ class Top(App[None]):
     def __init__(self, source: RunSource, *, run_id: str | None = None, clock: Clock | None = None) -> None:
         super().__init__()
         self.source, self.clock = source, clock or SystemClock()
-        self.steering = ControlRequests(source, timeout=source.timeout, changed=self._told, now=self.clock.time)
+        self.steering = ControlRequests(
+            source, timeout=source.timeout, changed=partial(self.call_later, self._show_sent), now=self.clock.time
+        )
         self._first = run_id
         # Over a slow line, and for people who cannot bear it, nothing moves by itself.
         self.animation_level = "none"
@@ -67,12 +70,9 @@ class Top(App[None]):
         """Models that the run could be escalated to, the next stronger one first."""
         # Read when it is asked for: the list of models takes longer than the first page.
         models = Models.from_config(self.source.config)
-        if model is None or not models.known(model):
-            names = [name for name in models.infos if name not in models.gone]
-        else:
-            names = [
-                name for name in models.infos if models.compare(name, model) == "stronger" and name not in models.gone
-            ]
+        names = [name for name in models.infos if name not in models.gone]
+        if model is not None and models.known(model):
+            names = [name for name in names if models.compare(name, model) == "stronger"]
         return tuple(sorted(names, key=lambda name: models.strength(name) or 0))
 
     def complain(self, words: str) -> None:
@@ -94,10 +94,6 @@ class Top(App[None]):
     def _note_crash(self, crash: threading.ExceptHookArgs) -> None:
         name = crash.thread.name if crash.thread is not None else "a thread"
         self.call_later(self.complain, f"{name} failed: {crash.exc_type.__name__}: {crash.exc_value}")
-
-    def _told(self, sent: SentRequest) -> None:
-        """In whatever thread: a request was sent, or answered."""
-        self.call_later(self._show_sent, sent)
 
     def _show_sent(self, sent: SentRequest) -> None:
         for screen in self.screen_stack:

@@ -54,11 +54,9 @@ class CheckpointKeys(Steered):
         if info is None or run is None:
             return
         self.top.notify(f"Checking what a rollback to {info.id} would change …", markup=False, timeout=2)
-        run_in_background(
-            "interlock-preview",
-            lambda: preview(self.top.source, run.run_id, info.id),
-            lambda plan: self.top.call_later(self._confirm, info, plan),
-            lambda error: self.top.call_later(self.top.complain, str(error)),
+        source = self.top.source
+        self.in_background(
+            "interlock-preview", lambda: preview(source, run.run_id, info.id), partial(self._confirm, info)
         )
 
     def _page_patch(self, title: str, a: str, b: str | None) -> None:
@@ -92,12 +90,8 @@ class CheckpointKeys(Steered):
         if live:
             self.top.send("rollback", run, {"to": info.id})
             return
-        run_in_background(
-            "interlock-rollback",
-            lambda: go_back(self.top.source, run.run_id, info.id),
-            lambda words: self.top.call_later(partial(self.top.notify, words, markup=False, timeout=10)),
-            lambda error: self.top.call_later(self.top.complain, str(error)),
-        )
+        source, said = self.top.source, partial(self.top.notify, markup=False, timeout=10)
+        self.in_background("interlock-rollback", lambda: go_back(source, run.run_id, info.id), said)
 
 
 @contextmanager

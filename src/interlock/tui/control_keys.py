@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -20,6 +21,8 @@ from .run_rows import short_model
 if TYPE_CHECKING:
     from .app import Top
 
+
+T = TypeVar("T")
 
 REASON = Field("reason", "Reason (recorded)", "optional")
 
@@ -133,11 +136,16 @@ class Steered(Screen[None]):
                 lambda answers: self._order(command, run, answers, **call_of(waiting)),
             )
 
+        self.in_background("interlock-waiting", look, ask)
+
+    def in_background(self, name: str, work: Callable[[], T], done: Callable[[T], object]) -> None:
+        """Do slow work in a thread, then call `done` in the page's own; an error is shown."""
+        top = self.top
         run_in_background(
-            "interlock-waiting",
-            look,
-            lambda waiting: self.top.call_later(ask, waiting),
-            lambda error: self.top.call_later(self.top.complain, str(error)),
+            name,
+            work,
+            lambda made: top.call_later(done, made),
+            lambda error: top.call_later(top.complain, str(error)),
         )
 
     def _order(self, command: Command, run: RunRow, answers: FieldValues | None, **more: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from rich.segment import Segment
 from textual import events
@@ -56,12 +57,11 @@ class Drawing(Widget):
 class Tabs(Drawing):
     """One row; a click or its number picks a list."""
 
+    @dataclass
     class Picked(Message):
         """A list was picked."""
 
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
+        number: int
 
     def __init__(self, names: Sequence[str], counts: Callable[[], Sequence[str]], *, id: str | None = None) -> None:
         super().__init__(self._row, id=id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
@@ -59,19 +60,19 @@ class FleetPage(Steered):
         Binding("q", "app.quit", "Quit"),
     ]
 
+    @dataclass
     class Looked(Message):
         """The runs, as they are now; `needs` is how much in the inbox needs a person."""
 
-        def __init__(self, rows: list[RunRow], problem: str | None, needs: int) -> None:
-            super().__init__()
-            self.rows, self.problem, self.needs = rows, problem, needs
+        rows: list[RunRow]
+        problem: str | None
+        needs: int
 
+    @dataclass
     class Failed(Message):
         """Cannot read the runs."""
 
-        def __init__(self, error: InterlockError) -> None:
-            super().__init__()
-            self.error = error
+        error: InterlockError
 
     def __init__(self, source: RunSource) -> None:
         super().__init__()

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
@@ -85,37 +86,24 @@ def spread(left: Line, right: Line, width: int) -> Line:
     return (*kept, (" " * (width - line_width(right) - used), ""), *right)
 
 
-DARK = Theme(
-    name="interlock-dark",
-    primary="#5fafff",
-    secondary="#8a9bb8",
-    accent="#ffb454",
-    warning="#ffb454",
-    error="#ff6b6b",
-    success="#7bd88f",
-    foreground="#d8dee9",
-    background="#11151c",
-    surface="#161b24",
-    panel="#1f2632",
-    dark=True,
-    variables={"footer-key-foreground": "#5fafff", "block-cursor-text-style": "none"},
-)
+def _theme(
+    name: str, *, dark: bool, primary: str, secondary: str, accent: str, error: str, success: str, **grounds: Any
+) -> Theme:
+    variables = {"footer-key-foreground": primary, "block-cursor-text-style": "none"}
+    return Theme(
+        name=name, dark=dark, primary=primary, secondary=secondary, accent=accent, warning=accent, error=error,
+        success=success, variables=variables, **grounds,
+    )  # fmt: skip
 
-LIGHT = Theme(
-    name="interlock-light",
-    primary="#0b62c4",
-    secondary="#4c5b73",
-    accent="#9a5b00",
-    warning="#9a5b00",
-    error="#b3261e",
-    success="#1b7f3b",
-    foreground="#1c2430",
-    background="#fbfbf9",
-    surface="#f3f3ef",
-    panel="#e6e7e3",
-    dark=False,
-    variables={"footer-key-foreground": "#0b62c4", "block-cursor-text-style": "none"},
-)
+
+DARK = _theme(
+    "interlock-dark", dark=True, primary="#5fafff", secondary="#8a9bb8", accent="#ffb454", error="#ff6b6b",
+    success="#7bd88f", foreground="#d8dee9", background="#11151c", surface="#161b24", panel="#1f2632",
+)  # fmt: skip
+LIGHT = _theme(
+    "interlock-light", dark=False, primary="#0b62c4", secondary="#4c5b73", accent="#9a5b00", error="#b3261e",
+    success="#1b7f3b", foreground="#1c2430", background="#fbfbf9", surface="#f3f3ef", panel="#e6e7e3",
+)  # fmt: skip
 
 _DARK = {
     "good": "#7bd88f", "warn": "#ffb454", "bad": "#ff6b6b", "dim": "#7d8799", "strong": "#ffffff", "link": "#5fafff",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -46,30 +47,21 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     cursor: reactive[int] = reactive(0, init=False)
 
+    @dataclass
     class Chosen(Message):
         """Enter, or a second click, on an item."""
 
-        def __init__(self, row_list: RowList[Any], item: object) -> None:
-            super().__init__()
-            self.row_list, self.item = row_list, item
-
-        @property
-        def control(self) -> RowList[Any]:
-            return self.row_list
+        item: object
 
     class Moved(Chosen):
         """The cursor is on another item."""
 
+    @dataclass
     class Edge(Message):
         """The cursor went to the first or the last row that is here; there may be more beyond."""
 
-        def __init__(self, row_list: RowList[Any], direction: int, *, far: bool) -> None:
-            super().__init__()
-            self.row_list, self.direction, self.far = row_list, direction, far
-
-        @property
-        def control(self) -> RowList[Any]:
-            return self.row_list
+        direction: int
+        far: bool
 
     def __init__(
         self,
@@ -164,7 +156,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self._see(now)
         self.refresh()
         if self.item is not None:
-            self.post_message(self.Moved(self, self.item))
+            self.post_message(self.Moved(self.item))
 
     def action_move(self, by: int) -> None:
         self._step(by)
@@ -174,15 +166,15 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     def action_first(self) -> None:
         self._go(0)
-        self.post_message(self.Edge(self, -1, far=True))
+        self.post_message(self.Edge(-1, far=True))
 
     def action_last(self) -> None:
         self._go(len(self.items) - 1)
-        self.post_message(self.Edge(self, 1, far=True))
+        self.post_message(self.Edge(1, far=True))
 
     def action_choose(self) -> None:
         if self.item is not None:
-            self.post_message(self.Chosen(self, self.item))
+            self.post_message(self.Chosen(self.item))
 
     def on_click(self, event: events.Click) -> None:
         index = self.scroll_offset.y + event.y - self._head
@@ -208,7 +200,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         wanted = self.cursor + by
         self._go(wanted)
         if not 0 < wanted < len(self.items) - 1:
-            self.post_message(self.Edge(self, -1 if by < 0 else 1, far=False))
+            self.post_message(self.Edge(-1 if by < 0 else 1, far=False))
 
     def _go(self, index: int) -> None:
         self.cursor = max(0, min(index, len(self.items) - 1))

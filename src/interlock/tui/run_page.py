@@ -193,10 +193,10 @@ class RunPage(CheckpointKeys):
 
     @on(RunRead)
     def _apply(self, event: RunRead) -> None:
-        view = self.view = event.news.view
+        view = self.view = event.view
         self._problem = view.problem
         self._note_owner(view.row.owner_pid)
-        self.timeline.hear(event.news.moments)
+        self.timeline.hear(event.moments)
         self._fill(PROBLEMS, view.problems, "Nothing so far.")
         self._fill(CHECKPOINTS, view.checkpoints, _no_checkpoints(view))
         self.redraw()

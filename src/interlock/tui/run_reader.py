@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,36 +36,34 @@ CHART_S = 2.0
 POINTS = 120
 
 
+@dataclass
 class RunRead(Message):
-    """The run continued, or was looked at for the first time."""
+    """The run continued, or was read for the first time: it as a whole, and its new moments."""
 
-    def __init__(self, news: News) -> None:
-        super().__init__()
-        self.news = news
+    view: View
+    moments: list[TimelineMoment]
 
 
+@dataclass
 class Read(Message):
     """A part of the timeline was read."""
 
-    def __init__(self, want: Want, part: Part) -> None:
-        super().__init__()
-        self.want, self.part = want, part
+    want: Want
+    part: Part
 
 
+@dataclass
 class Counted(Message):
     """The series of the charts."""
 
-    def __init__(self, series: Series) -> None:
-        super().__init__()
-        self.series = series
+    series: Series
 
 
+@dataclass
 class RunUnreadable(Message):
     """The run cannot be read."""
 
-    def __init__(self, error: InterlockError) -> None:
-        super().__init__()
-        self.error = error
+    error: InterlockError
 
 
 class RunReader:
@@ -76,8 +75,11 @@ class RunReader:
         self._local = source.is_here(row.run_id)
         pause = POLL_S if self._local else FETCH_S
         name = f"interlock-run-{row.run_id}"
-        self._reader = Worker(name, self._open, self._look, self._fail, close=_close, pause=pause)
-        self._counter = Worker(f"{name}-charts", self._open, self._count, _ignore, close=_close, pause=CHART_S)
+        self._reader = Worker(name, self._open, self._look, self._fail, close=Story.close, pause=pause)
+        # The other reader says why a run cannot be read.
+        self._counter = Worker(
+            f"{name}-charts", self._open, self._count, lambda _: None, close=Story.close, pause=CHART_S
+        )
 
     def start(self) -> None:
         self._reader.start()
@@ -90,11 +92,7 @@ class RunReader:
 
     def fetch(self, want: Want) -> None:
         """Read a part of the timeline."""
-
-        def read(story: Story) -> None:
-            self._page.post_message(Read(want, want.read(story)))
-
-        self._reader.ask(read)
+        self._reader.ask(lambda story: self._post(Read(want, want.read(story))))
 
     def _open(self) -> Story:
         # Results of an earlier story no longer count.
@@ -110,24 +108,19 @@ class RunReader:
         if seen == self._seen:
             return
         self._seen = seen
-        self._page.post_message(RunRead(News(read_view(story, self._host, away=away), moments)))
+        self._post(RunRead(read_view(story, self._host, away=away), moments))
         if not self._local:
             # One copy of what is fetched over the network is enough.
             self._count(story)
 
     def _count(self, story: Story) -> None:
-        self._page.post_message(Counted(story.series(POINTS)))
+        self._post(Counted(story.series(POINTS)))
 
     def _fail(self, error: InterlockError) -> None:
-        self._page.post_message(RunUnreadable(error))
+        self._post(RunUnreadable(error))
 
-
-def _close(story: Story) -> None:
-    story.close()
-
-
-def _ignore(_error: InterlockError) -> None:
-    """The other reader says why a run cannot be read."""
+    def _post(self, message: Message) -> None:
+        self._page.post_message(message)
 
 
 class RunSource(AllRuns):
@@ -180,16 +173,14 @@ class View(Struct, frozen=True, kw_only=True):
 def read_view(story: Story, host: str = "", *, away: bool = False) -> View:
     """Look at a story, in its thread; `away` says that its host is silent."""
     row = to_row(story.summary, host, ())
-    interventions = story.interventions
-    incidents = tuple(story.incidents) if story.counts.get("incident") else ()
     return View(
         row=replace(row, status="unknown", outcome="unknown") if away and row.live else row,
         waiting=story.waiting,
-        ladder=count_ladder(interventions),
+        ladder=count_ladder(story.interventions),
         problems=_open_first(story.episodes) or tuple(reversed(story.issues)),
         checkpoints=tuple(reversed(story.checkpoints)),
         controls=tuple(replace(control) for control in story.controls),
-        incidents=incidents,
+        incidents=tuple(story.incidents) if story.counts.get("incident") else (),
         problem=story.problem,
     )
 
@@ -211,10 +202,3 @@ def count_ladder(interventions: list[Intervention]) -> LadderCounts:
         rung.failed += made.outcome == "failure"
         last = made.level
     return LadderCounts(ladder.rungs, last)
-
-
-class News(Struct, frozen=True):
-    """What a check of a story found."""
-
-    view: View
-    moments: list[TimelineMoment]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 from msgspec import Struct
@@ -57,16 +58,11 @@ def iteration(row: RunRow) -> str:
     return f"{count(row.iter)}/{count(row.max)}" if row.max else count(row.iter)
 
 
-def _spent(row: RunRow) -> str:
-    return spend(row.cost, row.max_cost, row.unpriced_tokens)
-
-
-def budget_style(row: RunRow) -> str:
-    """How near the spend is to its end."""
-    if not row.max_cost:
-        return ""
-    share = row.cost / row.max_cost
-    return "bad" if share >= 1 else "warn" if share >= 0.8 else ""
+def _spend(row: RunRow, _room: int, _now: float) -> Piece:
+    """What it cost; the colour says how near that is to the budget's end."""
+    share = row.cost / row.max_cost if row.max_cost else 0.0
+    style = "bad" if share >= 1 else "warn" if share >= 0.8 else ""
+    return spend(row.cost, row.max_cost, row.unpriced_tokens), style
 
 
 def _status(row: RunRow, room: int, _now: float) -> Piece:
@@ -100,7 +96,7 @@ _COLUMNS = (
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
     Column("STUCK ON", 18, _issue, grow=36),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
-    Column("SPEND", 9, lambda row, _r, _n: (_spent(row), budget_style(row)), right=True),
+    Column("SPEND", 9, _spend, right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
     Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=2, grow=8),
     Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),
@@ -147,12 +143,11 @@ class RunPreview(Struct, frozen=True):
 class Preview(Drawing):
     """The ladder and the newest moments of one run; nothing for a run of another machine, which has to be fetched."""
 
+    @dataclass
     class Updated(Message):
         """The preview was read again."""
 
-        def __init__(self, preview: RunPreview) -> None:
-            super().__init__()
-            self.preview = preview
+        preview: RunPreview
 
     def __init__(self, source: RunSource, *, id: str | None = None) -> None:
         super().__init__(self._draw_preview, id=id)
