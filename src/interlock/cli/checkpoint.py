@@ -26,7 +26,7 @@ def create(
 
     Example: interlock checkpoint create --label "before the upgrade"
     """
-    from .checkpoint_text import size
+    from ..report import size
     from .workspace import open_checkpoints, progress_bar
 
     check_text("label", label)
@@ -92,7 +92,7 @@ def gc(json: AsJson = False) -> None:
 
     Example: interlock checkpoint gc
     """
-    from .checkpoint_text import size
+    from ..report import size
     from .workspace import open_checkpoints, progress_bar
 
     with open_checkpoints() as found, progress_bar("Collecting") as progress:
@@ -112,7 +112,7 @@ def verify(json: AsJson = False) -> None:
 
     Example: interlock checkpoint verify
     """
-    from .checkpoint_text import size
+    from ..report import size
     from .workspace import open_checkpoints, progress_bar
 
     with open_checkpoints() as found, progress_bar("Reading") as progress:

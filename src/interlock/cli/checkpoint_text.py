@@ -10,6 +10,7 @@ from rich.text import Text
 
 from ..checkpoint import FORCIBLE, Change, LeftAlone, Restored, RestorePlan
 from ..core import CheckpointInfo
+from ..report import size
 from .console import Console
 from .output import ROOMY, many, print_table
 from .runs import moment
@@ -115,16 +116,6 @@ def print_left(console: Console, left: Iterable[LeftAlone]) -> None:
         for why in FORCIBLE:
             if any(one.reason == why for one in lines):
                 console.print(Text(f"Add --force to include what is {why} too."))
-
-
-def size(number: int) -> str:
-    """Bytes for people."""
-    value = float(number)
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 10 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
 
 
 def _verified(done: Restored) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..adapters.traces import Scanned
-from ..report import fact_line
+from ..report import fact_line, plural
 from .console import Console
 
 COLOURS = {"low": "cyan", "medium": "yellow", "high": "red", "critical": "bold red"}
@@ -81,12 +81,8 @@ def print_total(traces: int, steps: int, found: int, unsaid: int) -> None:
     verdict = Text(f"{found} of them went wrong", style="yellow") if found else Text("nothing found", style="green")
     console.print(
         Text.assemble(
-            f"{traces:,} {_plural(traces, 'trace')}, {steps:,} {_plural(steps, 'step')}: ",
+            f"{plural(traces, 'trace')}, {plural(steps, 'step')}: ",
             verdict,
             f"; {unsaid:,} ended without a final message" if unsaid else "",
         )
     )
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"

@@ -8,7 +8,7 @@ from msgspec import Struct, field
 
 from ..core import LADDER, Intervention, from_plain
 from ..journal_records import EpisodeRecord
-from ..report import dollars, episode_cost, episode_ending
+from ..report import dollars, episode_cost, episode_ending, plural
 from .player import DemoEvent
 
 Side = Literal["agent", "interlock"]
@@ -84,11 +84,11 @@ class Narrator:
         return [
             (f"{tally.restored} files", "destroyed by the agent, restored byte for byte"),
             ("1 machine", "“rm -rf /” blocked before it ran"),
-            (_count(tally.attacks, "attack"), "on the supervisor failed; it never stopped watching"),
+            (plural(tally.attacks, "attack"), "on the supervisor failed; it never stopped watching"),
             (f"{tally.false_claims} false “done”", "caught by running the tests; the next one is proven"),
-            (_count(len(tally.worked), "loop"), ended),
+            (plural(len(tally.worked), "loop"), ended),
             (dollars(budget - spent), f"of the {dollars(budget)} budget unspent; the run cost {dollars(spent)}"),
-            (_count(tally.steps, "step"), f"in a signed journal, {tally.journal}"),
+            (plural(tally.steps, "step"), f"in a signed journal, {tally.journal}"),
         ]  # fmt: skip
 
     def _start(self, body: Any) -> list[Entry]:
@@ -238,7 +238,3 @@ def _telling_lines(output: str, *, failed: bool) -> str:
     if lines[-1] == "OK":
         return next(line for line in lines if line.startswith("Ran ")).split(" in ")[0] + ": OK"
     return lines[0]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -9,8 +9,8 @@ import msgspec
 from ..core import printable
 from .document import Document, strongest_first
 from .episodes import tried_line
-from .narrative import known_cost, length, many
-from .words import fact_line, plain
+from .narrative import known_cost, length
+from .words import fact_line, plain, plural
 
 LINES = 200
 """Lines of the timeline that Markdown has; HTML and JSON have more."""
@@ -82,7 +82,7 @@ def _output(document: Document) -> list[str]:
         return []
     lines = document.output.text.splitlines()[-OUTPUT:]
     # Indented, it is code whatever it holds.
-    return ["## Output", "", f"The last {many(len(lines), 'line')}:", "", *(f"    {line}" for line in lines), ""]
+    return ["## Output", "", f"The last {plural(len(lines), 'line')}:", "", *(f"    {line}" for line in lines), ""]
 
 
 def _facts(document: Document) -> list[str]:

@@ -52,6 +52,10 @@ class Story:
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.problem: str | None = None
+        self.spec: RunSpec
+        """The run's description."""
+        self.summary: RunSummary
+        """How the run is, in one row; `summary.shown` is the status for people."""
         self._lock = threading.RLock()
         self._reader: JournalReader | None = None
         self._inode = 0
@@ -120,7 +124,7 @@ class Story:
         with self._lock:
             if self._reader is None:
                 return None
-            low, high, found = 0, self._seq + 1, None
+            low, high, found = 0, self.last_seq + 1, None
             while high - low > 1:
                 middle = (low + high) // 2
                 records = self._reader.search(after=middle - 1, before=high, kinds=STEPS, limit=1)
@@ -141,16 +145,6 @@ class Story:
         """Issues, answers and use of the whole run, added up."""
         with self._lock:
             return self._counted().sums
-
-    @property
-    def spec(self) -> RunSpec:
-        """The run's description."""
-        return self._spec
-
-    @property
-    def summary(self) -> RunSummary:
-        """How the run is, in one row; `summary.shown` is the status for people."""
-        return self._summary
 
     @property
     def counts(self) -> dict[str, int]:
@@ -174,7 +168,7 @@ class Story:
     def episodes(self) -> list[Problem]:
         """What the run got stuck on, with everything that was tried, in the order in which it began."""
         with self._lock:
-            return self._episodes.problems(self._interventions.values(), ended=self._summary.status in ENDED)
+            return self._episodes.problems(self._interventions.values(), ended=self.summary.status in ENDED)
 
     @property
     def checkpoints(self) -> list[CheckpointInfo]:
@@ -208,21 +202,6 @@ class Story:
         with self._lock:
             return sorted_claims(read_proof(self._reader)) if self._reader is not None else ProofRecord()
 
-    @property
-    def waiting(self) -> Waiting | None:
-        """What the run needs a person for right now."""
-        return self._waiting
-
-    @property
-    def ending(self) -> str:
-        """How the run ended, in words; a command that failed says with which status."""
-        return self._ending
-
-    @property
-    def last_seq(self) -> int:
-        """The newest record that `update` has taken in."""
-        return self._seq
-
     def close(self) -> None:
         """Close the journal."""
         with self._lock:
@@ -235,7 +214,8 @@ class Story:
         self.close()
 
     def _reset(self) -> None:
-        self._seq = 0
+        self.last_seq = 0
+        """The newest record that `update` has read."""
         self._counts: dict[str, int] = {}
         self._tally: SeriesTally | None = None
         self._issues: deque[Issue] = deque(maxlen=KEPT)
@@ -243,8 +223,10 @@ class Story:
         self._episodes = EpisodeLog()
         self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
         self._controls: dict[str, ControlCommand] = {}
-        self._waiting: Waiting | None = None
-        self._ending = ""
+        self.waiting: Waiting | None = None
+        """What the run needs a person for right now."""
+        self.ending = ""
+        """How the run ended, in words; a command that failed says with which status."""
 
     def _load(self) -> None:
         """Everything that is available at once, from the journal's newest records; the rest is read when asked for."""
@@ -252,13 +234,13 @@ class Story:
         reader = JournalReader.open(self.folder)
         self._reset()
         self._reader, self._inode = reader, _inode(self.folder)
-        self._spec = self.folder.spec()
+        self.spec = self.folder.spec()
         last = reader.last()
-        self._seq = last.seq if last is not None else 0
+        self.last_seq = last.seq if last is not None else 0
         self._counts = reader.counts()
         for kinds, keep in KEPT_AT_HAND:
-            self._apply(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
-        asked = reader.search(kinds=CONTROL_KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self._seq + 1)
+            self._apply(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self.last_seq + 1))
+        asked = reader.search(kinds=CONTROL_KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self.last_seq + 1)
         apply_controls(self._controls, asked, KEPT_CONTROLS)
         state = reader.last("state")
         if state is not None:
@@ -278,10 +260,10 @@ class Story:
         if not reader.changed() and not self._behind:
             self._look_owner()
             return []
-        records = reader.search(after=self._seq, limit=NEWS)
+        records = reader.search(after=self.last_seq, limit=NEWS)
         self._behind = len(records) == NEWS
         for record in records:
-            self._seq = record.seq
+            self.last_seq = record.seq
             self._counts[record.kind] = self._counts.get(record.kind, 0) + 1
         self._apply(records)
         apply_controls(self._controls, (r for r in records if r.kind in CONTROL_KINDS), KEPT_CONTROLS)
@@ -306,9 +288,9 @@ class Story:
                 case CheckpointInfo() as info:
                     self._checkpoints.append(info)
                 case State() as state:
-                    self._waiting = state.waiting
+                    self.waiting = state.waiting
                 case Abort() | Done():
-                    self._waiting = None
+                    self.waiting = None
 
     def _keep(self, made: Intervention) -> None:
         self._interventions[made.id] = made
@@ -316,17 +298,17 @@ class Story:
             del self._interventions[next(iter(self._interventions))]
 
     def _look(self, reader: JournalReader) -> None:
-        self._summary = reader.summary() or RunSummary.of(self._spec, 0.0)
-        self._ending = self._summary.ending
-        if self._summary.reason == "ERROR" and (record := reader.last("end")) is not None:
+        self.summary = reader.summary() or RunSummary.of(self.spec, 0.0)
+        self.ending = self.summary.ending
+        if self.summary.reason == "ERROR" and (record := reader.last("end")) is not None:
             end = read_body(record)
-            self._ending = one_line(end.message) if isinstance(end, EndRecord) and end.message else self._ending
+            self.ending = one_line(end.message) if isinstance(end, EndRecord) and end.message else self.ending
         self._look_owner()
 
     def _look_owner(self) -> None:
         owner = self.folder.owner()
         pid = owner.pid if owner is not None else None
-        self._summary = replace(self._summary, run_id=self.folder.run_id, owner_pid=pid)
+        self.summary = replace(self.summary, run_id=self.folder.run_id, owner_pid=pid)
 
     def _counted(self) -> SeriesTally:
         tally = self._tally or SeriesTally()

@@ -292,7 +292,7 @@ def episode_ending(ending: str) -> str:
 
 def episode_cost(calls: int, tokens: int, cost_usd: float) -> str:
     """The cost of an episode, in words."""
-    parts = [f"{calls:,} call{'' if calls == 1 else 's'}"]
+    parts = [plural(calls, "call")]
     if tokens:
         parts.append(f"{tokens:,} tokens")
     if cost_usd:
@@ -362,8 +362,8 @@ def fact_line(fact: TestFact) -> str:
 
 def tell_restored(body: records.RestoredRecord) -> RecordText:
     changed, left = body.changed, body.left_alone
-    paths = f"{len(changed):,} path{'' if len(changed) == 1 else 's'}"
-    title = f"{body.by.replace('interlock', 'Interlock')} restored {paths} from checkpoint {body.checkpoint_id}"
+    who = body.by.replace("interlock", "Interlock")
+    title = f"{who} restored {plural(len(changed), 'path')} from checkpoint {body.checkpoint_id}"
     detail = ", ".join(changed[:20]) + (", …" if len(changed) > 20 else "")
     if left:
         detail += f"; left alone: {', '.join(left[:20])}"
@@ -401,6 +401,20 @@ def find_pictures(body: RecordBody | None) -> list[tuple[str, str]]:
     return [(word, name) for word, name in named if name]
 
 
+def plural(number: int, noun: str) -> str:
+    """A count with its word."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
+
+
 def plain(name: str) -> str:
     """A human-readable name."""
     return name.replace("_", " ")
@@ -421,11 +435,9 @@ def _ending(reason: str) -> str:
 
 def _parked(wake: float) -> str:
     """That a run is parked: until when, where it wakes by itself; 0: it needs a person."""
-    return f"parked until {_clock(wake)[:-3]}, wakes by itself" if wake else "parked: needs you"
-
-
-def _clock(time: float) -> str:
-    return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M:%S")
+    return (
+        f"parked until {datetime.fromtimestamp(wake):%Y-%m-%d %H:%M}, wakes by itself" if wake else "parked: needs you"
+    )
 
 
 def _join(between: str, *parts: str) -> str:

@@ -12,7 +12,7 @@ from textual.content import Content
 
 from ..checkpoint import Checkpoints, Restored, RestorePlan
 from ..core import CheckpointInfo, SystemClock
-from ..report import RunRow
+from ..report import RunRow, plural, size
 from .background_tasks import run_in_background
 from .control_keys import LIVE, Steered
 from .line import Line, clean, fit, flat
@@ -20,7 +20,7 @@ from .pager import Pager, patch_lines
 from .question import FieldValues, Question
 from .row_list import RowList
 from .run_reader import RunSource
-from .words import clock_time, plural, size
+from .words import clock_time
 
 
 class CheckpointKeys(Steered):

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from ..core import InterlockError
-from ..report import RunRow
+from ..report import RunRow, plural
 from .background_tasks import Worker
 from .control_keys import KeyBar, Steered
 from .drawing import Drawing, Search
@@ -22,7 +22,7 @@ from .line import STATUS, Line, Piece, clean, flat, spread
 from .row_list import RowList
 from .run_reader import RunSource
 from .run_rows import Preview, draw_run, heading
-from .words import plural, reason_first, span, total
+from .words import reason_first, span, total
 
 POLL_S = 0.2
 """Time between two looks at all runs; looking costs two stats a run."""

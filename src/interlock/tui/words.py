@@ -66,19 +66,6 @@ def reason_first(problem: str) -> str:
     return f"{what} ({where})" if colon and where.startswith("/") else problem
 
 
-def plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def size(number: float) -> str:
-    """Bytes for people."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.1f} TB"
-
-
 def spark(values: Sequence[float], width: int) -> str:
     """A row of bars, the newest at the right; as many as there is room for."""
     shown = downsample(values, width)

@@ -8,9 +8,9 @@ from ...core import ENDED
 from ...journal_records import VerificationResult
 from ...runtime import StoredIncident
 from ..document import Document
-from ..narrative import known_cost, length, many
+from ..narrative import known_cost, length
 from ..timeline_entry import TimelineMoment
-from ..words import dollars, plain, said_to_agent
+from ..words import dollars, plain, plural, said_to_agent
 from .charts import line_chart, short
 from .element import Html, el, join, page
 from .sections import (
@@ -97,7 +97,7 @@ def _tiles(document: Document) -> Html:
     budget = f"of {dollars(run.max_cost_usd)}" if run.max_cost_usd else "no budget"
     shown = [
         ("Steps", f"{run.steps:,}", f"{sums.calls:,} calls, {sums.failed:,} failed"),
-        ("Issues", f"{sums.issues.total():,}", many(len(sums.issues), "type")),
+        ("Issues", f"{sums.issues.total():,}", plural(len(sums.issues), "type")),
         ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
         ("Tokens", short(sums.input_tokens + sums.output_tokens), f"{short(sums.output_tokens)} written"),
         ("Cost", known_cost(cost, run.unpriced_tokens), budget),
@@ -177,7 +177,7 @@ def _verification(found: VerificationResult) -> Html:
 def _timeline(document: Document) -> Html:
     rows = [_line(moment) for moment in document.timeline if moment.level != "quiet"]
     left = document.left_out + len(document.timeline) - len(rows)
-    note = many(len(rows), "line") + (f"; {left:,} internal records omitted" if left else "")
+    note = plural(len(rows), "line") + (f"; {left:,} internal records omitted" if left else "")
     body = el("ol.timeline", *rows) if rows else el("p.empty", "Nothing has happened yet.")
     return section("Timeline", body, note=note)
 

@@ -10,8 +10,7 @@ from ..._version import __version__
 from ...adapters.traces import Finding, Scanned
 from ...core import SEVERITIES
 from ...journal_records import ProofRecord
-from ..narrative import many
-from ..words import plain
+from ..words import plain, plural
 from .charts import strip
 from .element import Html, el, page
 from .sections import brand, clock, proof, section, tiles
@@ -54,7 +53,7 @@ class ScanPage:
         worst = self._worst(ROWS)
         wrong = self._traces - self._clean
         parts = [
-            el("header", brand("Interlock scan"), el("h1", f"{wrong:,} of {many(self._traces, 'trace')} went wrong")),
+            el("header", brand("Interlock scan"), el("h1", f"{wrong:,} of {plural(self._traces, 'trace')} went wrong")),
             self._tiles(wrong),
         ]
         if self._types:
@@ -78,7 +77,7 @@ class ScanPage:
             ("Traces", f"{self._traces:,}", f"{self._clean:,} without a finding"),
             ("Went wrong", f"{wrong:,}", f"{wrong / self._traces:.0%} of all" if self._traces else ""),
             ("Steps", f"{self._steps:,}", ""),
-            ("Issues", f"{self._types.total():,}", many(len(self._types), "type")),
+            ("Issues", f"{self._types.total():,}", plural(len(self._types), "type")),
             ("Would have intervened", f"{answers:,}×", ""),
         ]
         return tiles(shown)
@@ -157,7 +156,7 @@ def _trace(number: int, file: str, result: Scanned) -> Html:
     ]  # fmt: skip
     lines.sort(key=lambda line: line[:2])
     note = f"{result.assumed_times:,} steps had no timestamp" if result.assumed_times else ""
-    counts = f"{file}, {many(result.steps, 'step')}, {many(len(result.issues), 'issue')}"
+    counts = f"{file}, {plural(result.steps, 'step')}, {plural(len(result.issues), 'issue')}"
     return el(
         "details.trace",
         el("summary", el("b", result.trace_id), el("small", counts)),

@@ -9,10 +9,10 @@ from ...core import PAUSE
 from ...journal_records import ProofRecord
 from ..document import Chain, Document, RungUse, strongest_first
 from ..episodes import ControlCommand, Problem
-from ..narrative import length, many
+from ..narrative import length
 from ..pictures import ReportPicture
 from ..proof import MEANS
-from ..words import fact_line, plain
+from ..words import fact_line, plain, plural
 from .element import Html, el, join, prose
 
 MEANING = {
@@ -191,7 +191,7 @@ def changes(document: Document) -> Html:
             )
             for diff in stretch.files
         ]
-        note = f"{many(len(stretch.files), 'file')}, {stretch.cause or 'between checkpoints'}"
+        note = f"{plural(len(stretch.files), 'file')}, {stretch.cause or 'between checkpoints'}"
         words = el("small", f"{note}, checkpoint {stretch.a[:12]} to {stretch.b[:12]}")
         parts.append(el("article.stretch", el("h3", f"Step {stretch.step}", words), *files))
     if document.changes.note:
