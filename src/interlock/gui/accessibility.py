@@ -77,20 +77,20 @@ class Accessibility:
     def frames(self) -> list[Reference]:
         """The top-level windows of all programs."""
         with self._lock:
-            applications = _references(self._call(_children(REGISTRY)))
+            applications = _references(self._wanted([_children(REGISTRY)])[0])
             answers = self._ask([_children(each) for each in applications])
             # A program that has just ended has no windows.
             return [frame for answer in answers if not isinstance(answer, Exception) for frame in _references(answer)]
 
-    def dialogs(self, frames: Sequence[Reference] | None = None) -> list[Dialog]:
-        """Every dialog and alert that shows, in all programs; `frames` where they are known already."""
+    def dialogs(self) -> list[Dialog]:
+        """Every dialog and alert that shows, in all programs."""
         with self._lock:
-            return self._dialogs(*self._look(self.frames() if frames is None else frames, focus=False)[:2])
+            return self._dialogs(*self._look(self.frames(), focus=False)[:2])
 
-    def focused(self, frames: Sequence[Reference] | None = None) -> list[Node]:
+    def focused(self) -> list[Node]:
         """What has keyboard focus, as each program says; more than one when programs disagree."""
         with self._lock:
-            return self._nodes(self._look(self.frames() if frames is None else frames, dialogs=False)[2])
+            return self._nodes(self._look(self.frames(), dialogs=False)[2])
 
     def look(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
         """Dialogs and focus together, in half the time: every question waits for a busy program only once."""
@@ -143,9 +143,6 @@ class Accessibility:
                     raise answer
             found.append(Node(reference, _role_name(role), str(name[0][1]), _bounds_of(bounds)))
         return found
-
-    def _call(self, call: BusCall) -> Any:
-        return self._wanted([call])[0]
 
     def _wanted(self, calls: Sequence[BusCall]) -> list[Any]:
         """The answers to calls of which none may fail."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -122,23 +123,10 @@ class _NoKeyboard(InputBackend):
 
     name = "none"
 
-    def _refuse(self, *_: object) -> None:
+    def _refuse(self, *_: Any, **__: Any) -> None:
         raise InputError("nothing can be typed on this display")
 
-    def type_text(self, text: str) -> None:
-        self._refuse()
-
-    def key_press(self, key: str) -> None:
-        self._refuse()
-
-    def key_combo(self, *keys: str) -> None:
-        self._refuse()
-
-    def mouse_move_click(self, x: int, y: int) -> None:
-        self._refuse()
+    type_text = key_press = key_combo = mouse_move_click = activate_window = _refuse
 
     def search_window(self, name: str) -> int | None:
         return None
-
-    def activate_window(self, window_id: int) -> None:
-        self._refuse()

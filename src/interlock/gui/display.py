@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -179,18 +180,13 @@ def end_tree(pid: int) -> None:
     except psutil.Error:
         return
     for process in tree:
-        _quietly(process.terminate)
+        with suppress(psutil.Error):
+            process.terminate()
     _, alive = psutil.wait_procs(tree, timeout=GRACE_S)
     for process in alive:
-        _quietly(process.kill)
+        with suppress(psutil.Error):
+            process.kill()
     psutil.wait_procs(alive, timeout=GRACE_S)
-
-
-def _quietly(action: object) -> None:
-    try:
-        action()  # type: ignore[operator]
-    except psutil.Error:
-        return
 
 
 def _created(pid: int) -> float:

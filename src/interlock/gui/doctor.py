@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -105,10 +105,8 @@ def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] 
         except InterlockError as error:
             yield GuiCheck("display", "broken", f"none is set, and none can be started ({error.what})", error.todo)
             return
-        try:
+        with closing(own):
             yield own.name, own.environment["DBUS_SESSION_BUS_ADDRESS"], True
-        finally:
-            own.close()
 
 
 def _window_manager(windows: WindowSystem) -> GuiCheck:
@@ -144,13 +142,11 @@ def _captures(display: str) -> Iterator[GuiCheck]:
         except (InterlockError, ImportError) as error:
             yield GuiCheck(f"pictures by {name}", "missing", str(error))
             continue
-        yield GuiCheck(
-            f"pictures by {name}", "ok" if works else "missing", "a screenshot was taken" if works else "no screenshot"
-        )
+        found = "a screenshot was taken" if works else "no screenshot"
+        yield GuiCheck(f"pictures by {name}", "ok" if works else "missing", found)
 
 
 def _inputs(display: str) -> Iterator[GuiCheck]:
-
     exact = False
     for name in ("xtest", "xdotool"):
         what = f"typing by {name}"
@@ -170,13 +166,11 @@ def _inputs(display: str) -> Iterator[GuiCheck]:
 def _accessibility(bus: str | None) -> GuiCheck:
     if bus is None:
         return GuiCheck("accessibility bus", "missing", "DBUS_SESSION_BUS_ADDRESS is not set", "Start a session bus")
-    tree = Accessibility(bus)
     try:
-        count = len(tree.frames())
+        with closing(Accessibility(bus)) as tree:
+            count = len(tree.frames())
     except InterlockError as error:
         return GuiCheck("accessibility bus", "broken", error.what, error.todo or "Install Debian's at-spi2-core")
-    finally:
-        tree.close()
     return GuiCheck("accessibility bus", "ok", f"{count} windows are accessible")
 
 
@@ -188,17 +182,10 @@ ARRIVE_S = 10.0
 
 def type_and_read(display: str, backend: str) -> str:
     """Type the sample with this backend into a small window; what the window got."""
-    catcher = Catcher(display)
-    try:
-        keyboard = create_input_backend(backend, display)
-        try:
-            keyboard.type_text(SAMPLE)
-            wait_until(lambda: len(catcher.text) >= len(SAMPLE), ARRIVE_S)
-            return catcher.text
-        finally:
-            keyboard.close()
-    finally:
-        catcher.close()
+    with closing(Catcher(display)) as catcher, closing(create_input_backend(backend, display)) as keyboard:
+        keyboard.type_text(SAMPLE)
+        wait_until(lambda: len(catcher.text) >= len(SAMPLE), ARRIVE_S)
+        return catcher.text
 
 
 class Catcher:
@@ -237,11 +224,9 @@ class Catcher:
     def close(self) -> None:
         self._over = True
         self._thread.join(2)
-        try:
+        with suppress(*lost_errors()):
             self._window.destroy()
             self._display.close()
-        except lost_errors():
-            return
 
     def _read(self) -> None:
         from Xlib import X

@@ -49,9 +49,9 @@ def open_editor(
 
 
 @contextmanager
-def attached(workspace: Path, display: str | None = None) -> Iterator[Screen]:
+def attached(workspace: Path) -> Iterator[Screen]:
     """An editor that someone opened, on a display that is there."""
-    with open_display(display, workspace) as screen:
+    with open_display(None, workspace) as screen:
         if screen.controller is None or screen.controller.window() is None:
             raise InvalidState(
                 "no editor window has a title that shows its state",

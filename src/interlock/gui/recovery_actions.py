@@ -37,7 +37,7 @@ FORBIDDEN_COMBOS = {
     ("ctrl", "alt", "Delete"), ("ctrl", "alt", "BackSpace"), ("alt", "shift", "F4"), ("alt", "F2"),
     *(("ctrl", "alt", f"F{number}") for number in range(1, 13)),
 }  # fmt: skip
-"""They close windows, end sessions, switch consoles or open a prompt that runs commands."""
+"""They close windows, end sessions, switch consoles or open a prompt that runs commands. Modifiers are in order."""
 
 
 class ActionRefused(InterlockError):
@@ -111,12 +111,9 @@ def _press(text: str) -> Press:
     if keys is None:
         raise ActionRefused(f"refused: {_shown(text)} is not on the list of allowed keys")
     order = [name for name in ("ctrl", "alt", "shift") if name in keys[:-1]]
-    if "super" in keys or (*order, keys[-1]) in _FORBIDDEN or len(keys) > 4:
+    if "super" in keys or (*order, keys[-1]) in FORBIDDEN_COMBOS or len(keys) > 4:
         raise ActionRefused(f"refused: {_shown(text)} is not an allowed combination")
     return Press(keys)
-
-
-_FORBIDDEN = {(*(n for n in ("ctrl", "alt", "shift") if n in combo), combo[-1]) for combo in FORBIDDEN_COMBOS}
 
 
 def _type(text: str) -> Type:

@@ -151,10 +151,9 @@ def open_run(
     workspace: Path | None,
     session_id: str | None = None,
     resume: bool = False,
-    store: Store | None = None,
 ) -> SupervisedRun:
     """A run for a GUI session; with `resume`, the one that was interrupted continues."""
-    store = store or open_store(config)
+    store = open_store(config)
     remove_old_pictures(store, config.gui.screenshot_retention_days)
     keyboard = Keyboard()
     left = find_interrupted(store, session_id, workspace) if resume and session_id else None

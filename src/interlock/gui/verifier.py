@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from ..core import BadInput
 from ..journal_records import FileComparison, MatchStatus, VerificationResult
 from .session import ReplaySession, expected_content, inside, normalise
-from .similarity import similarity
+from .similarity import differ, similarity
 
 MATCH_STATUSES: tuple[MatchStatus, ...] = ("match", "partial", "mismatch", "missing")
 
@@ -132,7 +130,9 @@ class DifferingLines(Struct, frozen=True):
 def unified_diff(path: str, expected: str, actual: str) -> list[str]:
     """Unified diff from expected to actual, without line ends."""
     return list(
-        _unified_diff(expected.splitlines(), actual.splitlines(), f"expected/{path}", f"actual/{path}", lineterm="")
+        differ.unified_diff(
+            expected.splitlines(), actual.splitlines(), f"expected/{path}", f"actual/{path}", lineterm=""
+        )
     ) or ["only the line break at the end of the file differs"]
 
 
@@ -159,15 +159,4 @@ def differing_sections(expected: list[str], actual: list[str]) -> list[Differing
 
 def _opcodes(expected: list[str], actual: list[str]) -> list[tuple[str, int, int, int, int]]:
     """Opcodes over lines; autojunk keeps files of a hundred thousand lines fast, and costs no correctness."""
-    return [tuple(code) for code in _SequenceMatcher(None, expected, actual).get_opcodes()]
-
-
-def _fastest() -> tuple[Any, Callable[..., Iterable[str]]]:
-    try:
-        import cydifflib
-    except ImportError:
-        return difflib.SequenceMatcher, difflib.unified_diff
-    return cydifflib.SequenceMatcher, cydifflib.unified_diff
-
-
-_SequenceMatcher, _unified_diff = _fastest()
+    return [tuple(code) for code in differ.SequenceMatcher(None, expected, actual).get_opcodes()]

@@ -39,7 +39,6 @@ class Window(Struct, frozen=True):
     id: int
     title: str
     class_name: str
-    pid: int | None = None
 
 
 class WindowSystem:
@@ -130,10 +129,6 @@ class WindowSystem:
         wanted = title_part.casefold()
         return next((w.id for w in reversed(self.listed()) if wanted in w.title.casefold()), None)
 
-    def title(self, window_id: int) -> str:
-        with self._guarded():
-            return self._title(self._display.create_resource_object("window", window_id))
-
     def bounds(self, window_id: int) -> Rectangle | None:
         """Where a window's content is on the screen; None if it is gone."""
         with self._guarded():
@@ -189,22 +184,18 @@ class WindowSystem:
             self._atoms[name] = self._display.intern_atom(name)
         return self._atoms[name]
 
-    def _numbers(self, window: Any, name: str) -> list[int]:
+    def _property(self, window: Any, name: str) -> Any:
         from Xlib import X
 
-        try:
-            found = window.get_full_property(self._atom(name), X.AnyPropertyType)
-        except _x_error():
-            return []
+        with contextlib.suppress(_x_error()):
+            return window.get_full_property(self._atom(name), X.AnyPropertyType)
+
+    def _numbers(self, window: Any, name: str) -> list[int]:
+        found = self._property(window, name)
         return list(found.value) if found is not None and found.format == 32 else []
 
     def _text(self, window: Any, name: str) -> str:
-        from Xlib import X
-
-        try:
-            found = window.get_full_property(self._atom(name), X.AnyPropertyType)
-        except _x_error():
-            return ""
+        found = self._property(window, name)
         if found is None:
             return ""
         return found.value.decode("utf-8", "replace") if isinstance(found.value, bytes) else str(found.value)
@@ -218,8 +209,7 @@ class WindowSystem:
             names = window.get_wm_class()
         except _x_error():
             return None
-        pid = self._numbers(window, "_NET_WM_PID")
-        return Window(window_id, self._title(window), names[1] if names else "", pid[0] if pid else None)
+        return Window(window_id, self._title(window), names[1] if names else "")
 
     def _stacked(self) -> list[int]:
         return self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._viewable_children()

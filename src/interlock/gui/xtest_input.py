@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from .input import DisplayInput, InputError, canonical_key
 from .windows import DisplayGone, WindowSystem, connect, lost_errors
@@ -38,7 +39,7 @@ class XTestInput(DisplayInput):
         self._given: dict[str, tuple[int, bool]] = {}
 
     def type_text(self, text: str) -> None:
-        with self._lock, _Guard():
+        with self._lock, _guarded():
             for part in self._parts(text):
                 self._give_keys(part)
                 for count, character in enumerate(part, 1):
@@ -48,25 +49,20 @@ class XTestInput(DisplayInput):
                 self._display.sync()
 
     def key_combo(self, *keys: str) -> None:
-        with self._lock, _Guard():
+        with self._lock, _guarded():
             *modifiers, last = keys
             codes = [self._modifier_code(modifier) for modifier in modifiers]
             code, shifted = self._key_code(last)
             if shifted and "shift" not in modifiers:
                 codes.append(self._modifier_code("shift"))
-            for each in codes:
-                self._fake(True, each)
-            self._fake(True, code)
-            self._fake(False, code)
-            for each in reversed(codes):
-                self._fake(False, each)
+            self._press(codes, code)
             self._display.sync()
 
     def mouse_move_click(self, x: int, y: int) -> None:
         from Xlib import X
         from Xlib.ext import xtest
 
-        with self._lock, _Guard():
+        with self._lock, _guarded():
             xtest.fake_input(self._display, X.MotionNotify, x=x, y=y)
             self._display.sync()
             xtest.fake_input(self._display, X.ButtonPress, 1)
@@ -75,13 +71,11 @@ class XTestInput(DisplayInput):
 
     def close(self) -> None:
         with self._lock:
-            try:
+            with suppress(*lost_errors()):
                 for code in {code for code, _ in self._given.values()}:
                     self._display.change_keyboard_mapping(code, [(0,) * self._width])
                 self._display.sync()
                 self._display.close()
-            except lost_errors():
-                pass
             self._windows.close()
 
     def _read_keymap(self) -> None:
@@ -143,15 +137,14 @@ class XTestInput(DisplayInput):
 
     def _stroke(self, character: str) -> None:
         code, shifted = self._usual(character) or self._given[character]
-        if shifted:
-            shift = self._modifier_code("shift")
-            self._fake(True, shift)
-            self._fake(True, code)
-            self._fake(False, code)
-            self._fake(False, shift)
-        else:
-            self._fake(True, code)
-            self._fake(False, code)
+        self._press([self._modifier_code("shift")] if shifted else [], code)
+
+    def _press(self, modifiers: list[int], code: int) -> None:
+        """Press and release a key while the modifiers are down."""
+        for each in (*modifiers, code):
+            self._fake(True, each)
+        for each in (code, *reversed(modifiers)):
+            self._fake(False, each)
 
     def _key_code(self, key: str) -> tuple[int, bool]:
         from Xlib import XK
@@ -178,15 +171,13 @@ class XTestInput(DisplayInput):
         xtest.fake_input(self._display, X.KeyPress if press else X.KeyRelease, code)
 
 
-class _Guard:
+@contextmanager
+def _guarded() -> Iterator[None]:
     """A lost connection becomes DisplayGone."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, lost_errors()):
-            raise DisplayGone(f"the X display went away ({error})") from error
+    try:
+        yield
+    except lost_errors() as error:
+        raise DisplayGone(f"the X display went away ({error})") from error
 
 
 def keysym_of(character: str) -> int:

@@ -130,24 +130,19 @@ class ClaudeAnalyzer:
             message = _within(self._timeout_s + 1, lambda: self._request(screenshot, words))
             result = self._read(message, situation, record)
         except anthropic.APIStatusError as error:
-            failure = f"the API answered {error.status_code}: {_short(error)}"
-            self._note(record, started, failure)
+            failure, after = f"the API answered {error.status_code}: {_short(error)}", _retry_after(error)
             retry = error.status_code in (408, 409, 429) or error.status_code >= 500
-            return (failure, _retry_after(error)) if retry else self._without(failure)
         except (anthropic.APITimeoutError, TimeoutError):
-            failure = f"no reply within {self._timeout_s:g} s"
-            self._note(record, started, failure)
-            return self._without(failure)
+            failure, retry, after = f"no reply within {self._timeout_s:g} s", False, None
         except anthropic.APIConnectionError as error:
-            failure = f"the API cannot be reached: {_short(error)}"
-            self._note(record, started, failure)
-            return failure, None
+            failure, retry, after = f"the API cannot be reached: {_short(error)}", True, None
         except (anthropic.AnthropicError, *ODD_ANSWER) as error:
-            failure = f"the answer cannot be parsed: {_short(error)}"
-            self._note(record, started, failure)
-            return self._without(failure)
-        self._note(record, started, result.status.value)
-        return result
+            failure, retry, after = f"the answer cannot be parsed: {_short(error)}", False, None
+        else:
+            self._note(record, started, result.status.value)
+            return result
+        self._note(record, started, failure)
+        return (failure, after) if retry else self._without(failure)
 
     def _request(self, screenshot: Screenshot, words: str) -> Any:
         source = {"type": "base64", "media_type": screenshot.media_type, "data": screenshot.to_base64()}

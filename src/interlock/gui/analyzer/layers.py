@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
 
-from ...core import Clock, InterlockError, SystemClock
+from ...core import InterlockError
 from ..accessibility import Accessibility, Dialog, NoAccessibility, Node
 from ..debug_port import Blocked, DebugPort, NoAnswer
 from ..editor.profile import TERMINAL, TEXT_EDITOR, TitleState, is_editors, parse_title
@@ -16,6 +17,7 @@ from ..windows import Window, WindowSystem
 from .evidence import Evidence, ReplayStatus, ScreenSituation, nothing, ok, problem
 
 DIALOG, ERROR, IN_TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
+WRONG_FILE = ReplayStatus.WRONG_FILE
 
 NOTIFICATION = "Clear Notification"
 """A button that only the editor's notifications have."""
@@ -69,11 +71,8 @@ class AccessibilityLayer:
             return problem(self.name, status, "notification", "error", 0.95, f"notification {words}")
         if dialog.text.casefold() == FIND_BOX:
             inside = any(node.role == "entry" and node.name in ("Find", "Replace") for node in focused)
-            return (
-                problem(self.name, DIALOG, "input_box", "focus", 0.9, "the find box has keyboard focus")
-                if inside
-                else None
-            )
+            says = "the find box has keyboard focus"
+            return problem(self.name, DIALOG, "input_box", "focus", 0.9, says) if inside else None
         if any(RECONNECT.search(name) for name in names):
             return problem(self.name, ERROR, "disconnected", "error", 0.97, f"the editor lost its server: {words}")
         if names == ["Reload"] and not dialog.text:
@@ -87,9 +86,8 @@ class AccessibilityLayer:
     def _focus(self, focused: list[Node]) -> Evidence:
         for node in focused:
             if node.role == "list item":
-                return problem(
-                    self.name, DIALOG, "input_box", "focus", 0.9, f"a list has keyboard focus: {node.name[:60]!r}"
-                )
+                says = f"a list has keyboard focus: {node.name[:60]!r}"
+                return problem(self.name, DIALOG, "input_box", "focus", 0.9, says)
             if node.role == "entry" and node.name.startswith("Terminal"):
                 return problem(self.name, IN_TERMINAL, "terminal", "focus", 0.9, "a terminal has keyboard focus")
             if node.role in ("entry", "text", "password text") and _is_box(node, self._title):
@@ -168,18 +166,18 @@ class ProgressLayer:
 
     name = "files"
 
-    def __init__(self, last_progress: Callable[[], float | None], clock: Clock | None = None) -> None:
-        self._last, self._clock = last_progress, clock or SystemClock()
+    def __init__(self, last_progress: Callable[[], float | None]) -> None:
+        self._last = last_progress
 
     def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         last = self._last()
         if not situation.typing or last is None:
             return nothing(self.name, "nothing is being typed")
-        age = self._clock.monotonic() - last
+        age = time.monotonic() - last
         if age <= STALLED_S:
             return ok(self.name, f"text reached the disk {age:.1f} s ago", 0.5, "progress")
         says = f"text is being typed, but for {age:.0f} s none has reached the disk"
-        return problem(self.name, ReplayStatus.ERROR_STATE, "stalled", "progress", 0.9, says)
+        return problem(self.name, ERROR, "stalled", "progress", 0.9, says)
 
 
 SERVER_ASKED_S = 0.5
@@ -191,18 +189,17 @@ class ServerLayer:
 
     name = "server"
 
-    def __init__(self, answers: Callable[[], bool], clock: Clock | None = None) -> None:
-        self._answers, self._clock = answers, clock or SystemClock()
+    def __init__(self, answers: Callable[[], bool]) -> None:
+        self._answers = answers
         self._answered: float | None = None
 
     def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if self._is_there():
             return ok(self.name, "the server responds", 0.3, "server")
-        says = "the editor's server does not respond"
-        return problem(self.name, ReplayStatus.ERROR_STATE, "server_gone", "server", 0.95, says)
+        return problem(self.name, ERROR, "server_gone", "server", 0.95, "the editor's server does not respond")
 
     def _is_there(self) -> bool:
-        now = self._clock.monotonic()
+        now = time.monotonic()
         if self._answered is None or now - self._answered >= SERVER_ASKED_S:
             self._answered = now if self._answers() else None
         return self._answered is not None
@@ -235,8 +232,7 @@ class WindowLayer:
     def _without_active(self, listed: list[Window]) -> Evidence:
         if any(parse_title(window.title) for window in listed):
             return nothing(self.name, "no window is active")
-        status = ReplayStatus.ERROR_STATE
-        return problem(self.name, status, "window_gone", "window", 0.9, "the editor has no window")
+        return problem(self.name, ERROR, "window_gone", "window", 0.9, "the editor has no window")
 
     def _covering(self, editor: Window) -> Evidence | None:
         """A dialog of another program that is over the editor without having taken the keyboard."""
@@ -247,29 +243,28 @@ class WindowLayer:
         if not above:
             return None
         says = f"another window covers the editor: {above[-1].title[:80]!r} ({above[-1].class_name})"
-        return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "foreign_dialog", "window", 0.9, says)
+        return problem(self.name, DIALOG, "foreign_dialog", "window", 0.9, says)
 
     def _foreign(self, active: Window) -> Evidence:
         says = f"another window is in front: {active.title[:80]!r} ({active.class_name})"
         if "term" in active.class_name.lower():
-            return problem(self.name, ReplayStatus.TERMINAL_FOCUS, "foreign_terminal", "window", 0.95, says)
-        return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "foreign_dialog", "window", 0.95, says)
+            return problem(self.name, IN_TERMINAL, "foreign_terminal", "window", 0.95, says)
+        return problem(self.name, DIALOG, "foreign_dialog", "window", 0.95, says)
 
     def _editor(self, state: TitleState, situation: ScreenSituation) -> Evidence:
         wrong = self._wrong_file(state.file, situation)
         if state.view == TERMINAL:
-            says = "a terminal has keyboard focus"
-            return problem(self.name, ReplayStatus.TERMINAL_FOCUS, "terminal", "focus", 0.95, says)
+            return problem(self.name, IN_TERMINAL, "terminal", "focus", 0.95, "a terminal has keyboard focus")
         if wrong:
             return wrong
         if state.view == "":
             if not state.file:
                 return nothing(self.name, "no file is open")
             says = "a dialog or an input box has keyboard focus"
-            return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "input_box", "focus", 0.9, says)
+            return problem(self.name, DIALOG, "input_box", "focus", 0.9, says)
         if state.view != TEXT_EDITOR:
             says = f"keyboard focus is in {state.view!r}, not in the text"
-            return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "side_view", "focus", 0.9, says)
+            return problem(self.name, DIALOG, "side_view", "focus", 0.9, says)
         return ok(self.name, f"{PurePath(state.file).name} has keyboard focus", 0.9, "file", "focus", "window")
 
     def _wrong_file(self, actual: str, situation: ScreenSituation) -> Evidence | None:
@@ -277,7 +272,7 @@ class WindowLayer:
         if expected is None or self._is_expected(actual, expected):
             return None
         says = f"{actual or 'no file'} is open, not {expected}"
-        return problem(self.name, ReplayStatus.WRONG_FILE, "wrong_file", "file", 0.95, says, actual or "none")
+        return problem(self.name, WRONG_FILE, "wrong_file", "file", 0.95, says, actual or "none")
 
     def _is_expected(self, actual: str, expected: str) -> bool:
         if self._folder is not None:
@@ -289,7 +284,7 @@ class WindowLayer:
         if not self._tells:
             return None
         says = f"the editor has lost its settings: its title is {active.title[:80]!r}"
-        return problem(self.name, ReplayStatus.ERROR_STATE, "settings_lost", "window", 0.95, says)
+        return problem(self.name, ERROR, "settings_lost", "window", 0.95, says)
 
     def _plain_title(self, title: str, situation: ScreenSituation) -> Evidence:
         """An editor without our template: its title has the file's name, and nothing about the keyboard."""
@@ -300,4 +295,4 @@ class WindowLayer:
             return ok(self.name, f"{PurePath(expected).name} is in front", 0.7, "file", "window")
         actual = title.partition(" - ")[0].strip(" ●")
         says = f"{actual!r} is open, not {expected}"
-        return problem(self.name, ReplayStatus.WRONG_FILE, "wrong_file", "file", 0.86, says, actual or "none")
+        return problem(self.name, WRONG_FILE, "wrong_file", "file", 0.86, says, actual or "none")

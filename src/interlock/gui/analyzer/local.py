@@ -52,8 +52,7 @@ KEYBOARD_LOST = problem(
 class LocalAnalyzer:
     """Puts layers together, the cheap ones first; the pixels are looked at only when nothing else sees dialogs.
 
-    `live` gives the situation as it is at the moment of asking, where a session is running. `editor` says whether one
-    has to be there; `blind_spots` what no layer can see on this display.
+    `editor` says whether one has to be there; `blind_spots` what no layer can see on this display.
     """
 
     def __init__(
@@ -61,7 +60,6 @@ class LocalAnalyzer:
         layers: Sequence[Layer] = (),
         *,
         pixels: bool = True,
-        live: Callable[[], ScreenSituation] | None = None,
         pause: Callable[[float], object] = time.sleep,
         editor: bool = True,
         blind_spots: Sequence[str] = (),
@@ -69,7 +67,8 @@ class LocalAnalyzer:
         self._layers = tuple(layers)
         self._pixels: Layer | None = PixelLayer(over="the editor" if editor else "the screen") if pixels else None
         self._editor, self._blind_spots = editor, tuple(blind_spots)
-        self.live = live
+        self.live: Callable[[], ScreenSituation] | None = None
+        """The situation as it is at the moment of asking, where a session is running."""
         self._pause = pause
         self._seen: tuple[Screenshot, ScreenSituation, Evidence] | None = None
         self._failed_attempts: dict[str, int] = {}

@@ -58,22 +58,6 @@ def key(editor: EditorSession, name: str, code: str, number: int, modifiers: int
     return InjectedFault(press)
 
 
-def palette(editor: EditorSession) -> InjectedFault:
-    return key(editor, "F1", "F1", 112)
-
-
-def quick_open(editor: EditorSession) -> InjectedFault:
-    return key(editor, "p", "KeyP", 80, CTRL)
-
-
-def find_box(editor: EditorSession) -> InjectedFault:
-    return key(editor, "f", "KeyF", 70, CTRL)
-
-
-def terminal(editor: EditorSession) -> InjectedFault:
-    return key(editor, "`", "Backquote", 192, CTRL)
-
-
 def unsaved_dialog(editor: EditorSession) -> InjectedFault:
     """Close the file while it has unsaved text."""
     return InjectedFault(key(editor, "w", "KeyW", 87, CTRL).throw, lambda: _is_unsaved(editor))
@@ -113,7 +97,7 @@ def native_dialog(editor: EditorSession) -> InjectedFault:
 
 
 def foreign_window(editor: EditorSession) -> InjectedFault:
-    argv = ["zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?"]
+    argv = ("zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?")
     return InjectedFault(lambda: editor.programs.start("zenity", argv, editor.display.environment))
 
 
@@ -129,22 +113,18 @@ def settings_lost(editor: EditorSession) -> InjectedFault:
     return InjectedFault(lose)
 
 
-def server_gone(editor: EditorSession) -> InjectedFault:
-    return InjectedFault(editor.server.end)
-
-
 FAULTS: dict[str, Callable[[EditorSession], InjectedFault]] = {
     "unsaved_dialog": unsaved_dialog,
     "wrong_file": wrong_file,
-    "terminal": terminal,
+    "terminal": lambda editor: key(editor, "`", "Backquote", 192, CTRL),
     "foreign_window": foreign_window,
-    "palette": palette,
-    "quick_open": quick_open,
-    "find_box": find_box,
+    "palette": lambda editor: key(editor, "F1", "F1", 112),
+    "quick_open": lambda editor: key(editor, "p", "KeyP", 80, CTRL),
+    "find_box": lambda editor: key(editor, "f", "KeyF", 70, CTRL),
     "save_conflict": save_conflict,
     "native_dialog": native_dialog,
     "settings_lost": settings_lost,
-    "server_gone": server_gone,
+    "server_gone": lambda editor: InjectedFault(editor.server.end),
 }
 
 
@@ -231,6 +211,7 @@ def _files(editor: EditorSession) -> dict[str, tuple[int, int]]:
 
 
 FILES = ("main.py", "notes.md", "data.yaml")
+LINES = 24
 WORDS = (
     "alpha", "beta", "gamma", "delta", "value", "index", "total", "names", "items", "count", "result", "größe", "état",
 )  # fmt: skip
@@ -240,13 +221,13 @@ CHUNK_CHARS = 150
 """An editor that describes itself takes a hundred characters a second: a chunk is a second or two."""
 
 
-def make_session(number: int, chance: random.Random, before: dict[str, str], lines: int = 24) -> ReplaySession:
+def make_session(number: int, chance: random.Random, before: dict[str, str]) -> ReplaySession:
     """A session that empties every file and writes it again."""
     files = []
     for path in FILES:
         old = len(split_lines(before.get(path, "")))
         clear = [Operation(OperationType.DELETE, 1, old)] if old else []
-        text = "".join(_line(chance) for _ in range(lines))
+        text = "".join(_line(chance) for _ in range(LINES))
         files.append(FileOperation(path, [*clear, Operation(OperationType.INSERT, 1, None, text)]))
     return ReplaySession(f"chaos-{number}", files, replay_config={"chunk_chars": CHUNK_CHARS})
 

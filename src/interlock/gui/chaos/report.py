@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from ...core import Clock
-from ..analyzer.auto import Analyzer
 from ..analyzer.evidence import AnalysisResult
+from ..analyzer.local import LocalAnalyzer
 from ..screenshot.screenshot import Screenshot
 
 
@@ -100,11 +100,16 @@ class LoggedVerdict(Struct, frozen=True):
     time: float
     result: AnalysisResult
 
+    @property
+    def alarm(self) -> str:
+        """The problem that it saw; empty if none."""
+        return f"{self.result.status.value}: {self.result.description}" if self.result.is_problem else ""
+
 
 class VerdictLog:
     """An analyzer that writes every verdict of another one down."""
 
-    def __init__(self, analyzer: Analyzer, clock: Clock) -> None:
+    def __init__(self, analyzer: LocalAnalyzer, clock: Clock) -> None:
         self._analyzer, self._clock = analyzer, clock
         self._lock = threading.Lock()
         self._looks: list[LoggedVerdict] = []
@@ -116,16 +121,11 @@ class VerdictLog:
             self._looks.append(LoggedVerdict(began, self._clock.monotonic(), result))
         return result
 
-    def settle(
-        self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]
-    ) -> bool | None:
-        wait = getattr(self._analyzer, "settle", None)
-        return bool(wait(capture, context, give_up)) if wait is not None else None
+    def settle(self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]) -> bool:
+        return self._analyzer.settle(capture, context, give_up)
 
     def tried(self, result: AnalysisResult, helped: bool) -> None:
-        tell = getattr(self._analyzer, "tried", None)
-        if tell is not None:
-            tell(result, helped)
+        self._analyzer.tried(result, helped)
 
     def since(self, moment: float) -> list[LoggedVerdict]:
         """The looks that began after a moment."""

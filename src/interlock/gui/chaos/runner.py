@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from ...config import Gui
-from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
+from ...core import BadInput, InterlockError, InvalidState, SystemClock
 from ..analyzer.evidence import ReplayStatus
 from ..assembly import assemble
 from ..display import wait_until
@@ -21,7 +21,7 @@ from ..replay.engine import ReplayEngine
 from ..replay.store import SessionStore
 from ..session import read_text
 from .faults import FAULTS, FILES, InjectedFault, clean_up, is_there, make_session, prepare, throw
-from .report import ChaosReport, FaultReport, VerdictLog, add_up
+from .report import ChaosReport, FaultReport, LoggedVerdict, VerdictLog, add_up
 
 log = structlog.get_logger("interlock.gui")
 
@@ -58,11 +58,10 @@ class ChaosRun:
         seed: int,
         *,
         kinds: Sequence[str] = tuple(FAULTS),
-        clock: Clock | None = None,
         on_fault: Callable[[FaultReport], None] = lambda report: None,
     ) -> None:
         self._editor, self._folder, self._on_fault = editor, folder, on_fault
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
         self._fates, self._texts = random.Random(seed), random.Random(seed + 1)
         self._kinds = tuple(kinds)
         self._over = threading.Event()
@@ -183,9 +182,7 @@ class ChaosRun:
         """Inject a fault while text is typed; when that was, and how many chunks were done by then."""
         for _ in range(THROWS):
             fault = prepare(kind, self._editor)
-            if fault is None:
-                continue
-            if not self._wait_for_moment(fault):
+            if fault is None or not self._wait_for_moment(fault):
                 continue
             thrown, chunks = self._clock.monotonic(), self._chunks
             if throw(kind, fault) and self._came_about(kind, thrown, chunks):
@@ -237,10 +234,8 @@ class ChaosRun:
 
     def _alarm(self, thrown: float) -> tuple[float, str] | None:
         # A look that was under way then may have seen it too: on a busy machine one takes a second.
-        for look in self._looks.ended_since(thrown):
-            if look.result.is_problem:
-                return look.time, f"{look.result.status.value}: {look.result.description}"
-        return None
+        looks = self._looks.ended_since(thrown)
+        return next(((look.time, look.alarm) for look in looks if look.alarm), None)
 
     def _is_normal(self) -> bool:
         """Whether checks no longer see anything wrong."""
@@ -262,16 +257,12 @@ class ChaosRun:
     def _wait_for_chunks(self, count: int, timeout_s: float) -> bool:
         return self._wait(lambda: self._chunks >= count, timeout_s, every_s=0.05)
 
-    def _calm_looks(self) -> list[tuple[float, str]]:
-        return [
-            (look.time, f"{look.result.status.value}: {look.result.description}" if look.result.is_problem else "")
-            for start, end in self._calm
-            for look in self._looks.between(start, end)
-        ]
+    def _calm_looks(self) -> list[LoggedVerdict]:
+        return [look for start, end in self._calm for look in self._looks.between(start, end)]
 
     def _report(self) -> ChaosReport:
         looks = self._calm_looks()
-        alarms = [words for _, words in looks if words]
+        alarms = [look.alarm for look in looks if look.alarm]
         return add_up(self._reports, len(looks), alarms, self._exact, self._sessions)
 
 

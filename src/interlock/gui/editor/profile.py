@@ -140,14 +140,15 @@ Return, Tab and the space bar answer dialogs, run commands in a palette and subm
 PREFIX = ("ctrl", "alt", "shift")
 
 
-def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> None:
+def write_profile(user_data: Path) -> None:
     """Write settings and keys, each at once: an open window reads settings again when their file changes."""
     folder = user_data / "User"
     folder.mkdir(parents=True, exist_ok=True)
-    _put(folder / "settings.json", SETTINGS | (extra or {}))
-    keys: list[dict[str, object]] = []
-    for letter, command, when in COMMANDS.values():
-        keys.append({"key": _chord(letter), "command": command, "when": when or "true"})
+    _put(folder / "settings.json", SETTINGS)
+    keys: list[dict[str, object]] = [
+        {"key": _chord(letter), "command": command, "when": when or "true"}
+        for letter, command, when in COMMANDS.values()
+    ]
     keys += [
         {"key": _chord(letter), "command": "type", "args": {"text": text}, "when": "editorTextFocus && !editorReadonly"}
         for text, letter in INERT.items()

@@ -47,11 +47,11 @@ class VSCodeController:
         windows: WindowSystem,
         folder: str | Path,
         accessibility: Accessibility | None = None,
-        give_up: Callable[[], bool] = lambda: False,
     ) -> None:
         self.keyboard, self.windows, self.folder = keyboard, windows, Path(folder).resolve()
         self.accessibility = accessibility
-        self.give_up = give_up
+        self.give_up: Callable[[], bool] = lambda: False
+        """Ends every wait; set by a replay."""
         self.list_s, self.step_s = LIST_S, STEP_S
         self.revive: Callable[[], None] = lambda: None
         """Starts the editor again if it has died; set by its starter."""

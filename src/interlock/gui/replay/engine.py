@@ -24,13 +24,13 @@ from .store import ReplayResult, SessionStore
 from .typist import Aborted, Disturbed, Editor, SafePoint, Typist
 
 MAX_TRIES = 5
+"""How often one chunk is tried; more help only if the machine is very slow, and then longer waits help more."""
 
 PATIENT_TRIES = 1
 """How often an editor that looks healthy may fail to revert a file before it is restarted.
 
-Seen of VS Code, rarely, after a save conflict and the browser's own dialog: it shows what is typed and saves nothing.
+Seen in VS Code, rarely, after a save conflict and the browser's own dialog: it shows what is typed and saves nothing.
 """
-"""How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
 CRITICAL = "too many recoveries failed in a row"
 """Why a replay ends that the watcher could not help."""
@@ -262,7 +262,7 @@ class ReplayEngine:
             self._typist.start_over()
             if left is None:
                 return
-            self._sleep(left)
+            wait_until(lambda: False, left, give_up=lambda: self._abort_reason is not None)
 
     def _check(self, context: str) -> float | None:
         """Check now; after how many seconds to check again, None if that would not help."""
@@ -280,9 +280,6 @@ class ReplayEngine:
         if event.reason.startswith("cooldown"):
             return float(event.reason.split()[1]) + 0.05
         return None if event.outcome == "skipped" else 0.0
-
-    def _sleep(self, seconds: float) -> None:
-        wait_until(lambda: False, seconds, give_up=lambda: self._abort_reason is not None)
 
     def _pass_gate(self) -> None:
         if self._run.gate() == "stop":

@@ -118,18 +118,13 @@ def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: in
     return ReplayPlan(session, start, tuple(chunks))
 
 
-def plan_edits(
-    session: ReplaySession,
-    before: Mapping[str, str],
-    edits: Mapping[str, Iterable[Edit]],
-    chunk_chars: int = CHUNK_CHARS,
-) -> ReplayPlan:
+def plan_edits(session: ReplaySession, before: Mapping[str, str], edits: Mapping[str, Iterable[Edit]]) -> ReplayPlan:
     """A plan of plain edits: from one offset to another becomes a text, each in what the one before left."""
     chunks: list[Chunk] = []
     for path, several in edits.items():
         text = before[path]
         for begin, finish, wanted in several:
-            pieces = list(split_text(wanted, chunk_chars)) or [""]
+            pieces = list(split_text(wanted, CHUNK_CHARS)) or [""]
             for number, piece in enumerate(pieces):
                 chunk = _chunk(len(chunks), path, 0, text, begin, begin if number else finish, piece)
                 text = chunk.applied(text)
@@ -140,14 +135,13 @@ def plan_edits(
 
 def _edits(text: str, target: str, operation: Operation, chunk_chars: int) -> Iterator[tuple[int, int, str]]:
     """Offsets and text of the chunks of one operation."""
+    begin = _offset(text, operation.line)
     if operation.type is OperationType.DELETE:
-        begin = _offset(text, operation.line)
         removed = len(text) - len(target)
         # The last line without a line end takes the one before it along.
         begin = min(begin, len(text) - removed)
         yield begin, begin + removed, ""
         return
-    begin = _offset(text, operation.line)
     if operation.type is OperationType.NAVIGATE:
         yield begin, begin, ""
         return

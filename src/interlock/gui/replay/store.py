@@ -52,11 +52,9 @@ class SessionStore:
 
     def resume(self, session: ReplaySession) -> tuple[Beginning, int] | None:
         """How an interrupted run began and how many chunks it had done; None if there was none."""
-        try:
-            raw = (self.folder / "beginning.json").read_bytes()
-        except OSError:
+        beginning = self._beginning()
+        if beginning is None:
             return None
-        beginning = from_json(raw, Beginning)
         if msgspec.json.encode(beginning.session) != msgspec.json.encode(session):
             raise BadInput(
                 f"the session {session.session_id!r} has changed since the interrupted run",
@@ -66,11 +64,8 @@ class SessionStore:
 
     def originals(self) -> dict[str, str] | None:
         """The files before the last run; None if there was none."""
-        try:
-            raw = (self.folder / "beginning.json").read_bytes()
-        except OSError:
-            return None
-        return from_json(raw, Beginning).texts()
+        beginning = self._beginning()
+        return beginning.texts() if beginning is not None else None
 
     def done(self, chunk: Chunk, time: float) -> None:
         """Write down that a chunk is on disk; durable when this returns."""
@@ -98,6 +93,12 @@ class SessionStore:
                 (target / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target / path)
         return target
+
+    def _beginning(self) -> Beginning | None:
+        try:
+            return from_json((self.folder / "beginning.json").read_bytes(), Beginning)
+        except OSError:
+            return None
 
     def _done(self) -> int:
         """Chunks done, as far as the lines are whole and in order: a crash may have cut the last one."""

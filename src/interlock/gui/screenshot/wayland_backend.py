@@ -8,11 +8,13 @@ import os
 import secrets
 import shutil
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlparse
 
-from ...core import Clock, InterlockError, SystemClock
+from ...core import InterlockError
 from .backend import CaptureError, ScreenshotBackend
 from .screenshot import Screenshot
 
@@ -26,8 +28,7 @@ class WaylandBackend(ScreenshotBackend):
 
     name = "wayland"
 
-    def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or SystemClock()
+    def __init__(self) -> None:
         self.tool: Tool | None = None
 
     def capture_screen(self) -> Screenshot:
@@ -45,17 +46,12 @@ class WaylandBackend(ScreenshotBackend):
     def is_available(self) -> bool:
         if "WAYLAND_DISPLAY" not in os.environ:
             return False
-        tools: tuple[Tool, ...] = ("grim", "portal")
-        for tool in tools:
-            try:
-                if tool == "grim":
-                    self._grim(())
-                else:
-                    self._portal()
-            except InterlockError:
-                continue
+        for tool in get_args(Tool):
             self.tool = tool
-            return True
+            with suppress(InterlockError):
+                self.capture_screen()
+                return True
+        self.tool = None
         return False
 
     def _grim(self, options: tuple[str, ...]) -> Screenshot:
@@ -65,7 +61,6 @@ class WaylandBackend(ScreenshotBackend):
         return self._picture(_run(["grim", "-t", "ppm", *options, "-"]))
 
     def _portal(self) -> Screenshot:
-
         file = take_screenshot(TIMEOUT_S)
         try:
             return self._picture(file.read_bytes())
@@ -79,7 +74,7 @@ class WaylandBackend(ScreenshotBackend):
 
         try:
             with Image.open(io.BytesIO(data)) as image:
-                return Screenshot.of_image(image, self._clock.time())
+                return Screenshot.of_image(image, time.time())
         except OSError as error:
             raise CaptureError(f"not an image ({error})", where="wayland") from error
 
