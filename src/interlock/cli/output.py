@@ -76,11 +76,11 @@ def spent(cost: float, budget: float | None, unpriced_tokens: int) -> str:
     return shown if shown.startswith("$") else f"cost {shown}"
 
 
-def say(line: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Text on stdout, or on stderr."""
+def say(line: object = "", *, nl: bool = True) -> None:
+    """Text on stdout."""
     import typer
 
-    typer.echo(printable(str(line)), err=err, nl=nl)
+    typer.echo(printable(str(line)), nl=nl)
 
 
 def print_json(value: object) -> None:

@@ -27,6 +27,7 @@ from .protected_paths import (
     is_there,
     own_folders,
     protected_paths,
+    real_paths,
 )
 
 ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
@@ -78,18 +79,18 @@ def guard_words(
     if "interlock-code" not in allow:
         code, free = code_paths()
         fixed += code
-    changeable = [path for path in _real(fixed) if os.access(path, os.W_OK)]
+    changeable = [path for path in real_paths(fixed) if os.access(path, os.W_OK)]
     # Inside a fence only what is in a writable place has to be taken out of it; the rest is read-only or gone.
     words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
     if fence is not None:
         words += _bind("--ro-bind", (path for path in own_folders() if _is_below(path, map(Path, TEMPORARY))))
-    words += _bind("--bind", _real(free) if fence is None else ())
+    words += _bind("--bind", real_paths(free) if fence is None else ())
     folders, files = hidden_sockets(allow)
-    emptied = [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]
+    emptied = [*kept.hidden, *real_paths(folders), *([Path("/run/interlock")] if root else [])]
     words += _hide(folder for folder in emptied if folder.is_dir())
-    words += _hide(file for file in _real(files) if not _is_gone(file, fence))
+    words += _hide(file for file in real_paths(files) if not _is_gone(file, fence))
     if fence is not None:
-        words += _hide(path for path in _real(bound_sockets()) if _is_seen(path, fence, emptied))
+        words += _hide(path for path in real_paths(bound_sockets()) if _is_seen(path, fence, emptied))
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
         words += [word for path in fence.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
@@ -97,7 +98,9 @@ def guard_words(
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
     gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
-    words += _hide(file for file in _real(kept.secret) if not _is_below(file, gone) or _is_below(file, kept.workspaces))
+    words += _hide(
+        file for file in real_paths(kept.secret) if not _is_below(file, gone) or _is_below(file, kept.workspaces)
+    )
     variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
     words += [word for name in variables for word in ("--unsetenv", name)]
     return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))
@@ -145,12 +148,6 @@ def _hide(paths: Iterable[Path]) -> list[str]:
 
 def _bind(how: str, paths: Iterable[Path]) -> list[str]:
     return [word for path in paths if is_there(path) for word in (how, str(path), str(path))]
-
-
-def _real(paths: Iterable[Path]) -> list[Path]:
-    """Where they really are, each once, outer ones first: a mount goes onto the place, not onto a link to it."""
-    found = {Path(os.path.realpath(path)) for path in paths if is_there(path)}
-    return sorted(found, key=lambda path: len(path.parts))
 
 
 def _is_below(path: Path, others: Iterable[Path]) -> bool:

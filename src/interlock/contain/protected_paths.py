@@ -77,8 +77,7 @@ def protected_paths(allow: tuple[str, ...]) -> list[Path]:
 
 def missing_paths(allow: tuple[str, ...]) -> tuple[Path, ...]:
     """Protected places that do not exist yet: nothing can be mounted there, so that its creation is noticed."""
-    wanted = [*protected_paths(allow)]
-    return tuple(path for path in wanted if not is_there(path) and _may_make(path))
+    return tuple(path for path in protected_paths(allow) if not is_there(path) and _may_make(path))
 
 
 def command_paths() -> tuple[Path, ...]:
@@ -220,9 +219,9 @@ def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str,
     secrets = [home / name for home in every_home() for name in SECRETS]
     secrets += [*map(Path, SYSTEM_SECRETS), *(Path(path).expanduser() for path in hide)]
     return Fence(
-        write=_real((*own, *given, *workspaces)),
-        fixed=_real(settings),
-        hidden=tuple(path for path in _real(secrets) if path not in given),
+        write=real_paths((*own, *given, *workspaces)),
+        fixed=real_paths(settings),
+        hidden=tuple(path for path in real_paths(secrets) if path not in given),
         temporary=temporary,
     )
 
@@ -233,6 +232,7 @@ def missing_settings() -> tuple[Path, ...]:
     return tuple(path for path in wanted if not is_there(path) and is_there(path.parent))
 
 
-def _real(paths: Iterable[Path]) -> tuple[Path, ...]:
+def real_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Where existing paths really are, each once, outer ones first: a mount goes onto the target, not onto a link."""
     found = {Path(os.path.realpath(path)) for path in paths if is_there(path)}
     return tuple(sorted(found, key=lambda path: len(path.parts)))

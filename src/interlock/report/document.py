@@ -118,9 +118,7 @@ def tell_damage(story: Story) -> tuple[str, ...]:
     return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
 
 
-def gather(
-    story: Story, changes: RunChanges | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
-) -> Document:
+def gather(story: Story, changes: RunChanges | None = None, *, albums: tuple[Path, ...] = ()) -> Document:
     """Everything about a run, as it is now. `albums` are folders that its pictures may be in alongside its own."""
     from .narrative import tell
 
@@ -130,7 +128,7 @@ def gather(
     incidents = tuple(story.incidents)
     changed = changes or RunChanges()
     return Document(
-        made_at=time.time() if now is None else now,
+        made_at=time.time(),
         made_by=f"Interlock {__version__}",
         run=story.summary,
         status=story.summary.shown,
@@ -160,20 +158,12 @@ def gather(
 
 def make_ladder(sums: Sums) -> tuple[RungUse, ...]:
     """The five rungs, and custom interventions that were used."""
-    names = [*LADDER, *(name for name in sums.interventions if name not in LADDER)]
     rungs = []
-    for name in names:
-        outcomes = sums.interventions.get(name, Counter())
-        rungs.append(
-            RungUse(
-                name,
-                LADDER.index(name) if name in LADDER else TOP if name == PAUSE else 0,
-                outcomes.get("success", 0),
-                outcomes.get("failure", 0),
-                outcomes.get("pending", 0),
-                outcomes.get("held_back", 0) + outcomes.get("not_applied", 0),
-            )
-        )
+    for name in dict.fromkeys((*LADDER, *sums.interventions)):
+        level = LADDER.index(name) if name in LADDER else TOP if name == PAUSE else 0
+        outcomes = Counter(sums.interventions.get(name, ()))
+        held_back = outcomes["held_back"] + outcomes["not_applied"]
+        rungs.append(RungUse(name, level, outcomes["success"], outcomes["failure"], outcomes["pending"], held_back))
     return tuple(rungs)
 
 

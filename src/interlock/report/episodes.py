@@ -75,8 +75,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 class EpisodeLog:
     """The episodes of a run, from their records; the newest record of an id has its state."""
 
-    def __init__(self, keep: int = KEPT) -> None:
-        self._keep = keep
+    def __init__(self) -> None:
         self._known: dict[str, Problem] = {}
         self._before: dict[str, tuple[int, int, float]] = {}
 
@@ -105,7 +104,7 @@ class EpisodeLog:
             tokens=tokens + record.tokens,
             cost_usd=cost + record.cost_usd,
         )
-        while len(self._known) > self._keep:
+        while len(self._known) > KEPT:
             oldest = next(iter(self._known))
             del self._known[oldest]
             self._before.pop(oldest, None)

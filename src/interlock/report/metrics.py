@@ -31,8 +31,8 @@ class JournalMetrics:
 
     content_type = CONTENT_TYPE
 
-    def __init__(self, store: Store, metrics: Metrics | None = None) -> None:
-        self.metrics = metrics or Metrics()
+    def __init__(self, store: Store) -> None:
+        self.metrics = Metrics()
         self._fleet = Fleet(store)
         self._store = store
         self._read: dict[str, tuple[tuple[int, ...], int]] = {}

@@ -23,8 +23,8 @@ class Drawing(Widget):
 
     DEFAULT_CSS = "Drawing { height: auto; width: 1fr; }"
 
-    def __init__(self, draw: Draw, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, draw: Draw, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._draw = draw
         self._rows: list[Line] = []
 

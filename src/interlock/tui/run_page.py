@@ -13,23 +13,14 @@ from textual.widgets import ContentSwitcher, Input
 
 from ..core import CheckpointInfo, Issue
 from ..report import Problem, RunRow, Series, TimelineMoment
+from . import problem_rows
 from .checkpoint_keys import CheckpointKeys, checkpoint_heading, draw_checkpoint
 from .control_keys import KeyBar
 from .drawing import Drawing, Search, Tabs
 from .line import Line, clean
 from .moment_rows import moment_lines
 from .pager import Pager
-from .problem_rows import (
-    ControlEntry,
-    control_heading,
-    control_lines,
-    draw_control,
-    draw_problem,
-    gather,
-    incident_lines,
-    problem_heading,
-    problem_lines,
-)
+from .problem_rows import ControlEntry
 from .row_list import RowList
 from .run_head import draw_head, draw_side
 from .run_reader import Counted, Read, RunRead, RunReader, RunSource, RunUnreadable, View
@@ -78,12 +69,22 @@ class RunPage(CheckpointKeys):
         with Horizontal(id="middle"):
             with ContentSwitcher(initial="tab0", id="lists"):
                 yield Timeline(self._reader.fetch, id="tab0")
-                yield RowList(draw_problem, lambda each: each.id, heading=problem_heading, empty=READING, id="tab1")
+                yield RowList(
+                    problem_rows.draw_problem,
+                    lambda each: each.id,
+                    heading=problem_rows.problem_heading,
+                    empty=READING,
+                    id="tab1",
+                )
                 yield RowList(
                     draw_checkpoint, lambda info: info.id, heading=checkpoint_heading, empty=READING, id="tab2"
                 )
                 yield RowList(
-                    draw_control, lambda entry: entry.request_id, heading=control_heading, empty=NOBODY, id="tab3"
+                    problem_rows.draw_control,
+                    lambda entry: entry.request_id,
+                    heading=problem_rows.control_heading,
+                    empty=NOBODY,
+                    id="tab3",
                 )
             yield Drawing(self._draw_side, id="side")
         yield Search(id="search")
@@ -119,7 +120,7 @@ class RunPage(CheckpointKeys):
     def redraw(self) -> None:
         """Something was asked of the run, or answered."""
         sent, view = self.top.steering.of(self.run_id), self.view
-        self._entries = gather(view.controls if view else (), sent, owned=view.owned if view else True)
+        self._entries = problem_rows.gather(view.controls if view else (), sent, owned=view.owned if view else True)
         row_list = self.query_one("#tab3", RowList)
         if self._entries != row_list.items:
             row_list.show(self._entries)
@@ -164,7 +165,7 @@ class RunPage(CheckpointKeys):
     def action_incident(self) -> None:
         if self.view is not None and self.view.incidents:
             newest = self.view.incidents[0]
-            self.top.push_screen(Pager(f"Incident {newest.id}", partial(incident_lines, newest)))
+            self.top.push_screen(Pager(f"Incident {newest.id}", partial(problem_rows.incident_lines, newest)))
 
     @on(Tabs.Picked)
     def _picked(self, event: Tabs.Picked) -> None:
@@ -185,9 +186,9 @@ class RunPage(CheckpointKeys):
         if isinstance(item, TimelineMoment):
             self.top.push_screen(Pager(f"Record {item.seq}", partial(moment_lines, item)))
         elif isinstance(item, Problem | Issue):
-            self.top.push_screen(Pager("Problem", partial(problem_lines, item)))
+            self.top.push_screen(Pager("Problem", partial(problem_rows.problem_lines, item)))
         elif isinstance(item, ControlEntry):
-            self.top.push_screen(Pager(f"Request {item.request_id}", partial(control_lines, item)))
+            self.top.push_screen(Pager(f"Request {item.request_id}", partial(problem_rows.control_lines, item)))
         elif isinstance(item, CheckpointInfo):
             self.action_diff()
 

@@ -9,6 +9,7 @@ from functools import partial
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core import InterlockError
 from ..journal import EVERY_S, mark_viewed
@@ -66,30 +67,19 @@ def to_line(moment: TimelineMoment) -> TimelineLine:
     """A moment as the timeline has it: without the record's body."""
     cut = len(moment.detail) > SHOWN_DETAIL
     detail = moment.detail[:SHOWN_DETAIL] + "…" if cut else moment.detail
-    body = moment.body if moment.record in ("step", "intervention") else None
-    look, call, tokens = "", "", 0
-    ms: float | None = None
-    match body:
+    line = TimelineLine(moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, cut=cut)
+    match moment.body if moment.record in ("step", "intervention") else None:
         case StepRecord(step=step):
-            look = step.role if step.kind == "message" else step.kind
-            call = step.tool.call_id or "" if step.tool is not None else ""
-            ms, tokens = step.duration_ms, step.usage.tokens if step.usage is not None else 0
+            return replace(
+                line,
+                look=step.role if step.kind == "message" else step.kind,
+                call=step.tool.call_id or "" if step.tool is not None else "",
+                ms=step.duration_ms,
+                tokens=step.usage.tokens if step.usage is not None else 0,
+            )
         case InterventionRecord(intervention=made):
-            look = f"rung-{made.level}"
-    return TimelineLine(
-        moment.seq,
-        moment.time,
-        moment.kind,
-        moment.level,
-        moment.title,
-        detail,
-        moment.step,
-        look,
-        cut,
-        call,
-        ms,
-        tokens,
-    )
+            return replace(line, look=f"rung-{made.level}")
+    return line
 
 
 class Watched:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ..core import CheckpointInfo, Intervention, Issue
+from ..core import CheckpointInfo
 from ..link import SentRequest
 from ..report import ControlCommand, Story, why_not_switched
 
@@ -63,8 +64,8 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
         "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None),
         "proof": story.proof,
         "episodes": story.episodes[-NEWEST:],
-        "issues": [_without_details(issue) for issue in story.issues[-NEWEST:]],
-        "interventions": [_brief(made) for made in story.interventions[-NEWEST:]],
+        "issues": [replace(each, details={}, evidence=each.evidence[:50]) for each in story.issues[-NEWEST:]],
+        "interventions": [replace(made, details={}) for made in story.interventions[-NEWEST:]],
         "checkpoints": [_small(info) for info in story.checkpoints[-NEWEST:]],
         "start": _first_checkpoint(story),
         "incidents": [IncidentLine(s.id, s.incident.time, s.status, s.report.summary) for s in story.incidents],
@@ -118,14 +119,6 @@ def _from_sending(sent: SentRequest) -> ShownRequest:
         attempts=sent.attempts,
         in_journal=False,
     )
-
-
-def _without_details(issue: Issue) -> Issue:
-    return msgspec.structs.replace(issue, details={}, evidence=issue.evidence[:50])
-
-
-def _brief(made: Intervention) -> Intervention:
-    return msgspec.structs.replace(made, details={})
 
 
 def _first_checkpoint(story: Story) -> dict[str, object] | None:

@@ -241,9 +241,9 @@ class Asset(Struct, frozen=True):
         return Response(self.content, media_type=self.kind, headers=headers)
 
 
-def load_assets(folder: Path = FOLDER) -> dict[str, Asset]:
+def load_assets() -> dict[str, Asset]:
     """Every file of the page by its name."""
-    return {path.name: _load(path) for path in sorted(folder.iterdir()) if path.suffix in TYPES}
+    return {path.name: _load(path) for path in sorted(FOLDER.iterdir()) if path.suffix in TYPES}
 
 
 def page_routes(assets: dict[str, Asset], resolve: Callable[[str], str]) -> list[Route]:

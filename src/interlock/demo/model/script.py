@@ -126,9 +126,10 @@ def turns(*words: str | ScriptedCall | ScriptedTurn) -> list[ScriptedTurn]:
 class TurnChooser:
     """Chooses the turn for a request; the same request gets the same turn, so that retries do no harm."""
 
-    def __init__(self, scripts: Scripts, default: str = "") -> None:
+    def __init__(self, scripts: Scripts) -> None:
         self._answer = scripts if callable(scripts) else None
         self._scripts: dict[str, Script] = {}
+        default = ""
         if isinstance(scripts, str):
             self._scripts, default = read_scripts(BUILT_IN), scripts
         elif isinstance(scripts, Mapping):

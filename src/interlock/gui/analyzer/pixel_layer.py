@@ -7,20 +7,9 @@ from pathlib import PurePath
 
 from ..screenshot.frame import Frame
 from ..screenshot.screenshot import Screenshot
+from . import pixels
 from .evidence import Evidence, ReplayStatus, ScreenSituation, nothing, ok, problem
-from .pixels import (
-    DARK,
-    DIMMED,
-    Box,
-    ScreenBackground,
-    background,
-    bright_box,
-    find_boxes,
-    has_filled_button,
-    has_red_icon,
-    read_text,
-    solid_cursor,
-)
+from .pixels import Box, ScreenBackground
 
 DIALOG, ERROR, TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
 
@@ -52,8 +41,8 @@ class PixelLayer:
         frame = screenshot.frame or Frame.from_image(screenshot.to_image())
         if frame.width < 320 or frame.height < 200:
             return nothing(self.name, "the screenshot is too small")
-        ground = background(frame)
-        boxes = find_boxes(frame)
+        ground = pixels.background(frame)
+        boxes = pixels.find_boxes(frame)
         panels = [box for box in boxes if box.height >= PANEL_SHARE * frame.height and not box.is_vivid]
         return (
             self._modal(frame, ground, boxes)
@@ -69,9 +58,9 @@ class PixelLayer:
         """A shade over everything, and something bright on it."""
         if not ground.is_grey or ground.share < 0.2:
             return None
-        if not DIMMED[0] <= ground.brightness <= DIMMED[1]:
+        if not pixels.DIMMED[0] <= ground.brightness <= pixels.DIMMED[1]:
             return self._shaded(frame, ground, boxes)
-        box = bright_box(frame, ground.brightness)
+        box = pixels.bright_box(frame, ground.brightness)
         return self._told(frame, box, "dialog", "dialog", 0.95, "the screen is dimmed behind a dialog") if box else None
 
     def _shaded(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
@@ -79,9 +68,9 @@ class PixelLayer:
         for box in boxes:
             if box.width < 0.3 * frame.width or box.height < 0.3 * frame.height or box.left < 40 or box.is_vivid:
                 continue
-            around = background(frame.crop(0, box.top, box.left - 8, box.height))
-            within = background(frame.crop(box.left + 8, box.top + 8, box.width - 16, box.height - 16))
-            dimmed = around.is_grey and DIMMED[0] <= around.brightness <= DIMMED[1]
+            around = pixels.background(frame.crop(0, box.top, box.left - 8, box.height))
+            within = pixels.background(frame.crop(box.left + 8, box.top + 8, box.width - 16, box.height - 16))
+            dimmed = around.is_grey and pixels.DIMMED[0] <= around.brightness <= pixels.DIMMED[1]
             if dimmed and within.brightness > around.brightness + 50:
                 return problem(
                     self.name, DIALOG, "modal_editor", "dialog", 0.9, "a large dialog covers a dimmed screen"
@@ -94,7 +83,7 @@ class PixelLayer:
         if ring is None:
             return None
         around = next((box for box in boxes if box is not ring and not box.is_vivid and box.contains(ring, 4)), None)
-        if around and around.height <= 0.6 * frame.height and has_filled_button(frame, around):
+        if around and around.height <= 0.6 * frame.height and pixels.has_filled_button(frame, around):
             return self._told(frame, around, "dialog", "dialog", 0.9, "a button of a dialog has keyboard focus")
         where = f"at {ring.left},{ring.top}"
         return problem(self.name, DIALOG, "input_box", "focus", 0.88, f"an input box {where} has keyboard focus")
@@ -107,25 +96,25 @@ class PixelLayer:
             if box.width > 0.9 * frame.width or any(p.contains(box) and box.width > 0.8 * p.width for p in panels):
                 continue
             stark = abs(sum(box.colour) / 3 - ground.brightness) >= STARK
-            if has_red_icon(frame, box):
+            if pixels.has_red_icon(frame, box):
                 return self._told(frame, box, "notification", "error", 0.9, "an error notification", ERROR)
             if stark:
                 return self._told(frame, box, "foreign_dialog", "window", 0.88, "another window is in front")
-            if has_filled_button(frame, box):
+            if pixels.has_filled_button(frame, box):
                 return self._told(frame, box, "dialog", "dialog", 0.88, "a box with buttons covers the editor")
         return None
 
     def _empty_page(self, frame: Frame, ground: ScreenBackground, panels: list[Box]) -> Evidence | None:
-        if panels or ground.busy_tiles > EMPTY_TILES or ground.brightness <= DARK:
+        if panels or ground.busy_tiles > EMPTY_TILES or ground.brightness <= pixels.DARK:
             return None
         middle = Box(frame.width // 4, frame.height // 5, frame.width * 3 // 4, frame.height * 3 // 5, (0, 0, 0))
-        words = read_text(frame, middle)
+        words = pixels.read_text(frame, middle)
         says = f"the page is empty except for a message {words[:100]!r}"
         return problem(self.name, ERROR, "crashed", "error", 0.88, says)
 
     def _terminal(self, frame: Frame, panels: list[Box]) -> Evidence | None:
         for panel in panels:
-            if panel.top > 0.2 * frame.height and panel.width > 0.4 * frame.width and solid_cursor(frame, panel):
+            if panel.top > 0.2 * frame.height and panel.width > 0.4 * frame.width and pixels.solid_cursor(frame, panel):
                 return problem(self.name, TERMINAL, "terminal", "focus", 0.86, "a terminal's cursor is filled")
         return None
 
@@ -134,7 +123,7 @@ class PixelLayer:
         if situation.expected_file is None:
             return None
         expected = PurePath(situation.expected_file).name
-        words = read_text(frame, Box(0, 0, frame.width, min(120, frame.height // 6), (0, 0, 0)))
+        words = pixels.read_text(frame, Box(0, 0, frame.width, min(120, frame.height // 6), (0, 0, 0)))
         if not words or expected.casefold() in words.casefold():
             return None
         others = re.findall(r"[\w-]+\.[a-z]{1,4}\b", words)
@@ -147,7 +136,7 @@ class PixelLayer:
         self, frame: Frame, box: Box, kind: str, topic: str, confidence: float, says: str, status: ReplayStatus = DIALOG
     ) -> Evidence:
         """A problem with the words in its box."""
-        words = read_text(frame, box)
+        words = pixels.read_text(frame, box)
         if ERROR_WORDS.search(words):
             status = ERROR
         full = f"{says}: {words[:160]!r}" if words else says

@@ -11,23 +11,10 @@ from ..document import Document
 from ..narrative import known_cost, length
 from ..timeline_entry import TimelineMoment
 from ..words import dollars, plain, plural, said_to_agent
+from . import sections
 from .charts import line_chart, short
 from .element import Html, el, join, page
-from .sections import (
-    PROOF_NOTE,
-    brand,
-    chains,
-    changes,
-    clock,
-    control_table,
-    episodes,
-    gallery,
-    ladder,
-    proof,
-    section,
-    table,
-    tiles,
-)
+from .sections import section
 
 
 def render_run(document: Document) -> str:
@@ -39,28 +26,32 @@ def render_run(document: Document) -> str:
 def _parts(document: Document) -> list[Html]:
     parts = [_head(document), el("section.told", *(el("p", each) for each in document.told), id="told")]
     if document.proof.claims or document.proof.tests or document.proof.contract:
-        parts.append(section("Is it really done?", proof(document.proof), note=PROOF_NOTE, name="proof"))
+        parts.append(
+            section("Is it really done?", sections.proof(document.proof), note=sections.PROOF_NOTE, name="proof")
+        )
     parts.append(_tiles(document))
     parts += [_incident(stored) for stored in document.incidents]
     if document.episodes:
-        shown = episodes(document.episodes)
+        shown = sections.episodes(document.episodes)
         parts.append(section("What it got stuck on", shown, note="what was tried, what it achieved, what it cost"))
     if not document.sums.looks or any(rung.made for rung in document.ladder):
-        drawn = ladder(document.ladder, ended=document.run.status in ENDED)
+        drawn = sections.ladder(document.ladder, ended=document.run.status in ENDED)
         parts.append(section("The ladder", drawn, note="strongest intervention first"))
     parts.append(section("Over time", _charts(document), note="lines mark interventions", name="charts"))
     if document.chains:
-        parts.append(section("Why", chains(document.chains), note="issues found and how Interlock responded"))
+        parts.append(section("Why", sections.chains(document.chains), note="issues found and how Interlock responded"))
     if document.verifications or document.pictures:
         checks = [_verification(each) for each in document.verifications]
         if document.pictures:
-            checks.append(gallery(document.pictures))
+            checks.append(sections.gallery(document.pictures))
         parts.append(section("Verification", *checks))
     if document.run.workspace is not None:
-        parts.append(section("Changed files", changes(document), note="checkpoint by checkpoint, secrets removed"))
+        parts.append(
+            section("Changed files", sections.changes(document), note="checkpoint by checkpoint, secrets removed")
+        )
     if document.controls:
         owned = document.run.owner_pid is not None
-        parts.append(section("Control", control_table(document.controls, owned=owned)))
+        parts.append(section("Control", sections.control_table(document.controls, owned=owned)))
     if document.output.text:
         note = "its last lines; interlock logs shows all" if document.output.cut else ""
         shown = el("div.what", el("pre", document.output.text))
@@ -73,7 +64,7 @@ def _head(document: Document) -> Html:
     run, spec = document.run, document.spec
     facts = [
         ("Run", run.run_id),
-        ("Started", clock(run.started, "%Y-%m-%d %H:%M")),
+        ("Started", sections.clock(run.started, "%Y-%m-%d %H:%M")),
         ("Agent", " ".join(filter(None, (run.adapter, run.model)))),
         ("Workspace", run.workspace),
         ("Command", shlex.join(spec.argv) if spec.argv else None),
@@ -81,7 +72,7 @@ def _head(document: Document) -> Html:
     ]
     return el(
         "header",
-        brand("Interlock report"),
+        sections.brand("Interlock report"),
         el("h1", run.name or run.run_id, el(f"span.status {document.status}", run.outcome)),
         el("p.task", spec.task) if spec.task else None,
         el("dl.facts", *(el("div", el("dt", name), el("dd", value)) for name, value in facts if value)),
@@ -101,9 +92,9 @@ def _tiles(document: Document) -> Html:
         ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
         ("Tokens", short(sums.input_tokens + sums.output_tokens), f"{short(sums.output_tokens)} written"),
         ("Cost", known_cost(cost, run.unpriced_tokens), budget),
-        ("Time", length(max(0.0, span)), clock(run.ended, "ended %H:%M") if run.ended else ""),
+        ("Time", length(max(0.0, span)), sections.clock(run.ended, "ended %H:%M") if run.ended else ""),
     ]
-    return tiles(shown)
+    return sections.tiles(shown)
 
 
 def _charts(document: Document) -> Html:
@@ -171,7 +162,7 @@ def _verification(found: VerificationResult) -> Html:
         for each in found.comparisons
     ]
     verdict = el(f"p.lead {'success' if found.success else 'failure'}", found.summary)
-    return join((verdict, table(("File", "Result", "Similarity", ""), rows) if rows else el("div.scroll")))
+    return join((verdict, sections.table(("File", "Result", "Similarity", ""), rows) if rows else el("div.scroll")))
 
 
 def _timeline(document: Document) -> Html:
@@ -194,7 +185,7 @@ def _line(moment: TimelineMoment) -> Html:
         said = el("small", detail)
     return el(
         f"li.{moment.level} {moment.kind}",
-        el("span.at", clock(moment.time)),
+        el("span.at", sections.clock(moment.time)),
         el("span.step", moment.step),
         el("span.kind", moment.kind),
         el("div.what", el("span", moment.title), said),
@@ -202,5 +193,5 @@ def _line(moment: TimelineMoment) -> Html:
 
 
 def _foot(document: Document) -> Html:
-    made = clock(document.made_at, "%Y-%m-%d %H:%M")
+    made = sections.clock(document.made_at, "%Y-%m-%d %H:%M")
     return el("footer", f"Written by {document.made_by} on {made} from the run's journal. Secrets are redacted.")
