@@ -1,4 +1,4 @@
-"""interlock budget: what runs have spent together, and where that leads."""
+"""interlock budget: what runs have spent together, and the forecast."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""interlock checkpoint: create, show, diff, gc, verify; and checkpoints: those of a workspace."""
+"""interlock checkpoint (create, show, diff, gc, verify) and checkpoints, which lists those of a workspace."""
 
 from __future__ import annotations
 

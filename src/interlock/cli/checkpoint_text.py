@@ -1,4 +1,4 @@
-"""How checkpoints, differences and restores are shown to people and to machines."""
+"""The text output of checkpoints, differences and restores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .output import ROOMY, many, print_table
 from .runs import moment
 
 SHOWN = 40
-"""Changes that are listed before they are only counted."""
+"""Changes that are listed; the rest is counted."""
 
 _SIGNS = {
     "created": ("+", "green"),
@@ -34,7 +34,7 @@ def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("CHECKPOINT", "WHEN"):
         table.add_column(column, no_wrap=True)
-    # Where there is little room, the run that all of them belong to says nothing, and numbers give way to runs.
+    # On a narrow terminal, a run that all share is left out, and numbers give way to runs.
     roomy = console.width >= ROOMY
     named = roomy or len({info.run_id for info in infos}) > 1
     counted = roomy or not named

@@ -1,4 +1,4 @@
-"""Console: rich's, with everything that comes from outside made harmless."""
+"""Console: rich's, with control characters from outside escaped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core import printable
 
 
 class Console(rich.console.Console):
-    """Whatever is printed here steers no terminal, but for rich's own styles."""
+    """Prints no control characters except rich's own styles."""
 
     def render(self, renderable: Any, options: rich.console.ConsoleOptions | None = None) -> Iterable[Segment]:
         for segment in super().render(renderable, options):

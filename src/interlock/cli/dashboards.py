@@ -1,4 +1,4 @@
-"""interlock top and web: all runs in the terminal, and in a browser."""
+"""interlock top and web: all runs in the terminal or in a browser."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def top(
     from ..tui import RunSource, Top
     from .runs import open_hub, the_store
 
-    # To a hub one goes with the right keys and certificates, or not at all.
+    # A hub needs valid keys and certificates, so the configuration must be valid.
     config = load_anyway(say_error) if hub is None else load()
     store = the_store(config)
     run_id = store.find(run).run_id if run is not None else None
@@ -91,5 +91,5 @@ def web(
     if sys.stdout.isatty():
         sys.stdout.write("Ctrl-C stops the dashboard; runs continue.\n")
     sys.stdout.flush()
-    # Other users can see a browser's command line: its address is good for one visit.
+    # Other users can see a browser's command line: its address works only once.
     serve_dashboard(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))

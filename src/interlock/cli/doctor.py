@@ -1,4 +1,4 @@
-"""interlock doctor: what works on this machine, and what to do about the rest; how checks are printed."""
+"""interlock doctor: what works on this machine and how to fix the rest; and printing of checks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ State = Literal["ok", "missing", "broken"]
 
 
 class DoctorCheck(Struct, frozen=True):
-    """One thing that was looked at."""
+    """One check."""
 
     what: str
     state: State
@@ -43,7 +43,7 @@ def doctor(json: Annotated[bool, Option("--json", help='{"checks": [...]}')] = F
 
 
 def examine() -> Iterator[DoctorCheck]:
-    """Everything worth knowing before a run."""
+    """All checks."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield DoctorCheck("Python", "ok" if sys.version_info >= (3, 11) else "broken", version)
     yield from _configuration()
@@ -151,7 +151,7 @@ MARKS = {"ok": ("✓", "green"), "missing": ("-", "yellow"), "broken": ("✗", "
 
 
 def tell_checks(checks: Sequence[DoctorCheck | GuiCheck], *, json: bool) -> NoReturn:
-    """Say them, and exit with 4 if something is broken."""
+    """Print checks, and exit with 4 if something is broken."""
     if json:
         print_json({"checks": checks})
     else:

@@ -1,4 +1,4 @@
-"""interlock gui replay: a scripted session typed into an editor, watched, recovered, verified."""
+"""interlock gui replay: a scripted session typed into an editor, monitored, recovered, verified."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def replay(
 
 
 class ReplayProgress(NamedTuple):
-    """Where the news of a replay go while it runs."""
+    """Callbacks for the progress of a replay."""
 
     say: Callable[[str], None] = lambda line: None
     advance: Callable[[int, int, str], None] = lambda done, total, path: None
@@ -77,7 +77,7 @@ class ReplayProgress(NamedTuple):
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[ReplayProgress]:
-    """A bar on a terminal's stderr, plain lines elsewhere; events as they happen on both."""
+    """A progress bar on a terminal's stderr, plain lines elsewhere; events as they happen."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from .console import Console
@@ -106,7 +106,7 @@ def _progress(*, quiet: bool) -> Iterator[ReplayProgress]:
 
 
 def _lines(say: Callable[[str], None]) -> Callable[[int, int, str], None]:
-    """A line for every file and every tenth of the chunks: a log shows that a replay is alive, and where."""
+    """A line for every file and every tenth of the chunks, so that a log shows progress."""
     last: list[tuple[str, int]] = []
 
     def advance(done: int, total: int, path: str) -> None:
@@ -163,7 +163,7 @@ def _print(done: Replayed, page: Path | None) -> None:
 
 
 def write_report(run_folder: Path, config: Config, target: Path | None) -> Path | None:
-    """Write the run's report, into its own folder if nothing else is said; None, and a line on stderr, if it fails."""
+    """Write the run's report, by default into its own folder; None and a line on stderr if it fails."""
     from ..journal import RunFolder
     from ..report import Story, gather, read_changes, render
 

@@ -1,4 +1,4 @@
-"""How GUI sessions are shown: verdicts, events and the verification table."""
+"""The text output of GUI sessions: events and the verification table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTCOME = {"none": "dim", "recovered": "green", "failed": "red"}
 MATCH = {"match": "green", "partial": "yellow", "mismatch": "red", "missing": "red"}
 
 DIFF_LINES = 20
-"""Lines of a difference that are shown; `--json` has them all."""
+"""Lines of a diff that are shown; `--json` has all."""
 
 
 def print_event(console: Console, event: InterventionEvent) -> None:
@@ -36,7 +36,7 @@ def print_event(console: Console, event: InterventionEvent) -> None:
 
 
 def print_verification(console: Console, result: VerificationResult) -> None:
-    """One line a file, then what differs, then the sum."""
+    """Print one line per file, then the differences, then the summary."""
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     for column in ("FILE", "MATCH"):
         table.add_column(column, no_wrap=True)

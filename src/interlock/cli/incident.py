@@ -1,4 +1,4 @@
-"""interlock incidents, and incident: look at what an emergency stop left behind, and choose a way on."""
+"""interlock incidents and incident: show emergency stops, and choose how to continue."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def incidents(
         console.print("No open incidents." if not every else "No incidents.")
         return
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    # Where there is little room, what happened is worth more than when and of what kind.
+    # On a narrow terminal, the summary matters more than time and type.
     roomy = console.width >= ROOMY
     for column in ("INCIDENT", "RUN", *(("WHEN", "ISSUE") if roomy else ()), "STATUS"):
         table.add_column(column, no_wrap=True)

@@ -1,4 +1,4 @@
-"""interlock install and uninstall: permanent hooks that talk to interlock serve; what they change is shown first."""
+"""interlock install and uninstall: permanent hooks that talk to interlock serve; changes are shown first."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def carry_out(
     nothing: str,
     removing: bool = False,
 ) -> None:
-    """Show the changes, ask, make them, and say where the backups are."""
+    """Show the changes, ask, make them, and print where the backups are."""
     from ..adapters.hooks import finish_install, finish_uninstall
 
     if project is not None and not project.is_dir():

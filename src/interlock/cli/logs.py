@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 POLL_S = 0.2
-"""How often we look for more."""
+"""How often we poll for more."""
 
 
 @app.command()
@@ -96,7 +96,7 @@ def _show_json(piece: Printed) -> None:
 
 
 def _show_latest(latest: Latest, since: float, json: bool) -> None:
-    """What is not whole yet: the line that is being printed, the screen as it is drawn."""
+    """Print what is not complete yet: the unfinished line, or the current screen."""
     from ..output import SCREEN, Printed
 
     text = "\n".join(latest.screen) or latest.line

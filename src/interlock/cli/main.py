@@ -1,4 +1,4 @@
-"""The table of commands, each imported only when it is asked for."""
+"""The command line: the table of commands, each imported only when used."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ HOMES = {
     "verify": "stored_runs.verify_app",
     "web": "dashboards.web_app",
 }
-"""Commands that share a module with others, and what they are called there."""
+"""Commands that share a module with others, and their name there."""
 
 COMMANDS: dict[str, str] = {name: about for commands in GROUPS.values() for name, about in commands.items()}
 
@@ -103,7 +103,7 @@ ALIASES = {
     "watch": "top",
 }
 LISTS = {"checkpoint list": "checkpoints", "incident list": "incidents"}
-"""Words that people try, each with the command that it means. Not listed, and not completed."""
+"""Aliases that people try. Not listed, and not completed."""
 
 
 CHANGING = frozenset(
@@ -114,11 +114,11 @@ CHANGING = frozenset(
 
 
 LOGGING = frozenset(("gui", "serve", "web"))
-"""Commands that log by themselves; the others only on request, since setting up a log takes time."""
+"""Commands that always log; the others only on request, since setting up a log takes time."""
 
 
 LIKENESS = 65
-"""Of a hundred: how like a command a word has to be for us to think that it was meant."""
+"""How similar a word must be to a command to suggest it, out of 100."""
 
 
 class LazyGroup(TyperGroup):
@@ -186,7 +186,7 @@ def interlock(
     Example: interlock run -- claude -p "fix the tests"
     """
     if ctx.invoked_subcommand != "run":
-        # `run` has much to import before it starts anything, and then takes signals itself.
+        # `run` imports much before it starts anything, and then handles signals itself.
         listen_again()
     if log_json or log_level or log_file or ctx.invoked_subcommand in LOGGING:
         from ..runtime import choose_log, configure_log
@@ -214,11 +214,11 @@ PLAINLY = {
     "a valid integer": "a whole number",
     "a valid float range": "a number",
 }
-"""What the parser says of a value, and what a person would."""
+"""The parser's words for a value, and plainer ones."""
 
 
 def say_usage_error(error: UsageError) -> int:
-    """Say what is wrong and where to read how it goes; the exit status."""
+    """Print what is wrong and where to find help; returns the exit status."""
     if isinstance(error, NoArgsIsHelpError):
         error.show()
         return error.exit_code
@@ -234,9 +234,9 @@ def say_usage_error(error: UsageError) -> int:
 
 
 def leave_question(abort: typer.Abort) -> int:
-    """The question was not answered, or answered with no; the exit status."""
+    """A question was not answered, or with no; returns the exit status."""
     if abort.__context__ is not None:
-        # What comes next does not belong behind the question.
+        # End the line of the question.
         sys.stderr.write("\n")
     else:
         say_error("nothing was changed")

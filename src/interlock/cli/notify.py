@@ -13,7 +13,7 @@ from .output import print_json, say, say_error
 app = new_app()
 
 PATIENCE_S = 20.0
-"""How long a channel may take over a test."""
+"""How long a channel may take for a test."""
 
 
 @app.command()
@@ -53,7 +53,7 @@ def notify(
 
 
 def try_channel(url: str) -> tuple[bool, str]:
-    """Send a message through one channel; whether it was taken, and why not."""
+    """Send a message through one channel; returns whether it was accepted, and why not."""
     from ..core import Notify
     from ..runtime import apprise_channel, with_timeout
 

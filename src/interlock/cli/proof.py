@@ -1,4 +1,4 @@
-"""interlock proof: what a run claims, and whether that is true."""
+"""interlock proof: the claims of a run, and whether they are true."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def proof(
 
 
 def print_proof(console: Console, found: ProofRecord) -> None:
-    """The claims as a table, then the facts about the tests."""
+    """Print the claims as a table, then the facts about the tests."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""interlock ps: the runs."""
+"""interlock ps: lists the runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 POLL_S = 0.5
-"""Time between two looks while watching."""
+"""Polling interval with --watch."""
 
 
 @app.command()
@@ -55,7 +55,7 @@ def ps(
 
 
 def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
-    """The runs of all machines; one whose host has gone quiet is unknown."""
+    """List the runs of all machines; those of an unreachable host are unknown."""
     from ..core import ENDED
     from ..link import RemoteRun
     from .runs import hub_table, open_hub, shown_run
@@ -80,7 +80,7 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
 
 
 def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
-    """One document; watching, another one whenever something has changed."""
+    """Print one document; with --watch, another one whenever something has changed."""
     last: object = None
     while True:
         now = rows()
@@ -93,7 +93,7 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
 
 
 def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bool) -> None:
-    """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
+    """Print a table; with --watch, refresh it in place on a terminal, else print it again whenever it has changed."""
     console = table_console()
     nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
 
@@ -126,7 +126,7 @@ def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bo
 
 
 def is_read() -> bool:
-    """Whether someone still reads our output: a closed pipe shows only when you poll it or write to it."""
+    """Whether someone still reads our output: a closed pipe shows only on poll or write."""
     asking = select.poll()
     try:
         asking.register(sys.stdout.fileno(), 0)

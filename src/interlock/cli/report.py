@@ -61,7 +61,7 @@ def report(
 
 
 def choose_format(form: str | None, output: str | None) -> str:
-    """The format that was asked for, or that the file's ending says."""
+    """The requested format, or the one of the file's extension."""
     if form is None:
         ending = Path(output or "").suffix.lstrip(".").lower()
         return {"md": "md", "markdown": "md", "json": "json"}.get(ending, "html")

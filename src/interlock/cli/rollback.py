@@ -1,4 +1,4 @@
-"""interlock rollback: take a workspace back to a checkpoint; and undo: take the last rollback back."""
+"""interlock rollback and undo: restore a workspace to a checkpoint, and undo the last rollback."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def rollback(
         paths = relative_paths(path or [], found.workspace)
         target = found.get(to) if to is not None else found.default_target(run_id)
         if not dry_run:
-            # Before it is said that there is nothing to do: a run that is at work has more to come.
+            # Even if there is nothing to do yet: a live run may change more files.
             found.refuse_other_run(force=force)
         own = found.own_changes(target.id, run_id) if run_id is not None and not force else None
         plan = found.preview(target.id, paths, own_changes=own)

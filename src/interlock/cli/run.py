@@ -14,7 +14,7 @@ app = new_app()
 
 
 class ContainOption(StrEnum):
-    """How the agent is kept from its supervisor."""
+    """How the agent is isolated from its supervisor."""
 
     off = "off"
     auto = "auto"

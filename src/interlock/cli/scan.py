@@ -1,4 +1,4 @@
-"""interlock scan: recorded traces, where they went wrong, what would have been done."""
+"""interlock scan: where recorded traces went wrong, and how Interlock would have responded."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ app = new_app()
 Sensitivity = Literal["low", "medium", "high"]
 
 WORTH_BYTES = 512 * 1024
-"""Smaller traces are read before further processes are started."""
+"""Smaller traces are scanned faster than further processes start."""
 
 MOST_ERRORS = 3
-"""Bad lines that are named for each file; the rest is counted."""
+"""Bad lines that are reported per file; the rest is counted."""
 
 
 @app.command()
@@ -97,7 +97,7 @@ def scan(
 
 
 def _configuration(path: str | None, sensitivity: str | None) -> Config:
-    """The file's, with what the command line says on top."""
+    """The configuration with the command line's sensitivity."""
     from msgspec.structs import replace
 
     from ..config import load
@@ -111,7 +111,7 @@ def _configuration(path: str | None, sensitivity: str | None) -> Config:
 
 
 def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugins) -> TraceScanner | ParallelScanner:
-    """One that uses all cores where that is worth starting processes for."""
+    """A scanner; one that uses all cores if that is worth starting processes."""
     from ..adapters.traces import TraceScanner
 
     if jobs is None:
@@ -127,7 +127,7 @@ def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugin
 
 
 def _new_page(html: str | None) -> ScanPage | None:
-    """The page to be written, if one is; that it can be is found out before the long work."""
+    """The page to write, if any; fails before the long work if it cannot be written."""
     if html is None:
         return None
     from ..report.page import ScanPage

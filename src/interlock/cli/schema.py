@@ -1,4 +1,4 @@
-"""interlock schema: the JSON Schemas of everything on the wire and in the journal."""
+"""interlock schema: the JSON Schemas of messages and journal records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def schema(name: Annotated[str | None, Argument(help="One schema; default: all, 
 
 
 def schema_types() -> dict[str, object]:
-    """A whole record, the body of each kind, then what else has a schema."""
+    """A whole record, the body of each kind, then other types."""
     from ..config import Config
     from ..control import Abort, AnswerPayload, Done, EscalatePayload, RollbackPayload
     from ..core import Decision, Directive, Limits, Review, RunState
@@ -59,6 +59,6 @@ def schema_types() -> dict[str, object]:
 
 
 def json_schema(kind: object) -> dict[str, object]:
-    """The schema of one type; plain JSON values may be anything."""
+    """The schema of one type; untyped values may be any JSON value."""
     made = msgspec.json.schema(kind, schema_hook=lambda _: {"description": "any JSON value"})
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

@@ -58,7 +58,7 @@ def serve(
     from ..link import is_served, listen, serve_socket
 
     if hub is not None:
-        # Every session reads the configuration anew, and the environment with it.
+        # Every session reads the configuration and the environment again.
         os.environ["INTERLOCK_HUB__URL"] = hub
     settings = load(config, tell=say_error)
     store = open_store(settings)
@@ -72,7 +72,7 @@ def serve(
         metrics = MetricsServer(JournalMetrics(store), metrics_port)
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
-    # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
+    # Objects from start-up stay: collecting them would delay a hook by 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
     warm = WarmStart("interlock.cli.warm_run") if LINUX and not in_a_run() else None
@@ -146,13 +146,13 @@ def unit_text(config: Path | None = None) -> str:
 
 
 def unit_path() -> Path:
-    """Where a user's units are."""
+    """The path of the user's unit."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
     return Path(home) / "systemd" / "user" / UNIT
 
 
 def set_up_service(config: Path | None = None) -> list[str]:
-    """Write the unit, and start it where a systemd of this user answers; what was done, in words."""
+    """Write the unit, and start it if the user's systemd responds; returns what was done, in words."""
     path = unit_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -170,6 +170,6 @@ def set_up_service(config: Path | None = None) -> list[str]:
 
 
 def _quoted(word: str) -> str:
-    """A word of ExecStart: systemd reads % and $ in it."""
+    """A word of ExecStart, quoted: systemd expands % and $."""
     plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{plain}"' if any(char in plain for char in " \t\"'\\;") else plain

@@ -64,7 +64,7 @@ def show(
         console = Console(highlight=False)
         if summary is not None:
             print_header(console, summary, folder.spec())
-        # Who waits for the first lines of a long run is not kept waiting for its last record.
+        # For a long run, print the first lines before verifying to the last record.
         last = reader.last()
         is_long = last is not None and last.seq > AT_ONCE
         if not is_long:
@@ -73,7 +73,7 @@ def show(
             print_problems(console, problems)
         for record in records:
             told = read_moment(record, hidden=wanted is not None)
-            # Housekeeping is shown to those who ask for it by name.
+            # Internal records are shown only if asked for by kind.
             if told is not None and (wanted is not None or told.level != "quiet"):
                 print_moment(console, told)
         if is_long and limit is None:
@@ -81,7 +81,7 @@ def show(
 
 
 def print_records(head: dict[str, object], records: Iterable[Record], verify: Callable[[], Verification]) -> None:
-    """One JSON document, written as it is read."""
+    """Print one JSON document while reading."""
     sys.stdout.write(json_text(head)[:-1] + ',"records":[')
     between = ""
     for record in records:

@@ -1,4 +1,4 @@
-"""interlock pause, resume, cancel, approve, reject, escalate: each has its word, its help and options of its own."""
+"""interlock pause, resume, cancel, approve, reject and escalate: the help and the options of each."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .control_requests import LocalRuns, Payload, ReasonOption, RunChoice, StepO
 
 
 def command_to_runs(command: Command, about: str, own: Callable[..., Payload | None] = lambda: None) -> typer.Typer:
-    """A command to one run or to many. `own` has the command's own options and says what its request carries."""
+    """A command to one run or to many. `own` has the command's own options and returns what makes the payload."""
     return _command(command, about, own, many=True)
 
 
 def answer_to_step(command: Command, about: str) -> typer.Typer:
-    """An answer to the step of a run that waits for a person."""
+    """An answer to the step of a run that needs approval."""
 
     def own(step: StepOption = None, reason: ReasonOption = None) -> Payload:
         def payload(runs: LocalRuns, run_id: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""interlock export, verify, prune: a run as one file, whether a journal is as its owner wrote it, old runs removed."""
+"""interlock export, verify and prune: export a run, check a journal for changes, remove old runs."""
 
 from __future__ import annotations
 

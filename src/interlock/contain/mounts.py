@@ -1,4 +1,4 @@
-"""Guard and fence in bubblewrap's words: places that are read-only, empty or not there, and the system call filter."""
+"""Guard and fence as bubblewrap arguments: read-only, emptied and hidden paths, and the system call filter."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from .protected_paths import (
 
 ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
                      "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_SYS_CHROOT")  # fmt: skip
-"""What root keeps: enough for apt, chown and su; nothing that mounts, traces or makes devices."""
+"""Capabilities that root keeps: enough for apt, chown and su; not for mounting, tracing or creating devices."""
 
 DEVICES = ("/dev/pts", "/dev/shm", "/dev/dri", "/dev/snd", "/dev/fuse", "/dev/kvm", "/dev/video0")
-"""What root gets of /dev besides the ordinary: no disks, no memory, no consoles."""
+"""Devices for root besides bubblewrap's defaults: no disks, no memory, no consoles."""
 
 KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/fs")
 
 
 class GuardedPaths(Struct, frozen=True, kw_only=True):
-    """The places of one run.
+    """The paths of one run.
 
-    `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
-    works in (`workspaces`) stays writable, wherever it is. `secret` files are empty inside, wherever they are.
+    `hidden` folders are empty inside except for `shown` (read-only) and `writable`; `fixed` is read-only. `workspaces`
+    stay writable, wherever they are. `secret` files are empty inside, wherever they are.
     """
 
     hidden: tuple[Path, ...] = ()
@@ -62,7 +62,7 @@ def guard_words(
     filter_fd: int | None = None,
     fence: Fence | None = None,
 ) -> tuple[str, ...]:
-    """The words before the command: bubblewrap with everything that guard means, and a fence around it."""
+    """The command prefix: bubblewrap with the arguments for guard, and for a fence."""
     root = os.geteuid() == 0
     words = [*base_words(program, fenced=fence is not None), *_devices(whole=not root and fence is None)]
     words += ["--proc", "/proc"]
@@ -80,7 +80,7 @@ def guard_words(
         code, free = code_paths()
         fixed += code
     changeable = [path for path in real_paths(fixed) if os.access(path, os.W_OK)]
-    # Inside a fence only what is in a writable place has to be taken out of it; the rest is read-only or gone.
+    # Inside a fence only paths in writable folders need this; the rest is read-only or hidden.
     words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
     if fence is not None:
         words += _bind("--ro-bind", (path for path in own_folders() if _is_below(path, map(Path, TEMPORARY))))
@@ -107,19 +107,19 @@ def guard_words(
 
 
 def _open_fence(fence: Fence) -> list[str]:
-    """A /run and a temporary folder of its own, then what can be written; the rest of the machine is read-only."""
+    """A private /run and temporary folder, then writable paths; the rest of the machine is read-only."""
     words = ["--tmpfs", "/run"] if Path("/run").is_dir() else []
     for path in map(Path, TEMPORARY):
         words += ["--bind", str(fence.temporary), str(path)] if path.is_dir() else []
     words += ["--tmpfs", "/dev/shm"]
-    # Homes, and Interlock with its interpreter, wherever they are.
+    # Homes and Interlock with its interpreter may be in emptied folders.
     emptied = tuple(map(Path, ("/run", *TEMPORARY)))
     words += _bind("--ro-bind", (path for path in (*homes(), *code_paths()[0]) if _is_below(path, emptied)))
     return words + _bind("--bind", fence.write)
 
 
 def _is_seen(path: Path, fence: Fence, emptied: list[Path]) -> bool:
-    """Whether a socket outside is there inside a fence: not given to it by name, nor in what is emptied anyway."""
+    """Whether an outside socket is visible inside a fence: not allowed by name, nor in an emptied folder."""
     if path in fence.write or _is_below(path, (*emptied, *fence.hidden)):
         return False
     again = (*homes(), *code_paths()[0], *fence.write)
@@ -127,7 +127,7 @@ def _is_seen(path: Path, fence: Fence, emptied: list[Path]) -> bool:
 
 
 def _is_gone(file: Path, fence: Fence | None) -> bool:
-    """Whether a fence has emptied the folder of this socket anyway."""
+    """Whether a fence empties the folder of this socket."""
     return fence is not None and file.is_relative_to("/run")
 
 
@@ -138,7 +138,7 @@ def _devices(*, whole: bool) -> list[str]:
 
 
 def _hide(paths: Iterable[Path]) -> list[str]:
-    """Empty folders, and files without content."""
+    """Hide paths: folders become empty, files have no content."""
     words: list[str] = []
     for path in paths:
         words += ("--perms", "0700", "--tmpfs") if path.is_dir() else ("--ro-bind", "/dev/null")
@@ -157,11 +157,11 @@ def _is_below(path: Path, others: Iterable[Path]) -> bool:
 
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 FAMILIES = (1, 2, 10, 16)
-"""Sockets that a network namespace holds, or a mount: UNIX, INET, INET6, NETLINK. VSOCK, for one, it does not."""
+"""Socket families that namespaces and mounts contain: UNIX, INET, INET6, NETLINK; but not VSOCK, for example."""
 
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 NUMBER, ARCH, FAMILY, REQUEST = 0, 4, 16, 24
-"""Where struct seccomp_data has the system call, its architecture, and the low halves of its first two arguments."""
+"""Offsets in struct seccomp_data: system call, architecture, and the low halves of the first two arguments."""
 
 ALLOW = 0x7FFF0000
 REFUSE, ABSENT, NO_FAMILY = (0x00050000 | number for number in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT))
@@ -185,11 +185,11 @@ MACHINES = {
     ),
     "aarch64": (Numbers(0xC00000B7, 29, 198, (217, 218, 219, 425)), Numbers(0x40000028, 54, 281, (309, 310, 311, 425))),
 }
-"""Architectures that a machine runs."""
+"""The architectures that each machine runs."""
 
 
 def open_filter(*, fenced: bool = False) -> int | None:
-    """A descriptor with the filter as bubblewrap reads it; None on a machine whose numbers we do not know."""
+    """A descriptor with the filter for bubblewrap; None on a machine whose system calls we do not know."""
     known = MACHINES.get(platform.machine())
     if known is None or not LINUX:
         return None
@@ -200,10 +200,10 @@ def open_filter(*, fenced: bool = False) -> int | None:
 
 
 def program(architectures: tuple[Numbers, ...], *, fenced: bool) -> bytes:
-    """The BPF program: one block for each architecture, any other one is refused."""
+    """The BPF program: one block per architecture; others are refused."""
     parts = [_op(LOAD, ARCH)]
     for numbers in architectures:
-        # The x32 calls would go by numbers of their own.
+        # x32 calls have other numbers.
         block = [_op(LOAD, NUMBER), _op(AT_LEAST, X32, 0, 1), _op(RETURN, REFUSE)]
         if fenced:
             for number in numbers.absent:

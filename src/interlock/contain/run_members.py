@@ -1,4 +1,4 @@
-"""Which processes belong to a run, according to the kernel, so that a run cannot steer itself."""
+"""Tells which processes belong to a run, according to the kernel, so that a run cannot steer itself."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_m
 
 
 class Insiders:
-    """Asked about the peer of a control connection. `tree` is the run's own, as soon as it is known."""
+    """Identifies the peers of control connections. `tree` is the run's own, once it is known."""
 
     def __init__(self, tree: TreeHandle | None = None) -> None:
         self.tree = tree
         self._agents: set[tuple[int, int]] = set()
 
     def add_agent(self, pid: int) -> None:
-        """A process that was seen as the agent's own: it and everything below it is inside."""
+        """Add a process of the agent: it and its descendants are inside."""
         start = start_of(pid)
         if start is not None:
             self._agents.add((pid, start))
 
     def why_inside(self, pid: int) -> str:
-        """How we know that a process is not a person's; empty if it is one."""
+        """Why a process belongs to the agent; empty if it is a person's."""
         if pid <= 0:
-            # In a namespace above ours: a process there could do without us.
+            # In an outer PID namespace: a process there does not need us.
             return ""
         process = look_at(pid)
         if process is None or process.dead:
@@ -53,7 +53,7 @@ class Insiders:
 
 
 def in_a_run(pid: int = 0) -> bool:
-    """Whether a process, or this very one, belongs to a run, as far as its environment, cgroup and ancestors tell."""
+    """Whether a process, by default this one, belongs to a run, by its environment, cgroup and ancestors."""
     if (not pid and os.environ.get(MARKER)) or in_group(pid or os.getpid(), PREFIX):
         return True
     process, seen = look_at(pid or os.getppid()), 0
@@ -65,13 +65,13 @@ def in_a_run(pid: int = 0) -> bool:
 
 
 def refuse_inside(what: str) -> None:
-    """Only a person does this: InvalidState in a run. What stops an agent that hides where it is are the levels."""
+    """Raise InvalidState in a run: only a person may do this. Against an agent that hides, containment levels help."""
     if in_a_run():
         raise InvalidState(f"an agent cannot {what}", todo="Run this in your own terminal.")
 
 
 def pid_namespace(pid: int | str) -> str:
-    """The namespace's name as the kernel has it; empty if we may not know."""
+    """The name of a process's PID namespace; empty if we may not read it."""
     try:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
     except OSError:
@@ -79,7 +79,7 @@ def pid_namespace(pid: int | str) -> str:
 
 
 def in_group(pid: int, name: str) -> bool:
-    """Whether a process is in a cgroup whose folder begins like this."""
+    """Whether a process is in a cgroup whose folder starts with this name."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     except OSError:

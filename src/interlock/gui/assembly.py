@@ -1,4 +1,4 @@
-"""Puts a watch together: capture, layers of evidence, input and orchestration for one display."""
+"""Assembles a screen monitor: capture, layers of evidence, input and orchestration for one display."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .windows import DisplayGone, WindowSystem
 
 
 class Screen(Struct, frozen=True, kw_only=True):
-    """What a watch can reach of a display; everything but the display itself may be missing."""
+    """What a monitor can reach of a display; everything but the display itself may be missing."""
 
     display: str | None
     windows: WindowSystem | None = None
@@ -38,7 +38,7 @@ class Screen(Struct, frozen=True, kw_only=True):
 
 
 class ScreenMonitor(Struct, frozen=True):
-    """The parts that watch a screen, and the budget of its questions to a model."""
+    """The parts that monitor a screen, and the budget for its model calls."""
 
     orchestrator: InterventionOrchestrator
     local: LocalAnalyzer
@@ -61,7 +61,7 @@ def assemble(
     pictures: Path | None = None,
     more_models: Sequence[ModelInfo] = (),
 ) -> ScreenMonitor:
-    """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
+    """A monitor for a display. `expect_editor` is false for screens where no editor has to be in front."""
     layers = (*_layers(screen, expect_editor), *extra_layers)
     local = LocalAnalyzer(layers, editor=expect_editor, blind_spots=_blind_spots(screen))
     on_call = run.record if run is not None else None
@@ -95,7 +95,7 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
 
 
 def _blind_spots(screen: Screen) -> list[str]:
-    """What cannot be seen on this display, and for want of what."""
+    """What cannot be seen on this display, and what is missing for it."""
     spots = []
     if screen.windows is None or screen.windows.window_manager() is None:
         spots.append("which window is in front (no window manager)")
@@ -110,7 +110,7 @@ def _blind_spots(screen: Screen) -> list[str]:
 
 
 def _title(windows: WindowSystem | None) -> str:
-    """What the active window says of itself."""
+    """The active window's title."""
     try:
         active = windows.active() if windows is not None else None
     except DisplayGone:

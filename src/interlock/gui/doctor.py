@@ -1,4 +1,4 @@
-"""Check the requirements of a GUI session before it starts: each with the finding and the remedy."""
+"""Checks of what a GUI session needs, each with its finding and remedy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PROGRAMS = {
 
 
 class GuiCheck(Struct, frozen=True):
-    """One thing that was looked at; `missing` is only in the way of some sessions."""
+    """One check; `missing` affects only some sessions."""
 
     what: str
     state: State
@@ -45,7 +45,7 @@ class GuiCheck(Struct, frozen=True):
 
 
 def examine(display: str | None = None) -> Iterator[GuiCheck]:
-    """Look at a display: the named one, the environment's, else one that is started for it."""
+    """Check a display: the named one, the environment's, else one started for this."""
     yield from _programs()
     yield _editor_installed()
     yield _model()
@@ -94,7 +94,7 @@ def _model() -> GuiCheck:
 
 @contextmanager
 def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] | GuiCheck]:
-    """Its name, its session bus, and whether it is one of ours."""
+    """Its name, its session bus, and whether we started it."""
     name = display or os.environ.get("DISPLAY")
     if name:
         yield name, os.environ.get("DBUS_SESSION_BUS_ADDRESS"), False
@@ -181,7 +181,7 @@ ARRIVE_S = 10.0
 
 
 def type_and_read(display: str, backend: str) -> str:
-    """Type the sample with this backend into a small window; what the window got."""
+    """Type the sample with this backend into a small window; returns what the window received."""
     with closing(Catcher(display)) as catcher, closing(create_input_backend(backend, display)) as keyboard:
         keyboard.type_text(SAMPLE)
         wait_until(lambda: len(catcher.text) >= len(SAMPLE), ARRIVE_S)
@@ -189,7 +189,7 @@ def type_and_read(display: str, backend: str) -> str:
 
 
 class Catcher:
-    """A window that has keyboard focus and writes down what is typed."""
+    """A window with keyboard focus that records what is typed."""
 
     def __init__(self, display: str) -> None:
         from Xlib import X
@@ -208,7 +208,7 @@ class Catcher:
         self._thread = threading.Thread(target=self._read, name="interlock-catcher", daemon=True)
         self._thread.start()
         with WindowSystem.open(display) as windows:
-            # A window manager gives the keyboard in its own time; what is typed before goes elsewhere.
+            # A window manager moves keyboard focus with a delay; what is typed before goes elsewhere.
             windows.activate(self._window.id)
             focused = wait_until(lambda: self._has_keyboard(windows), ARRIVE_S)
         if not focused:

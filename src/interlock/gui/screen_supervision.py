@@ -25,7 +25,7 @@ log = structlog.get_logger("interlock.gui")
 
 
 class Keyboard:
-    """The adapter of a GUI session: it can be held between two chunks, and stopped at once."""
+    """The adapter of a GUI session, which can be held between two chunks and stopped at once."""
 
     name = ADAPTER
     capabilities: frozenset[Capability] = frozenset(("hold", "stop"))
@@ -41,7 +41,7 @@ class Keyboard:
 
 
 class SupervisedRun:
-    """What a replay and its watcher see of a Supervisor's run; a computer-use agent's steps may pass the same one."""
+    """A Supervisor's run as a replay and its monitor use it; a computer-use agent's steps may use the same run."""
 
     def __init__(self, supervisor: Supervisor, keyboard: Keyboard | None = None) -> None:
         self.supervisor, self.run = supervisor, supervisor.run
@@ -56,9 +56,9 @@ class SupervisedRun:
         return self.run.folder.pictures if self.run.folder is not None else None
 
     def record(self, body: RecordBody) -> None:
-        """Write a record, with what it changes in lists of runs; a full disk does not end a session."""
+        """Write a record and update the run's summary; a full disk does not end a session."""
         try:
-            # Typing and watching record at the same time, and both count.
+            # Typing and monitoring record at the same time, and both update counters.
             with self._recording:
                 changes = self._changes(body)
                 if isinstance(body, InterventionEvent):
@@ -70,7 +70,7 @@ class SupervisedRun:
             log.error("a record could not be written", kind=kind_of(body), error=str(error))
 
     def gate(self) -> Passage:
-        """One passage for each chunk; the chunk before is over when the next one asks."""
+        """Pass the gate before each chunk; the previous chunk is over when the next one asks."""
         gate = self.run.gate
         self.leave()
         with self._lock:
@@ -89,7 +89,7 @@ class SupervisedRun:
         return "proceed"
 
     def leave(self) -> None:
-        """The chunk under way is over; a pause that waited for it takes hold."""
+        """The chunk under way is over; a pause that waited for it takes effect."""
         with self._lock:
             step, self._passing = self._passing, None
         if step is not None:
@@ -102,7 +102,7 @@ class SupervisedRun:
         self.supervisor.checkpoint(cause=AFTER_STEP, step=self.run.summary.steps, label=label)
 
     def end(self, completed: bool, message: str) -> None:
-        """The session is over; an earlier reason for its end takes precedence."""
+        """End the session; an earlier reason for its end takes precedence."""
         self.leave()
         status, reason = ("done", "COMPLETE") if completed else ("aborted", "ERROR")
         self.supervisor.finish(status, reason, message)  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ class SupervisedRun:
         return changes
 
     def _portable(self, event: InterventionEvent) -> InterventionEvent:
-        """Pictures by their name in the run's folder of pictures, which may be moved and sent."""
+        """The event with pictures relative to the run's folder, which may be moved or sent."""
 
         def inside(path: str | None) -> str | None:
             pictures = self.pictures
@@ -187,7 +187,7 @@ def find_interrupted(store: Store, session_id: str | None, workspace: Path | Non
 
 
 def remove_old_pictures(store: Store, days: float) -> None:
-    """Pictures of all runs that are older than the retention."""
+    """Remove pictures of all runs that are older than the retention."""
     from .screenshot.album import Album
 
     for folder in store.folders():
@@ -205,14 +205,14 @@ Passage = Literal["proceed", "stop"]
 
 
 class RunLike(Protocol):
-    """A run: its journal, and the gate that pause, resume and cancel close and open."""
+    """A run: its journal, and the gate that pause, resume and cancel control."""
 
     def record(self, body: RecordBody) -> None:
         """Write a record to the run's journal."""
         ...
 
     def gate(self) -> Passage:
-        """Ask before each chunk; waits while the run is paused, and says stop when it was cancelled."""
+        """Call before each chunk; waits while the run is paused, returns "stop" when it was cancelled."""
         ...
 
     def is_paused(self) -> bool:
@@ -220,12 +220,12 @@ class RunLike(Protocol):
         ...
 
     def checkpoint(self, label: str) -> None:
-        """Keep the workspace as it is now."""
+        """Make a checkpoint of the workspace."""
         ...
 
 
 class NoRun:
-    """A session on its own: nothing is recorded, no one pauses it."""
+    """A session without a run: nothing is recorded or paused."""
 
     def record(self, body: RecordBody) -> None:
         return

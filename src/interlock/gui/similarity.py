@@ -1,4 +1,4 @@
-"""Similarity: difflib's ratio, exact where that is affordable and close to it where difflib takes minutes."""
+"""Similarity: difflib's ratio, exact for small texts and close to it where difflib would take minutes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ EXACT_CHARS = 8192
 """Up to this size both sides are compared character by character, exactly as difflib does."""
 
 LEAF_WORK = 2_000_000
-"""Pairs of characters that are compared directly; larger gaps are divided at their longest common text first."""
+"""Pairs of characters that are compared directly; larger gaps are first divided at their longest common text."""
 
 FEW_ANCHORS = 0.3
-"""Where anchors cover less than this, which common text is the longest decides much, so it is sought exactly."""
+"""If anchors cover less than this, the longest common text matters much and is searched exactly."""
 
 HOPELESS_WORK = 500_000**2
-"""Beyond this that search takes too long, and what anchors there are must do."""
+"""Beyond this, that search takes too long, and the anchors must suffice."""
 
 Span = tuple[int, int, int, int]
 
@@ -50,7 +50,7 @@ def similarity(expected: str, actual: str) -> Similarity:
 
 
 def _matched(a: str, b: str) -> int:
-    """Characters in matching blocks: anchors first, then what is between them."""
+    """Characters in matching blocks: anchors first, then the gaps between them."""
     total = 0
     waiting: list[Span] = [(0, len(a), 0, len(b))]
     while waiting:
@@ -117,13 +117,13 @@ except ImportError:
 
 
 ANCHOR_CHARS = 32
-"""Shorter common texts are left to the comparison of characters."""
+"""Shorter common texts are found by comparing characters."""
 
 LONG_LINE = 240
-"""Where lines are longer than this on average (one-line JSON), pieces of lines take their place."""
+"""If lines are longer than this on average (one-line JSON), pieces of lines are used instead."""
 
 PIECE = re.compile(r"[^\s,;{}\[\]()Qk7+]{0,64}[\s,;{}\[\]()Qk7+]?", re.DOTALL)
-"""Ends at punctuation, or at a few rare enough letters so that text without any punctuation is cut as well."""
+"""Ends at punctuation, or at a few rare letters, so that text without punctuation is cut as well."""
 
 Match = tuple[int, int, int]
 
@@ -131,7 +131,7 @@ Match = tuple[int, int, int]
 def find_anchors(a: str, b: str) -> list[Match]:
     """Common texts (start in a, start in b, size) that do not cross, in order.
 
-    As difflib does, the longest is taken first and everything that crosses it is given up.
+    Like difflib, it takes the longest first and drops everything that crosses it.
     """
     waiting = [(-size, i, j) for i, j, size in _candidates(a, b) if size >= ANCHOR_CHARS]
     heapq.heapify(waiting)
@@ -161,7 +161,7 @@ def _clip(match: Match, before: Match | None, after: list[Match]) -> Match | Non
 
 
 def _candidates(a: str, b: str) -> list[Match]:
-    """Every piece that is unique on both sides, grown as far as the texts agree; each grown text once."""
+    """Every piece that is unique on both sides, extended as far as the texts agree, without duplicates."""
     starts_a, starts_b = _unique(a), _unique(b)
     found: list[Match] = []
     ends: dict[int, int] = {}
@@ -176,7 +176,7 @@ def _candidates(a: str, b: str) -> list[Match]:
 
 
 def _unique(text: str) -> dict[str, int]:
-    """Pieces that occur once, with their place, in order."""
+    """Pieces that occur once, with their position, in order."""
     lines = text.splitlines(keepends=True)
     pieces = lines if len(text) <= LONG_LINE * max(len(lines), 1) else PIECE.findall(text)
     counts = Counter(pieces)

@@ -1,4 +1,4 @@
-"""A whole replay: run, editor, watcher, typing and verification, from a session's file to its outcome."""
+"""A whole replay, from a session's file to its outcome: run, editor, monitor, typing and verification."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def replay_session(
     on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
     on_event: Callable[[InterventionEvent], None] = lambda event: None,
 ) -> Replayed:
-    """Replay a session into an editor, watched, as its own run."""
+    """Replay a session in an editor, monitored, as a run of its own."""
     session = read_session(source)
     if not workspace.is_dir():
         raise BadInput("the workspace is not a folder", where=str(workspace))
@@ -109,7 +109,7 @@ def _replay(
             film.chunk(watch.orchestrator.screenshot_backend, done, path)
         on_progress(done, total, path)
 
-    # The layer asks the engine, which is made with the watch that the layer is a part of.
+    # The layer asks the engine, which is created with the monitor that the layer is part of.
     engines: list[ReplayEngine] = []
     progress = ProgressLayer(lambda: engines[0].last_progress() if engines else None)
     watch = assemble(

@@ -1,4 +1,4 @@
-"""FileVerifier: the files on disk against the operations applied to what they were, and which lines differ."""
+"""FileVerifier: compares files on disk with the expected result of a session, and lists differing lines."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MATCH_STATUSES: tuple[MatchStatus, ...] = ("match", "partial", "mismatch", "miss
 
 
 class FileVerifier:
-    """Compares the files of a workspace with those that a session should have written.
+    """Compares the files of a workspace with the expected result of a session.
 
     `tolerance` is the similarity from which a file matches, `partial` the one from which it matches in part;
-    `strict` requires equality, apart from line endings. `originals` are the files as they were before the run.
+    `strict` requires equality, apart from line endings. `originals` are the files before the run.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class FileVerifier:
         return summarise(comparisons, strict=self.strict)
 
     def compare_file(self, path: str | Path, expected: str) -> FileComparison:
-        """Compare one file with what it should hold."""
+        """Compare one file with its expected content."""
         name = str(path)
         lines = len(expected.splitlines())
         target = inside(self.workspace_root, name)
@@ -90,12 +90,12 @@ class FileVerifier:
 
 
 def _unreadable(path: str, expected_lines: int, reason: str) -> FileComparison:
-    """A file that is there and cannot be compared."""
+    """A file that exists but cannot be compared."""
     return FileComparison(path, True, 0.0, "mismatch", [f"Read error: {reason}"], expected_lines, 0, reason=reason)
 
 
 def summarise(comparisons: list[FileComparison], *, strict: bool) -> VerificationResult:
-    """Count every class, name what is missing or not exact, and decide."""
+    """Count each match status, name what is missing or not exact, and decide."""
     if not comparisons:
         return VerificationResult(True, comparisons, "no files to verify")
     counts = ", ".join(f"{sum(c.match_status == s for c in comparisons)} {s}" for s in MATCH_STATUSES)
@@ -120,7 +120,7 @@ class Changes(Struct, frozen=True):
 
 
 class DifferingLines(Struct, frozen=True):
-    """A differing stretch: these lines of the actual text (0-based, end exclusive) should read `expected`."""
+    """A differing section: these lines of the actual text (0-based, end exclusive) should be `expected`."""
 
     start: int
     end: int
@@ -149,7 +149,7 @@ def count_changes(expected: str, actual: str) -> Changes:
 
 
 def differing_sections(expected: list[str], actual: list[str]) -> list[DifferingLines]:
-    """The stretches of `actual` that differ, last one first, so that repairing one moves none of the rest."""
+    """The sections of `actual` that differ, last one first, so that repairing one does not move the others."""
     return [
         DifferingLines(j1, j2, tuple(expected[i1:i2]))
         for tag, i1, i2, j1, j2 in reversed(_opcodes(expected, actual))
@@ -158,5 +158,5 @@ def differing_sections(expected: list[str], actual: list[str]) -> list[Differing
 
 
 def _opcodes(expected: list[str], actual: list[str]) -> list[tuple[str, int, int, int, int]]:
-    """Opcodes over lines; autojunk keeps files of a hundred thousand lines fast, and costs no correctness."""
+    """Opcodes over lines; autojunk keeps files of a hundred thousand lines fast, and the result stays correct."""
     return [tuple(code) for code in differ.SequenceMatcher(None, expected, actual).get_opcodes()]

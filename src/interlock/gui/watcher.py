@@ -1,4 +1,4 @@
-"""The watcher alone: for any display, for a computer-use agent, for a kiosk."""
+"""Monitors any display without a replay: for a computer-use agent, for a kiosk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ log = structlog.get_logger("interlock.gui")
 
 
 class Watching(Struct, frozen=True, kw_only=True):
-    """What is watched, and how."""
+    """What to monitor, and how."""
 
     display: str | None = None
     window: str | None = None
@@ -32,7 +32,7 @@ class Watching(Struct, frozen=True, kw_only=True):
 
 
 def watch_display(config: Config, wanted: Watching, show: Callable[[InterventionEvent], None]) -> None:
-    """Check now and then until stopped; every check is an event of a run, which can be paused and cancelled."""
+    """Check periodically until stopped; every check is an event of a run, which can be paused and cancelled."""
     window = _window_id(wanted.window)
     settings = config.gui
     if wanted.interval_s is not None:

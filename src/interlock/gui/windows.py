@@ -1,4 +1,4 @@
-"""WindowSystem: what the X server and the window manager know of the windows (EWMH through python-xlib)."""
+"""WindowSystem: the windows of an X display (EWMH through python-xlib)."""
 
 from __future__ import annotations
 
@@ -82,14 +82,14 @@ class WindowSystem:
             return self._title(owner) or "unnamed"
 
     def active(self) -> Window | None:
-        """The window that has keyboard focus, as the window manager says (without one: the X focus)."""
+        """The window with keyboard focus according to the window manager (without one: the X focus)."""
         with self._guarded():
             numbers = self._numbers(self._root, "_NET_ACTIVE_WINDOW")
             window_id = numbers[0] if numbers else self._focus()
             return self._window(window_id) if window_id else None
 
     def has_focus(self, window_id: int) -> bool:
-        """Whether the X server sends keys to this window: a window manager's word may be older than the window."""
+        """Whether the X server sends keys to this window; the window manager's information may be outdated."""
         with self._guarded():
             focus = self._display.get_input_focus().focus
             try:
@@ -107,13 +107,13 @@ class WindowSystem:
             return [window for window in map(self._window, self._stacked()) if window is not None]
 
     def above(self, window_id: int) -> list[Window]:
-        """The windows that are over a part of one."""
+        """The windows that cover a part of this one."""
         with self._guarded():
             ids = self._stacked()
             return self._touching(window_id, ids[ids.index(window_id) + 1 :] if window_id in ids else [])
 
     def below(self, window_id: int) -> list[Window]:
-        """The windows of which one hides a part."""
+        """The windows that this one partly covers."""
         with self._guarded():
             ids = self._stacked()
             return self._touching(window_id, ids[: ids.index(window_id)] if window_id in ids else [])
@@ -130,7 +130,7 @@ class WindowSystem:
         return next((w.id for w in reversed(self.listed()) if wanted in w.title.casefold()), None)
 
     def bounds(self, window_id: int) -> Rectangle | None:
-        """Where a window's content is on the screen; None if it is gone."""
+        """The bounds of a window's content on the screen; None if it is gone."""
         with self._guarded():
             window = self._display.create_resource_object("window", window_id)
             try:
@@ -151,7 +151,7 @@ class WindowSystem:
         return Rectangle(left, top, right - left, bottom - top) if right > left and bottom > top else None
 
     def activate(self, window_id: int) -> bool:
-        """Ask the window manager to bring a window to the front and give it the keyboard."""
+        """Ask the window manager to bring a window to the front and give it keyboard focus."""
         from Xlib import X, protocol
 
         with self._guarded():
@@ -215,7 +215,7 @@ class WindowSystem:
         return self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._viewable_children()
 
     def _touching(self, window_id: int, others: list[int]) -> list[Window]:
-        """Those of the others that share a part of the screen with a window."""
+        """The other windows that overlap this one."""
         ground = self.bounds(window_id) if others else None
         if ground is None:
             return []

@@ -12,13 +12,13 @@ from .input import DisplayInput, InputError, canonical_key
 from .windows import DisplayGone, WindowSystem, connect, lost_errors
 
 SYNC_EVERY = 16
-"""Keys between two round trips: keeps the server's queue short, so that an abort takes effect at once."""
+"""Keys between two round trips: a short server queue lets an abort take effect at once."""
 
 SETTLE_S = 0.5
-"""After a key was given a new character every program has to read the keyboard map again."""
+"""After a key was remapped, every program has to reload the keyboard map."""
 
 MOST_SETTLE_S = 8.0
-"""The longest that is waited for this where the processors are busy."""
+"""The longest wait for that when the CPU is busy."""
 
 MODIFIER_KEYSYMS = {"ctrl": "Control_L", "shift": "Shift_L", "alt": "Alt_L", "super": "Super_L"}
 
@@ -79,14 +79,14 @@ class XTestInput(DisplayInput):
             self._windows.close()
 
     def _read_keymap(self) -> None:
-        """Which key gives which character, plain and with shift, and which keys give none."""
+        """Read which key produces which character, plain and with shift, and which keys are free."""
         info = self._display.display.info
         first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
         mapping = self._display.get_keyboard_mapping(first, count)
         self._width = len(mapping[0])
         self._keys: dict[int, tuple[int, bool]] = {}
         spare = [first + i for i, symbols in enumerate(mapping) if not any(symbols)]
-        # Each takes two characters, one plain and one with shift: every change makes all programs read the map again.
+        # Each key holds two characters, plain and with shift: every change makes all programs reload the map.
         self._spare = [(code, shifted) for code in spare for shifted in (False, True)]
         for level in (1, 0):
             for index, symbols in enumerate(mapping):
@@ -94,7 +94,7 @@ class XTestInput(DisplayInput):
                     self._keys[symbols[level]] = (first + index, level == 1)
 
     def _parts(self, text: str) -> list[str]:
-        """The text in parts that need no more unusual characters than there are places for."""
+        """The text in parts that need no more unusual characters than there are free slots."""
         parts, part, unusual = [], "", set[str]()
         for character in text:
             if self._usual(character) is None:
@@ -108,13 +108,13 @@ class XTestInput(DisplayInput):
         return [*parts, part] if part else parts
 
     def _give_keys(self, text: str) -> None:
-        """Give places to the unusual characters of a part; all again if there are not enough free ones."""
+        """Map the unusual characters of a part to free slots; start over if there are not enough."""
         wanted = {character for character in text if self._usual(character) is None}
         new = wanted - self._given.keys()
         if not new:
             return
         if self._given:
-            # What was typed with the keys as they are has to arrive before they change.
+            # What was typed with the current map must arrive before it changes.
             self._display.sync()
             _settle()
         if len(new) > len(self._spare) - len(self._given):
@@ -190,5 +190,5 @@ def keysym_of(character: str) -> int:
 
 
 def _settle() -> None:
-    """Wait until programs have read what was sent to them: longer, the more of them share a processor."""
+    """Wait until programs have processed their events: longer under load."""
     time.sleep(min(MOST_SETTLE_S, SETTLE_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))))

@@ -1,4 +1,4 @@
-"""Keeper: takes what was copied, and has it kept. A separate thread, so that no command waits for redaction."""
+"""Keeper: buffers output and passes it to the keeping process, in a thread, so that no command waits for redaction."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from .keeping_process import KeeperDied, KeepingProcess
 from .minimal_threads import Condition, Thread
 
 RING = 8 * 1024 * 1024
-"""Bytes that wait to be kept. While the head has room a command that is faster waits; later, the oldest go."""
+"""Bytes in the buffer. While the head has room a faster command waits; later, the oldest are dropped."""
 
 MOST_WAIT_S = 1.0
 """How long a command waits for room at most."""
 
 QUIET_S = 10.0
-"""How long nothing may be printed before the process that keeps it ends; each time twice as long, as it came again."""
+"""How long without output before the keeping process ends; doubles each time it was needed again."""
 
 AGAIN_S = 1.0
 MOST_AGAIN_S = 60.0
-"""How long after a process that could not be started there is another one: each time twice as long, up to this."""
+"""How long after a failed start the process is started again: doubles each time, up to this."""
 
 LAST_TRIES = 3
-"""How often one is started where nothing follows any more."""
+"""How often a start is tried when closing."""
 
 
 class Keeper:
-    """`put` what comes from a source, in any thread; `flush` returns when all of it is kept."""
+    """`put` output of a source, in any thread; `flush` returns when all of it is stored."""
 
     def __init__(self, folder: str, bound: int) -> None:
         self._kept = KeepingProcess(folder, bound)
@@ -52,7 +52,7 @@ class Keeper:
             self._changed.notify_all()
 
     def flush(self, seconds: float = 30.0) -> None:
-        """Wait until everything that was put is kept."""
+        """Wait until everything that was put is stored."""
         with self._changed:
             self._hurry = True
             self._changed.notify_all()
@@ -60,7 +60,7 @@ class Keeper:
             self._hurry = False
 
     def close(self) -> None:
-        """Nothing follows: keep the rest, also a line without its end."""
+        """Store the rest, including an unfinished line."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -85,11 +85,11 @@ class Keeper:
                     self._changed.notify_all()
             self._kept.finish()
         except OSError:
-            # No room, or no folder any more: the command continues, and what it prints is not kept.
+            # No disk space, or the folder is gone: the command continues, and its output is not kept.
             self._give_up()
 
     def _follows(self) -> bool:
-        """Wait for something to keep; False if nothing follows. While it takes long, no process is there for it."""
+        """Wait for output; False when closing. After a long wait the process is ended meanwhile."""
         quiet_s = QUIET_S * 2**self._kept.rests
         with self._changed:
             if not self._changed.wait_for(lambda: self._ring or self._closing, quiet_s):
@@ -98,7 +98,7 @@ class Keeper:
             return bool(self._ring)
 
     def _start(self) -> None:
-        """Have a process, before anything is taken for it: an upgrade may be under way."""
+        """Start the process before draining the buffer; retries, since an upgrade may be under way."""
         tries, again_s = 0, AGAIN_S
         while not self._kept.start():
             with self._changed:

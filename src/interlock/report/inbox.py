@@ -1,4 +1,4 @@
-"""The inbox: everything that needs a person, newest first, with what each answer does; and giving an answer."""
+"""The inbox: everything that needs a person, newest first, with the possible answers; and answering."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 DISMISSED = "dismissed.json"
-"""The file in the store that lists what a person has seen and put aside."""
+"""The file in the store that lists dismissed items."""
 
 KEPT_DISMISSED = 2000
 
 
 class InboxAnswer(Struct, frozen=True, omit_defaults=True):
-    """One thing that a person can do: its name, what it does, and for a terminal the command that does it.
+    """A possible answer: its name, what it does, and the command that does it.
 
     `command` is the control command that it sends with `payload`; without one it is carried out where the inbox is
     read, or not at all (`here` is false): then `words` or `does` say how.
@@ -44,7 +44,7 @@ class InboxAnswer(Struct, frozen=True, omit_defaults=True):
 
 
 class InboxItem(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Something that needs a person. `id` is of exactly this: a call that changes is another item."""
+    """Something that needs a person. `id` identifies exactly this: a changed call is another item."""
 
     id: str
     kind: str
@@ -59,7 +59,7 @@ class InboxItem(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class _Looked(Struct, frozen=True):
-    """What is known of a run."""
+    """A run with what it waits for."""
 
     folder: RunFolder
     run: RunSummary
@@ -125,7 +125,7 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
 def _liveness(seen: _Looked) -> Iterator[InboxItem]:
     doing = seen.run.doing
     if doing is None or (seen.waiting is not None and seen.waiting.kind != "parked"):
-        # What holds the run is its own item.
+        # What holds the run is an item of its own.
         return
     cancel = seen.control()[1]
     if doing.word == "waiting for a person" and doing.question:
@@ -188,11 +188,11 @@ KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {
     "unproven": _unproven,
     "lost": _lost,
 }
-"""What can need a person, each with the function that finds it."""
+"""What can need a person, with the function that finds it."""
 
 
 class RemoteStates(Protocol):
-    """Something that knows runs of other machines and their last state, like a hub's client."""
+    """A source of runs on other machines and their last state, like a hub's client."""
 
     def runs(self) -> list[RemoteRun]: ...
 
@@ -202,9 +202,9 @@ class RemoteStates(Protocol):
 def read_inbox(
     store: Store, hub: RemoteStates | None = None, runs: Iterable[RunSummary] | None = None, *, now: float | None = None
 ) -> list[InboxItem]:
-    """Everything that needs a person, on this machine and on those that a hub knows, newest first.
+    """Everything that needs a person, on this machine and on the hub, newest first.
 
-    `runs` are those of this machine, where the caller has them at hand.
+    `runs` are those of this machine, if the caller already has them.
     """
     dismissed = frozenset(read_dismissed(store))
     now = time.time() if now is None else now
@@ -224,7 +224,7 @@ def read_inbox(
 
 
 def may_need_a_person(run: RunSummary) -> bool:
-    """Whether a run can be in the inbox at all; most that have ended cannot."""
+    """Whether a run can be in the inbox; most ended runs cannot."""
     if run.status == "unreadable":
         return False
     return run.status not in ENDED or bool(run.tampering) or run.reason in ("EMERGENCY_STOP", "UNPROVEN")
@@ -233,13 +233,13 @@ def may_need_a_person(run: RunSummary) -> bool:
 def _look_afar(store: Store, remote: RemoteRun, hub: RemoteStates | None) -> list[InboxItem]:
     run = remote.summary
     event = decode_current(hub.current(run.run_id) or b"") if hub is not None and run.waiting else None
-    # Only what the hub tells: the folder of this run is elsewhere.
+    # Only what the hub has: the folder of this run is on another machine.
     seen = _Looked(RunFolder(store.root / run.run_id), run, event.waiting if isinstance(event, State) else None)
     return [item for find in KINDS.values() for item in find(seen)]
 
 
 def find_item(store: Store, ref: str, hub: RemoteStates | None = None) -> InboxItem:
-    """The item with this id, or a unique beginning of it."""
+    """The item with this id or unique prefix."""
     found = [item for item in read_inbox(store, hub) if item.id.startswith(ref)]
     if len(found) == 1:
         return found[0]
@@ -251,7 +251,7 @@ def find_item(store: Store, ref: str, hub: RemoteStates | None = None) -> InboxI
 
 
 def read_dismissed(store: Store) -> list[str]:
-    """The ids that a person has put aside."""
+    """The ids of dismissed items."""
     try:
         return from_json((store.root / DISMISSED).read_bytes(), list[str])
     except (OSError, msgspec.DecodeError):
@@ -259,7 +259,7 @@ def read_dismissed(store: Store) -> list[str]:
 
 
 def dismiss(store: Store, item: InboxItem) -> None:
-    """Put an item aside, permanently."""
+    """Dismiss an item permanently."""
     path = store.root / DISMISSED
     with locked(path):
         write_durably(path, msgspec.json.encode([*read_dismissed(store), item.id][-KEPT_DISMISSED:]))

@@ -1,4 +1,4 @@
-"""A document in the format that was asked for: as Markdown, for a pull request or a chat, here."""
+"""Renders a document as HTML, JSON or Markdown; Markdown for a pull request or a chat."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def render(document: Document, form: str) -> str:
 
 
 def render_markdown(document: Document) -> str:
-    """The report as text; nothing that an agent said becomes markup."""
+    """The report as Markdown; nothing that an agent said becomes markup."""
     run = document.run
     lines = [f"# {safe(run.name or run.run_id)}: {run.outcome}", ""]
     if run.task:
@@ -46,7 +46,7 @@ def render_markdown(document: Document) -> str:
 
 
 def safe(text: object) -> str:
-    """Text on one line that Markdown shows as it is."""
+    """Text on one line with Markdown escaped."""
     return SPECIAL.sub(r"\\\1", printable(" ".join(str(text).split())))
 
 
@@ -73,7 +73,7 @@ def _proof(document: Document) -> list[str]:
 
 def _output(document: Document) -> list[str]:
     lines = document.output.text.splitlines()[-OUTPUT:]
-    # Indented, it is code whatever it holds.
+    # Indented: always a code block.
     shown = [f"The last {plural(len(lines), 'line')}:", "", *(f"    {line}" for line in lines)]
     return _section("Output", shown if document.output.text else [])
 

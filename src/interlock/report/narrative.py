@@ -28,7 +28,7 @@ ENDINGS = {
 
 
 NIGHT_TOLD = 5000
-"""Newest moments in which parks and hangs are looked for."""
+"""Newest moments that are searched for parks and hangs."""
 
 STUCK_TOLD = 5
 """Problems that the narrative names; the section below has all."""
@@ -69,8 +69,8 @@ def length(seconds: float) -> str:
 
 
 def known_cost(amount: float, unpriced_tokens: int) -> str:
-    """What is known to be spent, as every list of runs says it: with a plus where some tokens have no known price, and
-    unknown where none has one. No tokens cost nothing."""
+    """The known cost, as in every list of runs: with a plus if some tokens have no known price, unknown if none has
+    one."""
     if unpriced_tokens and not amount:
         return "unknown"
     return dollars(amount) + ("+" if unpriced_tokens else "")
@@ -101,7 +101,7 @@ def _ending(story: Story) -> str:
 
 
 def _night(story: Story) -> str:
-    """How often it was parked, and which hangs were answered with more than words."""
+    """How often it was parked, and which hangs got more than a message."""
     moments = story.page(kinds=frozenset(("state", "intervention")), limit=NIGHT_TOLD)
     bodies = [moment.body for moment in moments]
     parks = sum(isinstance(body, ParkedRecord) and body.source != "hang" for body in bodies)
@@ -115,7 +115,7 @@ def _night(story: Story) -> str:
 
 
 def _reason(story: Story) -> str:
-    """Why a run has ended, from its records, for summaries that do not say it."""
+    """Why a run has ended, from its records, if its summary does not say."""
     ends = story.page(kinds=frozenset(("state",)), limit=20)
     return next((end.reason for line in reversed(ends) if isinstance(end := line.body, EndRecord | Abort | Done)), "")
 

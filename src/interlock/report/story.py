@@ -1,4 +1,4 @@
-"""Story: one run, read from its journal while it continues or long after, in bounded memory."""
+"""Story: one run, read from its journal, live or ended, in bounded memory."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ KEPT = 500
 KEPT_CONTROLS = 200
 
 NEWS = 500
-"""Moments that one `update` gives at most; the rest comes with the next."""
+"""Moments that one `update` returns at most; the rest follows with the next."""
 
 VERDICTS = ('"decision":{', '"verdict":"warn"', '"verdict":"modify"', '"verdict":"block"')
-"""What a step's record has in it if its review said more than allow, or if it was refused for another reason."""
+"""Texts in the record of a step whose verdict is not `allow`, or that was refused for another reason."""
 
 STEPS = frozenset(("step",))
 KEPT_KINDS = frozenset(("issue", "episode", "intervention", "effect", "checkpoint", "state"))
@@ -43,11 +43,11 @@ KEPT_AT_HAND = (
     (("intervention", "effect"), 2 * KEPT),
     (("checkpoint",), KEPT),
 )
-"""What is read when a run is opened: how many of the newest records of each kind."""
+"""Read when a run is opened: how many of the newest records of each kind."""
 
 
 class Story:
-    """One run, read-only. Thread-safe. What cannot be read any more is said in `problem`; what was read stays."""
+    """One run, read-only. Thread-safe. `problem` says what cannot be read any more; what was read stays."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
@@ -107,7 +107,7 @@ class Story:
                     )
                 ]  # fmt: skip
                 records.sort(key=lambda record: record.seq)
-                # Of several questions only what is within all their answers is complete.
+                # Of several queries, only the range that all have covered is complete.
                 records = records[-want:] if newest else records[:want]
                 moments = [m for record in records if (m := read_moment(record)) and _fits(m, kinds)]
                 found = moments + found if newest else found + moments
@@ -120,7 +120,7 @@ class Story:
             return found[-limit:] if newest else found[:limit]
 
     def end_of_step(self, step: int) -> int | None:
-        """The record with which the step after this one begins; None if there is none."""
+        """The sequence number at which the next step begins; None if there is none."""
         with self._lock:
             if self._reader is None:
                 return None
@@ -136,13 +136,13 @@ class Story:
             return found
 
     def series(self, max_points: int = 400) -> Series:
-        """What the run used and how it went, over its steps."""
+        """Usage and progress over the run's steps."""
         with self._lock:
             return self._counted().series(max_points)
 
     @property
     def sums(self) -> Sums:
-        """Issues, answers and use of the whole run, added up."""
+        """Totals of the whole run: issues, interventions, usage."""
         with self._lock:
             return self._counted().sums
 
@@ -160,13 +160,13 @@ class Story:
 
     @property
     def interventions(self) -> list[Intervention]:
-        """The newest interventions with what became of them, oldest first."""
+        """The newest interventions with their outcomes, oldest first."""
         with self._lock:
             return list(self._interventions.values())
 
     @property
     def episodes(self) -> list[Problem]:
-        """What the run got stuck on, with everything that was tried, in the order in which it began."""
+        """What the run got stuck on, with everything that was tried, in order of beginning."""
         with self._lock:
             return self._episodes.problems(self._interventions.values(), ended=self.summary.status in ENDED)
 
@@ -198,7 +198,7 @@ class Story:
         return body if isinstance(body, ProofRecord) else None
 
     def read_proof(self) -> ProofRecord:
-        """The same, or else what the run's steps alone say."""
+        """The recorded verdicts, else those derived from the run's steps."""
         with self._lock:
             return sorted_claims(read_proof(self._reader)) if self._reader is not None else ProofRecord()
 
@@ -229,7 +229,7 @@ class Story:
         """How the run ended, in words; a command that failed says with which status."""
 
     def _load(self) -> None:
-        """Everything that is available at once, from the journal's newest records; the rest is read when asked for."""
+        """Load the newest records; the rest is read on demand."""
         self._close()
         reader = JournalReader.open(self.folder)
         self._reset()
@@ -322,7 +322,7 @@ class Story:
         return tally
 
     def _asking(self, kinds: frozenset[str] | None) -> list[tuple[frozenset[str] | None, tuple[str, ...]]]:
-        """The questions to the journal that find moments of these kinds: record kinds, and what must be in them."""
+        """The journal queries that find moments of these kinds: record kinds, and texts that must be in them."""
         if kinds is None:
             return [(None, ())]
         asked = kinds - {"review"}

@@ -1,4 +1,4 @@
-"""Background tasks: slow work runs in daemon threads that nothing waits for, not even at exit."""
+"""Background tasks: slow work in daemon threads that nothing waits for, not even at exit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ T = TypeVar("T")
 Failure = Callable[[InterlockError], object]
 
 AGAIN_S = 1.0
-"""How long after a failure the thing is opened again."""
+"""How long after a failure the resource is opened again."""
 
 
 def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
-    """Do one thing in a thread of its own, then call `done` or `failed`, in that thread."""
+    """Do something in a new thread, then call `done` or `failed` in that thread."""
 
     def carry_out() -> None:
         try:
@@ -33,7 +33,7 @@ def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], obje
 
 
 class Worker(Generic[T]):
-    """One thing that belongs to one thread: opened there, looked at again and again, asked in between.
+    """A resource that belongs to one thread: opened there, polled, and used by jobs in between.
 
     `look` is called every `pause` seconds, less often where it takes long; `failed` gets why it cannot be opened or
     read, and it is opened again after AGAIN_S.
@@ -59,7 +59,7 @@ class Worker(Generic[T]):
         self._thread.start()
 
     def ask(self, job: Callable[[T], None]) -> None:
-        """Have something done with the thing, soon, in its thread."""
+        """Run a job with the resource soon, in its thread."""
         self._jobs.put(job)
 
     def stop(self) -> None:
@@ -84,7 +84,7 @@ class Worker(Generic[T]):
         cost = self._timed(thing)
         while not self._stopped.is_set():
             try:
-                # A look that takes long is not taken all the time.
+                # A slow look is taken less often.
                 job = self._jobs.get(timeout=max(self._pause, 3 * cost))
             except queue.Empty:
                 cost = self._timed(thing)

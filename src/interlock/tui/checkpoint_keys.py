@@ -1,4 +1,4 @@
-"""CheckpointKeys: a row for each checkpoint, what going back to one would do, and what can be done with it."""
+"""CheckpointKeys: the list of checkpoints, and the keys that diff and roll back to them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .words import clock_time
 
 
 class CheckpointKeys(Steered):
-    """Differences, and going back: previewed, confirmed, and done by the run itself while it lives."""
+    """Diff and rollback: previewed, confirmed, and done by the run itself while it is live."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "diff", "Diff"),
@@ -33,7 +33,7 @@ class CheckpointKeys(Steered):
     ]
 
     def checkpoints(self) -> RowList[CheckpointInfo]:
-        """The list that the cursor is in, the newest first."""
+        """The list with the cursor, newest first."""
         raise NotImplementedError
 
     def action_diff(self) -> None:
@@ -97,7 +97,6 @@ class CheckpointKeys(Steered):
 @contextmanager
 def open_checkpoints(source: RunSource, run_id: str) -> Iterator[Checkpoints]:
     """The checkpoints of a run's workspace."""
-    # Not needed until someone asks, and slow to import.
     workspace = source.workspace(run_id)
     settings = source.config.checkpoints
     with Checkpoints.open(workspace, source.checkpoint_store, config=settings, clock=SystemClock()) as found:
@@ -111,13 +110,13 @@ def read_patch(source: RunSource, run_id: str, a: str, b: str | None) -> list[Li
 
 
 def preview(source: RunSource, run_id: str, checkpoint_id: str) -> RestorePlan:
-    """What taking the run's own changes back would do."""
+    """What undoing the run's own changes would do."""
     with open_checkpoints(source, run_id) as found:
         return found.preview(checkpoint_id, own_changes=found.own_changes(checkpoint_id, run_id))
 
 
 def go_back(source: RunSource, run_id: str, checkpoint_id: str) -> str:
-    """Take back what a run that no one owns any more has changed; says what was done."""
+    """Undo what a run without an owner has changed; returns what was done, in words."""
     with open_checkpoints(source, run_id) as found:
         own = found.own_changes(checkpoint_id, run_id)
         return _told(found.restore(checkpoint_id, own_changes=own))
@@ -130,7 +129,7 @@ def _told(done: Restored) -> str:
 
 
 SHOWN = 14
-"""Paths that are named before the rest is counted."""
+"""Paths that are listed; the rest is counted."""
 
 _SIGNS = {
     "created": ("+", "$success"),

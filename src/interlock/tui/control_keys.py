@@ -1,4 +1,4 @@
-"""Steered: the keys that steer a run, the same on every page; and the row with the keys that do something now."""
+"""Steered: the keys that steer a run, the same on every page; and the bar with the keys that work now."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HELD = ("pausing", "paused")
 
 
 class Steered(Screen[None]):
-    """A page that has a run to steer: the one under the cursor, or the one that it shows."""
+    """A page with a run to steer: the one under the cursor, or the one that it shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "pause", "Pause"),
@@ -50,7 +50,7 @@ class Steered(Screen[None]):
         return self.app
 
     def chosen(self) -> RunRow | None:
-        """The run that a key is meant for."""
+        """The run that the keys steer."""
         raise NotImplementedError
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -67,8 +67,8 @@ class Steered(Screen[None]):
         return True
 
     def shows(self, action: str) -> bool:
-        """Whether the row of keys has an action that can be asked for: not one that another key says better, nor one
-        that answers only with a reason."""
+        """Whether the key bar lists an available action: not one that another key covers, nor one that would only say
+        why it is impossible."""
         run = self.chosen()
         if run is None:
             return True
@@ -77,7 +77,7 @@ class Steered(Screen[None]):
         return action != "escalate" or not run.cannot_switch
 
     def action_pause(self) -> None:
-        """Pause; what is paused continues, as in the dashboard."""
+        """Pause, or resume what is paused, as in the dashboard."""
         run = self.chosen()
         if run is not None:
             self.top.send("resume" if run.status in HELD else "pause", run)
@@ -161,7 +161,7 @@ class Steered(Screen[None]):
 
 
 def call_of(waiting: Waiting) -> dict[str, object]:
-    """The step and the digest of the call that the person saw."""
+    """The step and digest of the call that the user saw."""
     return {"step": waiting.step, **({"digest": waiting.digest} if waiting.digest else {})}
 
 
@@ -171,7 +171,7 @@ SAID_S = 4.0
 class KeyBar(Drawing):
     """Drawn from the bindings of the page; what does not fit is left to the help. A click presses the key.
 
-    What went well is said here, for a moment and before the keys: nothing that is read is covered by it.
+    A success is shown here for a moment, before the keys, where it covers nothing.
     """
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -180,7 +180,7 @@ class KeyBar(Drawing):
         self._timer: Timer | None = None
 
     def say(self, words: str) -> None:
-        """Say something for a few seconds."""
+        """Show a message for a few seconds."""
         if self._timer is not None:
             self._timer.stop()
         self._said = words
@@ -215,7 +215,7 @@ class KeyBar(Drawing):
         bindings = sorted(offered.values(), key=_rank)
         drawn = [(each, _draw(each)) for each in bindings]
         while len(drawn) > 1 and sum(line_width(pieces) for _, pieces in drawn) > width:
-            # The help says the rest, so it stays.
+            # The help lists the rest, so it stays.
             drawn.pop(-2)
         return drawn
 

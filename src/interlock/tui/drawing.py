@@ -1,4 +1,4 @@
-"""Drawing: rows that are drawn again whenever what they show has changed; tabs; and a row to type a search into."""
+"""Drawing: rows that are redrawn when their content changes; tabs; and a search field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Drawing(Widget):
         self._rows: list[Line] = []
 
     def redraw(self) -> None:
-        """Show what there is to show now; does nothing where that is the same."""
+        """Redraw if the rows have changed."""
         rows = self._draw(self.content_size.width)
         if rows == self._rows:
             return
@@ -55,7 +55,7 @@ class Drawing(Widget):
 
 
 class Tabs(Drawing):
-    """One row; a click or its number picks a list."""
+    """One row of tabs; a click or a number key picks a list."""
 
     @dataclass
     class Picked(Message):
@@ -109,7 +109,7 @@ class Search(Input):
         self.focus()
 
     def put_away(self, *, keep: bool = False) -> None:
-        """Hide it; without `keep` what was typed is gone."""
+        """Hide it; without `keep`, clear it."""
         self.remove_class("asking")
         if not keep:
             self.value = ""

@@ -25,15 +25,15 @@ from .run_rows import Preview, draw_run, heading
 from .words import reason_first, span, total
 
 POLL_S = 0.2
-"""Time between two looks at all runs; looking costs two stats a run."""
+"""Polling interval of all runs; each poll costs two stats per run."""
 
 COUNT_S = 2.0
-"""Time between two looks at the inbox, which costs more."""
+"""Polling interval of the inbox, which costs more."""
 
 ORDER = {status: rank for rank, status in enumerate(STATUS)}
 
 HIGH = 36
-"""Rows from which there is room to show what the chosen run did last."""
+"""Rows from which there is room for the preview."""
 
 EMPTY = """No runs yet.
 
@@ -50,7 +50,7 @@ FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
 
 
 class FleetPage(Steered):
-    """The list of runs, what is wrong with it, and a few words on the run under the cursor."""
+    """The list of runs, errors, and a few words on the run under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", priority=False),
@@ -95,7 +95,7 @@ class FleetPage(Steered):
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
-        # The thread that looks has no app to ask.
+        # The reading thread cannot access the app.
         self._clock = self.top.clock
         self._fit(self.size.height)
         self.query_one("#runs", RowList).focus()
@@ -113,7 +113,7 @@ class FleetPage(Steered):
         return item
 
     def redraw(self) -> None:
-        """Something was asked of a run, or answered."""
+        """A request was sent or answered."""
         self.query_one("#runs", RowList).refresh()
         self.query_one(KeyBar).redraw()
 
@@ -169,7 +169,7 @@ class FleetPage(Steered):
         self.query_one("#title", Drawing).redraw()
 
     def _look(self, source: RunSource) -> None:
-        # The first look is quick; how well each run goes is drawn with the next.
+        # The first read is quick; sparklines follow with the next.
         rows, needs, now = source.rows(sparks=self._loaded), self.needs, time.monotonic()
         if self._loaded and now - self._counted_at >= COUNT_S:
             needs, self._counted_at = len(source.inbox(self._clock.time())), now
@@ -179,14 +179,14 @@ class FleetPage(Steered):
         self.post_message(self.Failed(error))
 
     def _tick(self) -> None:
-        """The ages of the rows continue by themselves."""
+        """Update the ages in the rows."""
         self.query_one("#runs", RowList).refresh()
         self.query_one("#words", Drawing).redraw()
 
     def _show(self) -> None:
         row_list = self.query_one("#runs", RowList)
         shown = [row for row in self.rows if self._fits(row)]
-        # What is under way comes first; within both the newest does.
+        # Live runs first, newest first within both groups.
         shown.sort(key=lambda row: not row.live)
         if self.rows and not shown:
             row_list.say(f"None of {plural(len(self.rows), 'run')} match. Esc shows all.")
@@ -242,7 +242,7 @@ class FleetPage(Steered):
         return [spread(tuple(left), tuple(right), width)]
 
     def _draw_words(self, width: int) -> list[Line]:
-        """What the run under the cursor is for, and what is the matter with it."""
+        """The task and the state of the run under the cursor."""
         if self.problem:
             return [((f"! {flat(reason_first(self.problem), width)}", "bad"),), ()]
         run = self.chosen()
@@ -252,7 +252,7 @@ class FleetPage(Steered):
 
 
 def run_words(run: RunRow, now: float) -> Line:
-    """One sentence on how a run is."""
+    """One sentence on the state of a run."""
     if run.problem:
         return ((f"! {flat(reason_first(run.problem))}", "bad"),)
     if run.liveness is not None and run.liveness.word == "parked" and run.waiting:

@@ -20,11 +20,11 @@ Line = tuple[Piece, ...]
 _SPACES = re.compile(r"\s+")
 _SAFE = re.compile(r"[\x20-\x7e]*\Z")
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-"""What an agent may have written to move the cursor, to hide text or to turn it round."""
+"""Characters with which an agent could move the cursor, hide text or reverse it."""
 
 
 def clean(text: str) -> str:
-    """Text of an agent, without anything that a terminal would obey instead of show."""
+    """Text of an agent without characters that control the terminal."""
     if _SAFE.match(text):
         return text
     return "".join("·" if unicodedata.category(each) in _HIDDEN and each not in "\n\t" else each for each in text)
@@ -36,7 +36,7 @@ def flat(text: str, limit: int = 400) -> str:
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Exactly so many cells: padded, or cut with a mark that says so."""
+    """Exactly this many cells: padded, or cut with an ellipsis."""
     if width <= 0:
         return ""
     length = cell_len(text)
@@ -50,7 +50,7 @@ def line_width(line: Iterable[Piece]) -> int:
 
 
 def clip(line: Line, width: int) -> Line:
-    """A line of at most so many cells; one of which words are cut off says so."""
+    """A line of at most this many cells, cut with an ellipsis."""
     kept = list(line)
     while kept and not kept[-1][0].strip():
         kept.pop()
@@ -70,7 +70,7 @@ def clip(line: Line, width: int) -> Line:
 
 
 def spread(left: Line, right: Line, width: int) -> Line:
-    """One part at the left edge, one at the right; the left one gives way."""
+    """One part at the left edge, one at the right; the left one is shortened."""
     room = width - line_width(right) - 1
     if room < 8:
         return left
@@ -129,7 +129,7 @@ STATUS = {
     "unknown": ("?", "bad"),
     "unreadable": ("!", "bad"),
 }
-"""A status's sign and style: the sign tells it where there is no colour."""
+"""A status's sign and style: the sign distinguishes it without colour."""
 
 SEVERITY = {"low": "level1", "medium": "level2", "high": "level3", "critical": "level4"}
 
@@ -144,7 +144,7 @@ def style_of(name: str, *, dark: bool) -> Style:
 
 
 def status_sign(status: str, outcome: str = "") -> tuple[str, str]:
-    """The sign and style of a status; one that is done, but not well, looks like a limit."""
+    """The sign and style of a status; done with another outcome looks like a limit."""
     return STATUS.get("limit" if status == "done" and outcome not in ("", "done") else status, ("·", ""))
 
 

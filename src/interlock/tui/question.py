@@ -1,4 +1,4 @@
-"""Question: a dialog that asks before something is done, and for what is needed to do it."""
+"""Question: a dialog that asks for confirmation and input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .line import clean
 
 
 class Field(Struct, frozen=True):
-    """Something to type in."""
+    """An input field."""
 
     name: str
     label: str
@@ -32,7 +32,7 @@ FieldValues = dict[str, str]
 
 
 class Question(ModalScreen[FieldValues | None]):
-    """Gives what was typed, or None if the answer was no. Where it hurts, no is what Enter says."""
+    """Returns what was typed, or None for no. If `hurts` is set, Enter means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "no", "No"),

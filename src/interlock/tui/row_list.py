@@ -1,4 +1,4 @@
-"""RowList: rows under a heading with a cursor; draws only what is seen, however many there are."""
+"""RowList: rows with a heading and a cursor; draws only visible rows, however many there are."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .line import Line, clip, fit, line_width, style_of
 T = TypeVar("T")
 
 Draw = Callable[[T, int], Line]
-"""An item as a row of at most so many cells."""
+"""An item as a row of at most this many cells."""
 
 
 class RowList(ScrollView, Generic[T], can_focus=True):
-    """Items of one kind. `follow` keeps the cursor on the last one while it is there."""
+    """Items of one kind. `follow`: a cursor on the last item stays on the last one."""
 
     DEFAULT_CSS = """
     RowList { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; background: $background; }
@@ -58,7 +58,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     @dataclass
     class Edge(Message):
-        """The cursor went to the first or the last row that is here; there may be more beyond."""
+        """The cursor reached the first or last loaded row; there may be more beyond."""
 
         direction: int
         far: bool
@@ -83,7 +83,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     @property
     def item(self) -> T | None:
-        """What the cursor is on."""
+        """The item under the cursor."""
         return self.items[self.cursor] if 0 <= self.cursor < len(self.items) else None
 
     @property
@@ -91,13 +91,13 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         return self.cursor >= len(self.items) - 1
 
     def say(self, empty: str) -> None:
-        """What is shown while there are no items."""
+        """Set what is shown while there are no items."""
         if empty != self.empty:
             self.empty = empty
             self.refresh()
 
     def show(self, items: Sequence[T], *, to_end: bool = False) -> None:
-        """Replace the items; the cursor stays on its item, or on the end where it follows."""
+        """Replace the items; the cursor stays on its item, or on the last if it follows."""
         following = to_end or (self.follow and self.at_end)
         before = self.item
         self.items = list(items)
@@ -119,7 +119,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self.refresh()
 
     def add_before(self, items: Sequence[T]) -> None:
-        """Put items at the beginning, without moving what is seen."""
+        """Put items at the beginning without moving the view."""
         self.items[:0] = items
         self._resized()
         self.set_reactive(RowList.cursor, self.cursor + len(items))
@@ -127,7 +127,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self.refresh()
 
     def find(self, key: object) -> bool:
-        """Put the cursor on the item with this key, if it is here."""
+        """Put the cursor on the item with this key; False if it is not loaded."""
         for index, item in enumerate(self.items):
             if self._key(item) == key:
                 self._go(index)
@@ -214,7 +214,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.items) + self._head)
 
     def _see(self, index: int) -> None:
-        """Scroll as little as it takes to have the row in view."""
+        """Scroll just enough to show the row."""
         top = self.scroll_offset.y
         if index < top:
             self.scroll_to(y=index, animate=False, force=True, immediate=True)
@@ -231,7 +231,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     def _strip(self, line: Line, width: int, base: Style) -> Strip:
         dark = self.app.current_theme.dark
-        # The row's own background stays; its pieces bring colour and weight.
+        # The row keeps its background; its pieces add colour and weight.
         line = clip(line, width)
         segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
         return Strip(segments, line_width(line)).adjust_cell_length(width, base)

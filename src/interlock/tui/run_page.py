@@ -1,4 +1,4 @@
-"""RunPage: one run, live or long over."""
+"""RunPage: one run, live or ended."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .run_reader import Counted, Read, RunRead, RunReader, RunSource, RunUnreada
 from .timeline import Timeline
 
 WIDE, HIGH = 118, 30
-"""From this size on there is room for a side."""
+"""From this size there is room for a side panel."""
 
 TIMELINE, PROBLEMS, CHECKPOINTS, CONTROL = range(4)
 TABS = ("Timeline", "Problems", "Checkpoints", "Control")
@@ -37,7 +37,7 @@ NOBODY = "No requests to this run yet: p pauses it."
 
 
 class RunPage(CheckpointKeys):
-    """The head, the ladder, four lists, and on a wide screen everything at once."""
+    """The head, the ladder and four lists; on a wide screen a side panel too."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -118,7 +118,7 @@ class RunPage(CheckpointKeys):
         return self.query_one("#tab2", RowList)
 
     def redraw(self) -> None:
-        """Something was asked of the run, or answered."""
+        """A request was sent or answered."""
         sent, view = self.top.steering.of(self.run_id), self.view
         self._entries = problem_rows.gather(view.controls if view else (), sent, owned=view.owned if view else True)
         row_list = self.query_one("#tab3", RowList)
@@ -218,7 +218,7 @@ class RunPage(CheckpointKeys):
         self.redraw()
 
     def _note_owner(self, pid: int | None) -> None:
-        """An owner that came back is worth a word: what was asked meanwhile is carried out by it."""
+        """Notify of a restarted owner: it carries out what was requested meanwhile."""
         if pid is not None and self._owner_seen not in (None, pid):
             self.top.notify(f"The run's owner was restarted (process {pid}).", markup=False)
         self._owner_seen = pid or self._owner_seen

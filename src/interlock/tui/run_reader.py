@@ -1,4 +1,4 @@
-"""The runs that are shown; one of them, read in threads, and what its page shows besides the timeline."""
+"""RunSource: the runs that are shown; RunReader: reads one of them in threads; View: its state besides the timeline."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 POLL_S = 0.1
-"""Time between two looks at the journal; a check of one that has not changed costs microseconds."""
+"""Polling interval of the journal; checking an unchanged one costs microseconds."""
 
 FETCH_S = 1.0
-"""The same for a run on another machine, whose records have to be fetched."""
+"""The same for a run on another machine, whose records must be fetched."""
 
 CHART_S = 2.0
 POINTS = 120
@@ -67,7 +67,7 @@ class RunUnreadable(Message):
 
 
 class RunReader:
-    """Reads one run in two threads: one quickly reports what is new, the other adds everything up and takes longer."""
+    """Reads one run in two threads: one reports what is new, the other computes the charts, which takes longer."""
 
     def __init__(self, source: RunSource, row: RunRow, page: MessagePump) -> None:
         self._source, self._run_id, self._host, self._page = source, row.run_id, row.host, page
@@ -95,7 +95,7 @@ class RunReader:
         self._reader.ask(lambda story: self._post(Read(want, want.read(story))))
 
     def _open(self) -> Story:
-        # Results of an earlier story no longer count.
+        # Nothing of this story was seen yet.
         self._seen = ()
         return self._source.open(self._run_id)
 
@@ -110,7 +110,7 @@ class RunReader:
         self._seen = seen
         self._post(RunRead(read_view(story, self._host, away=away), moments))
         if not self._local:
-            # One copy of what is fetched over the network is enough.
+            # One copy of the fetched records is enough.
             self._count(story)
 
     def _count(self, story: Story) -> None:
@@ -124,7 +124,7 @@ class RunReader:
 
 
 class RunSource(AllRuns):
-    """`hub_name` is the hub's address as the user gave it, `timeout` how long we wait for an answer of a run."""
+    """All runs; `hub_name` is the hub's address as given, `timeout` how long to wait for a run's reply."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class RunSource(AllRuns):
         self.checkpoint_store = checkpoint_store
 
     def workspace(self, run_id: str) -> Path:
-        """The folder that a run works in, where it is on this machine."""
+        """A run's workspace; InvalidState if it is on another machine."""
         if not self.is_here(run_id):
             raise InvalidState("the run's files are on another machine", todo="Use interlock top there.")
         spec = self.folder(run_id).spec()
@@ -151,7 +151,7 @@ class RunSource(AllRuns):
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """A run as it was when it was looked at; what has not changed is the same object as before.
+    """The state of a run when it was read; unchanged parts are the same objects as before.
 
     `problems` are its episodes, open ones first, then the newest, or its issues where those belong to no episode.
     """
@@ -171,7 +171,7 @@ class View(Struct, frozen=True, kw_only=True):
 
 
 def read_view(story: Story, host: str = "", *, away: bool = False) -> View:
-    """Look at a story, in its thread; `away` says that its host is silent."""
+    """Read a story, in its thread; `away`: its host is unreachable."""
     row = to_row(story.summary, host, ())
     return View(
         row=replace(row, status="unknown", outcome="unknown") if away and row.live else row,

@@ -21,7 +21,7 @@ from .words import count, draw_ladder_row, span, spark, spend
 
 
 class Column(Struct, frozen=True):
-    """A column: its heading, its width, how much it may grow, and how soon it is left out (0: never)."""
+    """A column: its heading, its width, how much it may grow, and its rank (0: always shown)."""
 
     name: str
     width: int
@@ -108,7 +108,7 @@ _GAP = 2
 
 @cache
 def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
-    """The columns that fit, with their widths: first come the most important, then they grow, then comes the task."""
+    """The columns that fit, with their widths: the most important first, then they grow, then the task."""
     shown: list[Column] = []
     left = width + _GAP - 1
     for column in sorted((*_COLUMNS, _TASK), key=lambda column: column.rank):
@@ -141,7 +141,7 @@ class RunPreview(Struct, frozen=True):
 
 
 class Preview(Drawing):
-    """The ladder and the newest moments of one run; nothing for a run of another machine, which has to be fetched."""
+    """The ladder and the newest moments of one run; empty for a run on another machine, which must be fetched."""
 
     @dataclass
     class Updated(Message):
@@ -177,7 +177,7 @@ class Preview(Drawing):
         self.redraw()
 
     def _look(self, source: RunSource) -> None:
-        """In the reader's thread: the story stays open while the same run is looked at."""
+        """In the reader's thread: the story stays open while the same run is shown."""
         wanted, story = self._wanted, self._story
         if story is not None and story.folder.run_id != wanted:
             story.close()
@@ -192,7 +192,7 @@ class Preview(Drawing):
                 part = Want(turn=0).read(story)
                 self.post_message(self.Updated(RunPreview(wanted, read_view(story), tuple(part.moments[-ROWS:]))))
         except InterlockError:
-            # The list says what is wrong with the run.
+            # The list shows what is wrong with the run.
             return
 
     def _draw_preview(self, width: int) -> list[Line]:

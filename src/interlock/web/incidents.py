@@ -1,4 +1,4 @@
-"""Incidents on the dashboard: what an emergency stop left behind, and taking one of the four options."""
+"""Incidents on the dashboard: carries out the option that a person chooses after an emergency stop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..journal import Store
 from ..runtime import Incidents, StoredIncident, abort, choose
 
 WAIT_S = 60.0
-"""How long a run may take to begin before no one can say whether it did."""
+"""How long a run may take to start before its state is unknown."""
 
 POLL_S = 0.1
 LOG = "continue.log"
@@ -29,7 +29,7 @@ ChoiceState = Literal["starting", "continued", "aborted", "failed", "unknown"]
 
 
 class IncidentChoice(Struct, frozen=True, kw_only=True):
-    """A way on that was chosen here, and how it went."""
+    """An option that was chosen here, and its state."""
 
     incident_id: str
     option: OptionName
@@ -40,7 +40,7 @@ class IncidentChoice(Struct, frozen=True, kw_only=True):
 
 
 class IncidentChoices:
-    """Carries out what people choose on incident pages; one at a time for each incident."""
+    """Carries out choices on incident pages; one at a time per incident."""
 
     def __init__(self, store: Store) -> None:
         self.incidents = Incidents(store)
@@ -80,7 +80,7 @@ class IncidentChoices:
             self._end(choice, "failed", str(error))
 
     def _continue(self, choice: IncidentChoice, stored: StoredIncident) -> None:
-        """The run that continues is its own command: it outlives the dashboard, as if typed in a terminal."""
+        """Start the continuing run as a separate command, so that it outlives the dashboard."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
         words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", choice.option]
         with log.open("wb") as output:

@@ -1,4 +1,4 @@
-"""The routes under /api: what pages ask for. Blocking ones run in Starlette's threads."""
+"""The routes under /api. Blocking ones run in Starlette's threads."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ RETRY_MS = 1_000
 
 
 class OptionChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The way on that a page asks for."""
+    """The option of an incident that a page requests."""
 
     option: str
 
 
 class Back(msgspec.Struct, frozen=True, kw_only=True):
-    """The checkpoint that a page wants to go back to."""
+    """The rollback that a page requests."""
 
     to: str
     paths: list[str] = []
@@ -48,14 +48,14 @@ class Back(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InboxChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer that a page gives to an item of the inbox."""
+    """A page's answer to an item of the inbox."""
 
     answer: str
     reason: str = ""
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A command that a page asks for."""
+    """A command that a page requests."""
 
     command: Command
     payload: dict[str, object] = {}
@@ -147,7 +147,7 @@ class Routes:
         return to_json({"lines": lines, "more": len(lines) >= limit, "last": story.last_seq})
 
     def line(self, request: Request) -> Response:
-        """One moment with all that the journal has of it."""
+        """One moment with its whole record."""
         text = request.path_params["seq"]
         story = self.source.story(request.path_params["run_id"])
         seq = to_number(text)
@@ -162,12 +162,12 @@ class Routes:
         return to_json({"series": story.series(max(2, points)), "sums": story.sums})
 
     async def control(self, request: Request) -> Response:
-        """Send a command; what becomes of it comes with the run's events."""
+        """Send a command; its result comes with the run's events."""
         order = await read_body(request, RequestedCommand)
         return to_json(await run_in_threadpool(self._send, request.path_params["run_id"], order), 202)
 
     async def rollback(self, request: Request) -> Response:
-        """Go back: a live run is asked to; where no one runs any more the files go back at once."""
+        """Roll back: a live run does it itself; the files of an ended run are restored at once."""
         back = await read_body(request, Back)
         return await run_in_threadpool(self._go_back, request.path_params["run_id"], back)
 
@@ -230,7 +230,7 @@ class Routes:
 
     def _send(self, run_id: str, order: RequestedCommand) -> object:
         if self.source.host_of(run_id) is None:
-            # Says what is wrong with a run that is nowhere.
+            # Raises for an unknown run.
             self.source.folder(run_id)
         return self.controls.send(order.command, run_id, order.payload, order.reason)
 

@@ -1,4 +1,4 @@
-"""Head: what a run's page shows above its timeline, in parts, so that only what changed travels."""
+"""The head of a run's page, in parts, so that only changed parts are sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Parts = dict[str, bytes]
 
 
 class ShownRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request as the page shows it: what the journal has of it, and what this dashboard knows beyond."""
+    """One request as the page shows it: from the journal, and from what this dashboard knows."""
 
     request_id: str
     command: str
@@ -75,7 +75,7 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
 
 
 def merge_controls(known: list[ControlCommand], sent: list[SentRequest], *, owned: bool) -> list[ShownRequest]:
-    """The newest requests: the journal's word counts, and where it has none, what became of the sending."""
+    """The newest requests: as in the journal, else as sent from here."""
     ours = {each.request_id: each for each in sent}
     shown = [_from_journal(control, ours.pop(control.request_id, None), owned) for control in known]
     shown += [_from_sending(each) for each in ours.values()]
@@ -122,7 +122,7 @@ def _from_sending(sent: SentRequest) -> ShownRequest:
 
 
 def _first_checkpoint(story: Story) -> dict[str, object] | None:
-    """Where the run began; a long run has more checkpoints since than are at hand."""
+    """The run's first checkpoint; a long run has more than are in memory."""
     known = story.checkpoints
     if len(known) == story.counts.get("checkpoint", 0):
         return _small(known[0]) if known else None

@@ -1,4 +1,4 @@
-"""The wire formats: how to read a request of each, and how to write an answer whole or as events."""
+"""The wire formats: reads requests, and writes replies whole or as events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Events = Iterator[tuple[str, Any]]
 """Name and data of server-sent events; an unnamed event has an empty name."""
 
 PIECE = 24
-"""Characters in one piece of a streamed text: small, so that readers have to put pieces together."""
+"""Characters per piece of a streamed text: few, so that clients have to join pieces."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ModelReply:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """One format: where its conversation is, who speaks as the model, its tools, and its answers."""
+    """One format: where its conversation is, which items are the model's, its tools, and its replies."""
 
     items: str
     is_model: Callable[[dict[str, Any]], bool]
@@ -75,7 +75,7 @@ def _anthropic_whole(answer: ModelReply) -> dict[str, Any]:
         "stop_reason": "tool_use" if answer.calls else "end_turn",
         "stop_sequence": None,
         "usage": {
-            # Here the cached part of the prompt is counted apart.
+            # This API counts the cached part of the prompt separately.
             "input_tokens": max(0, answer.input_tokens - tokens.cache_read - tokens.cache_write),
             "cache_creation_input_tokens": tokens.cache_write,
             "cache_read_input_tokens": tokens.cache_read,

@@ -1,4 +1,4 @@
-"""Layers of evidence: what windows, accessibility, debugging port, server and growing files tell of a screen."""
+"""Layers of evidence about a screen: windows, accessibility, debugging port, server and growing files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
 class AccessibilityLayer:
     """Asks the accessibility bus.
 
-    `is_behind` knows whether a window with a title is behind the session's; `title` is what the active window says.
+    `is_behind` tells whether a window with a title is behind the session's; `title` is the active window's.
     """
 
     name = "accessibility"
@@ -61,7 +61,7 @@ class AccessibilityLayer:
         return self._focus(focused)
 
     def _judge(self, dialog: Dialog, focused: list[Node]) -> Evidence | None:
-        """What a dialog means; None for one that takes nothing from the session."""
+        """What a dialog means; None for one that does not disturb the session."""
         names = [button.name for button in dialog.buttons]
         words = f"{dialog.text[:120]!r} ({', '.join(names[:4])})"
         if any(name.startswith(NOTIFICATION) for name in names):
@@ -99,7 +99,7 @@ class AccessibilityLayer:
 
 
 def _is_box(node: Node, title: Callable[[], str]) -> bool:
-    """A box to type into, other than the text editor, which says that it is not accessible or is named as its file."""
+    """Whether it is an input box, not the text editor, which is labelled as inaccessible or named after its file."""
     if not node.name or "editor is not accessible" in node.name.casefold() or node.bounds is None:
         return False
     file = node.name.partition(", ")[0]
@@ -124,7 +124,7 @@ PROBE = """(() => {
 
 
 class DebugPortLayer:
-    """Asks the page; a page that does not answer is blocked by a native dialog, or dead."""
+    """Asks the page; one that does not respond is blocked by a native dialog, or has crashed."""
 
     name = "debugging port"
 
@@ -158,7 +158,7 @@ class DebugPortLayer:
 
 
 STALLED_S = 30.0
-"""A chunk of typing reaches the disk in less than a second, under heavy load in a few."""
+"""A chunk of typing reaches the disk in less than a second, in a few under heavy load."""
 
 
 class ProgressLayer:
@@ -181,11 +181,11 @@ class ProgressLayer:
 
 
 SERVER_ASKED_S = 0.5
-"""A server that has just answered is not asked again for so long: it has other work to do."""
+"""A server that has just responded is not asked again for this long: it has other work to do."""
 
 
 class ServerLayer:
-    """Asks whether the server is there."""
+    """Asks whether the server responds."""
 
     name = "server"
 
@@ -206,7 +206,7 @@ class ServerLayer:
 
 
 class WindowLayer:
-    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: the title showed its state."""
+    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: a title has shown its state."""
 
     name = "window system"
 
@@ -235,7 +235,7 @@ class WindowLayer:
         return problem(self.name, ERROR, "window_gone", "window", 0.9, "the editor has no window")
 
     def _covering(self, editor: Window) -> Evidence | None:
-        """A dialog of another program that is over the editor without having taken the keyboard."""
+        """A dialog of another program that covers the editor without having taken keyboard focus."""
         try:
             above = [each for each in self._windows.above(editor.id) if self._windows.is_dialog(each.id)]
         except InterlockError:
@@ -280,14 +280,14 @@ class WindowLayer:
         return PurePath(actual).parts[-len(PurePath(expected).parts) :] == PurePath(expected).parts
 
     def _without_settings(self, active: Window) -> Evidence | None:
-        """An editor whose title no longer shows its state: it saves by itself now, and completes brackets."""
+        """An editor whose title no longer shows its state: it now saves automatically and completes brackets."""
         if not self._tells:
             return None
         says = f"the editor has lost its settings: its title is {active.title[:80]!r}"
         return problem(self.name, ERROR, "settings_lost", "window", 0.95, says)
 
     def _plain_title(self, title: str, situation: ScreenSituation) -> Evidence:
-        """An editor without our template: its title has the file's name, and nothing about the keyboard."""
+        """An editor without our template: its title has the file's name, and nothing about keyboard focus."""
         expected = situation.expected_file
         if expected is None:
             return ok(self.name, "the editor is in front", 0.6, "window")

@@ -26,7 +26,7 @@ from .evidence import (
 from .pixel_layer import PixelLayer
 
 RECHECK_S = 0.15
-"""A problem must still be there after this: windows and titles change in steps."""
+"""A problem must still be there after this time: windows and titles change in steps."""
 
 SETTLE_S, SETTLE_CHECKS = 0.1, 20
 """How often, and how many times, we check what a recovery's steps have done. A browser's dialog ignores clicks for half
@@ -37,7 +37,7 @@ PASSING: frozenset[Topic] = frozenset(("focus", "file"))
 
 
 LOST_CHECKS = 4
-"""So many looks in a row make a lost keyboard of a dispute about where it is; a title that is late has come by then."""
+"""After this many checks in a row, a dispute about keyboard focus means that it is lost; titles are not that late."""
 
 KEYBOARD_LOST = problem(
     "keyboard",
@@ -50,7 +50,7 @@ KEYBOARD_LOST = problem(
 
 
 class LocalAnalyzer:
-    """Puts layers together, the cheap ones first; the pixels are looked at only when nothing else sees dialogs.
+    """Combines layers, the cheap ones first; pixels are examined only when nothing else sees dialogs.
 
     `editor` says whether one has to be there; `blind_spots` what no layer can see on this display.
     """
@@ -97,7 +97,7 @@ class LocalAnalyzer:
         return False
 
     def tried(self, result: AnalysisResult, helped: bool) -> None:
-        """Tell how the steps of a verdict went, so that the next ones are given when they did not help."""
+        """Record how the steps of a verdict went; if they did not help, the next ones are suggested."""
         key = result.status.value
         self._failed_attempts[key] = 0 if helped else self._failed_attempts.get(key, 0) + 1
 
@@ -111,9 +111,9 @@ class LocalAnalyzer:
     def _look(
         self, screenshot: Screenshot, situation: ScreenSituation, *, at_first_sight: bool = False
     ) -> AnalysisResult:
-        """One look. At first sight the pixels settle no dispute: most are over in a moment, and they cost most."""
+        """One check. At first sight pixels do not settle disputes: most are over in a moment, and pixels cost most."""
         raw = [layer.look(screenshot, situation) for layer in self._layers]
-        # Asked before the session's own boxes are taken out: a layer that has seen one works.
+        # Before the session's own boxes are removed: a layer that has seen one works.
         seen = _is_seen(raw, situation) or (at_first_sight and _has_problem(raw))
         evidence = self._without_own(raw, situation)
         if self._pixels is not None and not seen:
@@ -126,7 +126,7 @@ class LocalAnalyzer:
         return self._fuse(evidence, situation, attempt) if attempt else first
 
     def _fuse(self, evidence: list[Evidence], situation: ScreenSituation, attempt: int = 0) -> AnalysisResult:
-        """One verdict, which says what nothing here can see; where that is all, there is none."""
+        """One verdict, which names what no layer can see; UNKNOWN where that is everything."""
         result = fuse(evidence, situation, attempt, editor=self._editor)
         if result.status is not ReplayStatus.NORMAL or not self._blind_spots:
             return result
@@ -145,7 +145,7 @@ class LocalAnalyzer:
         return evidence
 
     def _with_lost_keyboard(self, raw: list[Evidence], evidence: list[Evidence]) -> list[Evidence]:
-        """The evidence, and that the keyboard is lost where title and text have disagreed about it for a while."""
+        """The evidence, plus a lost keyboard where title and text have disagreed about it for a while."""
         if not _has_problem(raw):
             self._lost = 0
         elif _is_keyboard_lost(evidence):
@@ -155,7 +155,7 @@ class LocalAnalyzer:
         return evidence
 
     def _look_at_pixels(self, screenshot: Screenshot, situation: ScreenSituation) -> Evidence:
-        """What the pixels say; the last verdict holds while the picture does not change."""
+        """What the pixels show; the last finding holds while the picture does not change."""
         assert self._pixels is not None
         if self._seen is not None:
             before, expected, evidence = self._seen
@@ -179,7 +179,7 @@ def _has_problem(evidence: Sequence[Evidence]) -> bool:
 
 
 def _is_keyboard_lost(evidence: Sequence[Evidence]) -> bool:
-    """Whether one layer finds the keyboard in no view, another in the text: it would be there if the page had it."""
+    """Whether one layer finds keyboard focus in no view and another in the text: the page itself has lost it."""
     return any(each.kind == "input_box" for each in evidence) and any(
         each.verdict == "ok" and "focus" in each.topics for each in evidence
     )
@@ -191,7 +191,7 @@ def _is_disputed(result: AnalysisResult) -> bool:
 
 
 def _settled(evidence: Evidence) -> Evidence:
-    """Evidence without what the session's own operation may have caused."""
+    """The finding, unless the session's own operation may have caused it."""
     if evidence.verdict == "problem" and evidence.topics & PASSING and evidence.status is not ReplayStatus.ERROR_STATE:
         return nothing(evidence.layer, f"the session is working ({evidence.says})")
     return evidence

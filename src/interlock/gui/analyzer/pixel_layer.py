@@ -1,4 +1,4 @@
-"""The pixel layer: what the picture alone tells, for screens that nothing else can be asked about."""
+"""The pixel layer: what the picture alone shows, for screens that expose nothing else."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ ERROR_WORDS = re.compile(
 )
 
 PANEL_SHARE = 0.28
-"""A box that takes this much of the screen's height is a part of the layout."""
+"""A box of at least this share of the screen's height is part of the layout."""
 
 STARK = 80
-"""A border that differs this much from the background is a window manager's, not a theme's."""
+"""A border that differs this much from the background belongs to a window manager, not to a theme."""
 
 EMPTY_TILES = 0.08
-"""A page with less than this is empty except for a message; an editor with an empty file has twice as much."""
+"""A page with fewer busy tiles is empty except for a message; an editor with an empty file has twice as many."""
 
 
 class PixelLayer:
-    """Looks at boxes, shades and blocks; reads words only where something was found."""
+    """Examines boxes, shades and blocks; reads text only where it found something."""
 
     name = "pixels"
 
@@ -55,7 +55,7 @@ class PixelLayer:
         )
 
     def _modal(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
-        """A shade over everything, and something bright on it."""
+        """A dimmed screen with something bright on it."""
         if not ground.is_grey or ground.share < 0.2:
             return None
         if not pixels.DIMMED[0] <= ground.brightness <= pixels.DIMMED[1]:
@@ -64,7 +64,7 @@ class PixelLayer:
         return self._told(frame, box, "dialog", "dialog", 0.95, "the screen is dimmed behind a dialog") if box else None
 
     def _shaded(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
-        """A large modal leaves more of itself than of the shade: look for the shade around it."""
+        """A large modal dialog hides most of the shade: look for the shade around it."""
         for box in boxes:
             if box.width < 0.3 * frame.width or box.height < 0.3 * frame.height or box.left < 40 or box.is_vivid:
                 continue
@@ -89,7 +89,7 @@ class PixelLayer:
         return problem(self.name, DIALOG, "input_box", "focus", 0.88, f"an input box {where} has keyboard focus")
 
     def _floating(self, frame: Frame, ground: ScreenBackground, boxes: list[Box], panels: list[Box]) -> Evidence | None:
-        """A box on top of the layout: another window, a notification, a dialog without a shade."""
+        """A box on top of the layout: another window, a notification, a dialog without shade."""
         for box in boxes:
             if box.is_vivid or box.width < 150 or not 80 <= box.height <= 0.7 * frame.height or box in panels:
                 continue
@@ -119,7 +119,7 @@ class PixelLayer:
         return None
 
     def _wrong_file(self, frame: Frame, situation: ScreenSituation) -> Evidence | None:
-        """Read the tabs; only where it is known which file should be open."""
+        """Read the tabs, if it is known which file should be open."""
         if situation.expected_file is None:
             return None
         expected = PurePath(situation.expected_file).name
@@ -135,7 +135,7 @@ class PixelLayer:
     def _told(
         self, frame: Frame, box: Box, kind: str, topic: str, confidence: float, says: str, status: ReplayStatus = DIALOG
     ) -> Evidence:
-        """A problem with the words in its box."""
+        """A problem with the text in its box."""
         words = pixels.read_text(frame, box)
         if ERROR_WORDS.search(words):
             status = ERROR

@@ -1,4 +1,4 @@
-"""The chaos run: a replay without end, faults at random, and an account of what became of each."""
+"""The chaos run: an endless replay, random faults, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ log = structlog.get_logger("interlock.gui")
 
 CHECK_EVERY_S = 0.1
 MIN_CHECKS = 500
-"""At undisturbed typing, in a run of 50 faults or more: fewer say little about false alarms."""
+"""Of undisturbed typing, in a run of 50 faults or more: fewer say little about false alarms."""
 
 DETECT_S, RECOVER_S = 45.0, 120.0
-"""After these a fault counts as not detected, as not recovered."""
+"""After these times a fault counts as not detected, or as not recovered."""
 
 TYPING_S = 30.0
 """How long to wait for a moment in which text is typed."""
 
 EFFECT_S = 8.0
-"""How long a fault may take to come about."""
+"""How long a fault may take to have an effect."""
 
 LOST_CHUNKS = 3
-"""After so many chunks that reached the disk it does not come about any more."""
+"""After this many chunks have reached the disk, it will have none."""
 
 THROWS = 3
-"""How often throwing a fault in is tried; an overloaded editor does not take every one."""
+"""How often a fault is injected; an overloaded editor drops some."""
 
 CALM_S = (1.0, 3.0)
 """Undisturbed typing between two faults."""
@@ -84,7 +84,7 @@ class ChaosRun:
         self._watch.orchestrator.analyzer = self._looks
 
     def run(self, faults: int, min_looks: int = 0) -> ChaosReport:
-        """Throw this many faults in, then look until there were enough looks at undisturbed typing."""
+        """Inject this many faults, then continue until there were enough checks of undisturbed typing."""
         self._typing = threading.Thread(target=self._type, name="interlock-chaos", daemon=True)
         self._typing.start()
         try:
@@ -105,18 +105,18 @@ class ChaosRun:
         return self._report()
 
     def stop(self, reason: str = "") -> None:
-        """End it before its time."""
+        """End it early."""
         self._over.set()
 
     def _go_on(self) -> None:
-        """Raise if it is over before its time."""
+        """Raise if it was stopped."""
         if self._over.is_set():
             raise KeyboardInterrupt
         if not self._typing.is_alive():
             raise InvalidState("typing has stopped")
 
     def _wait(self, condition: Callable[[], object], timeout_s: float, every_s: float = 0.02) -> bool:
-        """Wait, but not for what cannot come any more."""
+        """Wait, but not after the run was stopped or typing has ended."""
 
         def is_gone() -> bool:
             return self._over.is_set() or not self._typing.is_alive()
@@ -124,7 +124,7 @@ class ChaosRun:
         return wait_until(condition, timeout_s, every_s=every_s, give_up=is_gone)
 
     def _type(self) -> None:
-        """Replay one session after the other; each must come out exactly."""
+        """Replay one session after the other; each must be typed exactly."""
         while not self._over.is_set():
             before = {path: read_text(self._editor.workspace / path) or "" for path in FILES}
             self._sessions += 1
@@ -169,7 +169,7 @@ class ChaosRun:
             self._heal()
 
     def _throw_one(self, kind: str) -> tuple[str, float, int]:
-        """Throw this fault in, or another one where the editor does not take it."""
+        """Inject this fault, or another one if the editor does not take it."""
         start = self._kinds.index(kind)
         for each in (*self._kinds[start:], *self._kinds[:start]):
             self._go_on()
@@ -191,11 +191,11 @@ class ChaosRun:
         return None
 
     def _wait_for_moment(self, fault: InjectedFault) -> bool:
-        """Wait until text is typed and the fault finds what it needs."""
+        """Wait until text is being typed and the fault is due."""
         return self._wait(lambda: self._is_typing() and fault.is_due(), TYPING_S, every_s=0.005)
 
     def _heal(self) -> None:
-        """Start the window again after a fault that was not recovered from, so that the next one counts for itself."""
+        """Restart the window after a fault that was not recovered, so that it does not affect the next one."""
         try:
             self._editor.restart_server()
             self._editor.restart_window()
@@ -204,21 +204,21 @@ class ChaosRun:
         self._wait_for_chunks(self._chunks + 1, RECOVER_S)
 
     def _came_about(self, kind: str, thrown: float, chunks: int) -> bool:
-        """Whether there is an alarm or a fault to give alarm about; an overloaded editor loses some keys."""
+        """Whether there is an alarm, or a fault to detect; an overloaded editor loses some keys."""
         assert self._engine is not None
         situation = self._engine.situation
 
         def there() -> bool:
-            # While the session has its own box open, a box says nothing.
+            # While the session has its own box open, a box means nothing.
             before = situation()
             if before.operating or before.expected_file is None:
                 return False
-            # Of this moment: the session may have gone on to its next file since.
+            # The session may have moved on to its next file since.
             found = is_there(kind, self._editor, before.expected_file)
             return found and situation().serial == before.serial
 
         def over() -> bool:
-            # What has not come about by now has been lost: the session types on.
+            # What has had no effect by now was lost: the session continues typing.
             return self._alarm(thrown) is not None or there() or self._chunks >= chunks + LOST_CHUNKS
 
         return self._wait(over, EFFECT_S, every_s=0.1) and (self._alarm(thrown) is not None or there())
@@ -228,12 +228,12 @@ class ChaosRun:
         return situation is not None and situation.typing and not situation.operating
 
     def _first_alarm(self, thrown: float, timeout_s: float) -> tuple[float, str] | None:
-        """When a look first saw a problem, and which."""
+        """When a check first saw a problem, and which."""
         self._wait(lambda: self._alarm(thrown), timeout_s)
         return self._alarm(thrown)
 
     def _alarm(self, thrown: float) -> tuple[float, str] | None:
-        # A look that was under way then may have seen it too: on a busy machine one takes a second.
+        # A check that was under way may have seen it too: on a busy machine one takes a second.
         looks = self._looks.ended_since(thrown)
         return next(((look.time, look.alarm) for look in looks if look.alarm), None)
 

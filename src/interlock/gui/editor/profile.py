@@ -1,4 +1,4 @@
-"""Profile: editor settings under which what is typed is what the file holds, and a title that tells its state."""
+"""Profile: editor settings that make typing exact, and a window title that shows the editor's state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WINDOW_TITLE = "${separator}".join(
         "Visual Studio Code",
     )
 )
-"""File, dirty flag and focused view, and that no one sits at the keyboard."""
+"""File, dirty flag and focused view, and a note that nobody sits at the keyboard."""
 
 _NO_SUGGESTIONS = {"other": "off", "comments": "off", "strings": "off"}
 
@@ -141,7 +141,7 @@ PREFIX = ("ctrl", "alt", "shift")
 
 
 def write_profile(user_data: Path) -> None:
-    """Write settings and keys, each at once: an open window reads settings again when their file changes."""
+    """Write settings and keys atomically: an open window reloads settings when their file changes."""
     folder = user_data / "User"
     folder.mkdir(parents=True, exist_ok=True)
     _put(folder / "settings.json", SETTINGS)
@@ -157,7 +157,7 @@ def write_profile(user_data: Path) -> None:
 
 
 def write_defaults(user_data: Path) -> None:
-    """Empty settings and keys: the editor as it is without us."""
+    """Write empty settings and keys: the editor's defaults."""
     _put(user_data / "User" / "settings.json", {})
     _put(user_data / "User" / "keybindings.json", [])
 
@@ -193,7 +193,7 @@ class TitleState(Struct, frozen=True):
 
     @property
     def is_file(self) -> bool:
-        """Whether a file is open; welcome pages and settings are none, and take no text."""
+        """Whether a file is open; welcome pages and settings are not files, and accept no text."""
         return self.file.startswith("/")
 
 
@@ -203,7 +203,7 @@ def is_editors(title: str) -> bool:
 
 
 def parse_title(title: str) -> TitleState | None:
-    """The state that a title tells; None if it was not made by our template. The editor writes the home folder as ~."""
+    """The state in a title; None if it does not follow our template. The editor abbreviates the home folder as ~."""
     found = _TITLE.search(title.replace("\u200e", ""))
     if found is None:
         return None

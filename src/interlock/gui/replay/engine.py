@@ -1,4 +1,4 @@
-"""ReplayEngine: replays a scripted session into an editor, watched, and checks what came out."""
+"""ReplayEngine: types a scripted session into an editor, monitored, and verifies the result."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Seen in VS Code, rarely, after a save conflict and the browser's own dialog: it 
 """
 
 CRITICAL = "too many recoveries failed in a row"
-"""Why a replay ends that the watcher could not help."""
+"""The reason when recoveries could not save a replay."""
 
 PATIENCE_S = 3.0
-"""How long the replay waits for a routine check; one that takes longer continues alongside the typing."""
+"""How long the replay waits for a routine check; a longer one continues while typing goes on."""
 
 log = structlog.get_logger("interlock.gui")
 
@@ -69,12 +69,12 @@ class ReplayEngine:
         self._opened: set[str] = set()
 
     def load_session(self, source: str | Path | Mapping[str, object] | ReplaySession) -> ReplaySession:
-        """Read and check a session; a bad one is an error that says where."""
+        """Read and validate a session; errors name the position."""
         self._session = read_session(source)
         return self._session
 
     def request_abort(self, reason: str = CRITICAL) -> None:
-        """End the replay at its next safe point, at once in practice."""
+        """End the replay at its next safe point, in practice at once."""
         if self._abort_reason is None:
             self._abort_reason = reason
 
@@ -121,7 +121,7 @@ class ReplayEngine:
         )
 
     def _prepare(self, store: SessionStore, resume: bool) -> tuple[ReplayPlan, int, bool]:
-        """The plan, how much of it is done already, and whether it continues from an interrupted run."""
+        """The plan, how many of its chunks are done, and whether it continues an interrupted run."""
         assert self._session is not None
         chars = self._session.replay_config.get("chunk_chars")
         size = chars if isinstance(chars, int) and chars > 0 else CHUNK_CHARS
@@ -137,13 +137,13 @@ class ReplayEngine:
         for path in plan.paths:
             target = inside(self.vscode_controller.folder, path)
             if not target.exists():
-                # An editor opens what exists.
+                # An editor opens only existing files.
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.touch()
         return plan, done, found is not None
 
     def _really_done(self, plan: ReplayPlan, done: int) -> int:
-        """A chunk may have reached the disk just before a crash kept it from being written down."""
+        """How many chunks are done: one may have reached the disk just before a crash, without being recorded."""
         if done < len(plan.chunks):
             chunk = plan.chunks[done]
             found = read_text(inside(self.vscode_controller.folder, chunk.path))
@@ -154,7 +154,7 @@ class ReplayEngine:
     def _replay(
         self, plan: ReplayPlan, done: int, store: SessionStore | None, resumed: bool = False
     ) -> tuple[int, str]:
-        """Type what is left; how many chunks are done, and why it ended early. Without a store nothing is noted."""
+        """Type what is left; returns how many chunks are done, and why it ended early. Progress needs a store."""
         self._opened = set()
         try:
             self._look(f"Starting: {plan.session.title or plan.session.session_id}")
@@ -179,14 +179,14 @@ class ReplayEngine:
         return done, ""
 
     def _bring(self, plan: ReplayPlan, done: int, store: SessionStore | None) -> int:
-        """Bring one chunk to the disk, from an earlier one on where that must be; how many are done then."""
+        """Type one chunk and save it, repeating earlier ones if necessary; returns how many are done."""
         goal = done + 1
         for _ in range(MAX_TRIES):
             try:
                 while done < goal:
                     chunk = plan.chunks[done]
                     if chunk.path not in self._opened:
-                        # Whatever the editor still had of the file from before is forgotten.
+                        # Discards what the editor still had of the file.
                         self._typist.rewind(chunk.path, plan.content(chunk.path, done))
                         self._opened.add(chunk.path)
                     self._typist.bring(chunk)
@@ -201,7 +201,7 @@ class ReplayEngine:
         raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({problem})")
 
     def _come_back(self, plan: ReplayPlan, done: int, store: SessionStore | None, problem: str) -> int:
-        """After trouble: look at the screen, have it recovered, and go back to where the text is known."""
+        """After a problem: check the screen, recover, and go back to the last chunk whose text is known."""
         log.warning("the replay is disturbed", chunk=done, problem=problem)
         self._problems.append(f"chunk {done}: {problem}")
         self._run.record(GuiTroubleRecord(done, problem))
@@ -223,7 +223,7 @@ class ReplayEngine:
         raise InvalidState(f"the editor has not come back ({problem})")
 
     def _restore(self, plan: ReplayPlan, done: int) -> None:
-        """Make every file that the session touches hold what it should by now, and the open one in the editor too."""
+        """Restore every file of the session to what it should contain by now, the open one also in the editor."""
         current = plan.chunks[min(done, len(plan.chunks) - 1)].path
         for path in plan.paths:
             text = plan.content(path, done)
@@ -237,12 +237,12 @@ class ReplayEngine:
                 target.write_bytes(text.encode("utf-8"))
 
     def _finished(self, path: str) -> None:
-        """A file is done: look, and keep the workspace."""
+        """A file is done: check the screen, and make a checkpoint."""
         self._look(f"Just finished: {path}")
         self._run.checkpoint(f"{path} is typed")
 
     def _look(self, context: str) -> None:
-        """A routine check; it may continue alongside the typing when it takes long."""
+        """A routine check; a long one continues while typing goes on."""
         watch = self.intervention_orchestrator
         if watch is None:
             return
@@ -253,7 +253,7 @@ class ReplayEngine:
         self._safe_point.begin()
 
     def _look_until_clear(self, context: str) -> None:
-        """Check after trouble, again after a cooldown, until there is nothing more to do about it."""
+        """Check after a problem, again after a cooldown, until nothing more can be done about it."""
         for _ in range(MAX_TRIES):
             if self._abort_reason is not None:
                 raise Aborted
@@ -265,11 +265,11 @@ class ReplayEngine:
             wait_until(lambda: False, left, give_up=lambda: self._abort_reason is not None)
 
     def _check(self, context: str) -> float | None:
-        """Check now; after how many seconds to check again, None if that would not help."""
+        """Check now; returns after how many seconds to check again, None if that would not help."""
         watch = self.intervention_orchestrator
         if watch is None:
             return None
-        # Not typing: whoever recovers at this moment, this check or another one, has keyboard focus.
+        # Not typing: a recovery, by this check or another one, may use the keyboard.
         self._safe_point.end()
         try:
             event = watch.check_now(context)
@@ -305,7 +305,7 @@ class ReplayEngine:
         return result
 
     def _repair(self, plan: ReplayPlan) -> str:
-        """Type the differing sections again; why that failed, if it did."""
+        """Type the differing sections again; returns why that failed, if it did."""
         mending = repair_plan(plan, self.vscode_controller.folder)
         done, reason = self._replay(mending, 0, None)
         log.info("repaired", chunks=done)
@@ -313,7 +313,7 @@ class ReplayEngine:
 
     @contextmanager
     def _watched(self, store: SessionStore, plan: ReplayPlan) -> Iterator[None]:
-        """The watcher around the replay; it ends with it, whatever happens."""
+        """Monitor the screen during the replay, and stop with it."""
         watch = self.intervention_orchestrator
         self._safe_point.begin()
         if watch is None:

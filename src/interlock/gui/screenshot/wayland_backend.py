@@ -24,7 +24,7 @@ Tool = Literal["grim", "portal"]
 
 
 class WaylandBackend(ScreenshotBackend):
-    """A Wayland session. `is_available()` finds out which way works; `tool` says which."""
+    """Captures a Wayland session. `is_available()` finds out which tool works and sets `tool`."""
 
     name = "wayland"
 
@@ -80,7 +80,7 @@ class WaylandBackend(ScreenshotBackend):
 
 
 def _sway_geometry(window_id: int | str) -> str:
-    """Where a window is, as sway says: no other compositor tells."""
+    """The position of a window according to sway: other compositors do not tell."""
     waiting = [json.loads(_run(["swaymsg", "-r", "-t", "get_tree"]))]
     while waiting:
         node = waiting.pop()
@@ -106,7 +106,7 @@ PORTAL = "org.freedesktop.portal.Desktop"
 
 
 def take_screenshot(timeout_s: float) -> Path:
-    """Ask the portal for a picture of the screen; the file that it wrote. The caller removes it."""
+    """Ask the portal for a screenshot; returns the file that it wrote, which the caller removes."""
     from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
     from jeepney.io.blocking import open_dbus_connection
     from jeepney.wrappers import DBusErrorResponse

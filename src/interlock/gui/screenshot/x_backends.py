@@ -1,4 +1,4 @@
-"""Capture of an X display: through mss, kept open between frames, else through the program scrot."""
+"""Backends for X displays: mss, which stays connected between frames, and the program scrot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MSSBackend(XBackend):
                     self._mss = mss.MSS(display=self._display) if self._display else mss.MSS()
                 shot = self._mss.grab(area or self._primary())
             except (mss.exception.ScreenShotError, OSError, ValueError, ImportError, AssertionError) as error:
-                # mss asserts where a lost connection gives no answer.
+                # mss raises AssertionError when the connection is lost.
                 self._forget()
                 raise CaptureError(f"the screen cannot be captured ({_line(error)})", where="mss") from error
             return Screenshot.of_frame(Frame(shot.width, shot.height, shot.raw), time.time())
@@ -50,7 +50,7 @@ class MSSBackend(XBackend):
         return next((monitor for monitor in monitors if monitor.get("is_primary")), monitors[0])
 
     def _forget(self) -> None:
-        """Close what is open, so that the next capture connects again."""
+        """Disconnect, so that the next capture reconnects."""
         import mss
 
         kept, self._mss = self._mss, None

@@ -1,4 +1,4 @@
-"""Charts: lines over steps as inline SVG, readable on a phone, with what was done marked in them."""
+"""Charts: lines over steps as inline SVG, readable on a phone, with interventions marked."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def short(value: float) -> str:
 
 
 def strip(steps: int, marks: Sequence[tuple[int, str, str]]) -> Html:
-    """A whole trace as one strip, with ticks (step, class, words) where something was found."""
+    """A whole trace as one strip with marks (step, class, words)."""
     x = _scale(0, max(steps, 1), 0.0, 1000.0)
     parts = [el("rect.base", x=0, y=11, width=1000, height=2)]
     for step, kind, words in marks:
-        # Findings are above the line, and what would have been done is below it: often both belong to one step.
+        # Findings are above the line, interventions below it: often both belong to one step.
         top = 13 if kind == "answer" else 1
         left = f"{x(step) - 3:.1f}"
         parts.append(el(f"rect.{kind}", el("title", words), x=left, y=top, width=6, height=10, rx=2))

@@ -1,4 +1,4 @@
-"""Elements: HTML that is escaped by the way it is made. Text is text unless it came from here."""
+"""Elements: HTML that is escaped by construction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.resources import files
 
 
 class Html(str):
-    """Markup made here, and only here."""
+    """Markup; made only in this module."""
 
     __slots__ = ()
 
@@ -37,20 +37,20 @@ def el(tag: str, *children: object, **attributes: object) -> Html:
 
 
 def join(children: Iterable[object]) -> Html:
-    """Several, one after the other."""
+    """Several children in a row."""
     return Html("".join(_child(child) for child in children))
 
 
 def prose(text: str) -> Html:
-    """A sentence; what it has between backticks is code."""
+    """A sentence with code between backticks."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # A lone backtick is a backtick.
+    if len(parts) % 2 == 0:  # An unpaired backtick is text.
         return join([text])
     return join(el("code", part) if number % 2 else part for number, part in enumerate(parts))
 
 
 def page(title: str, body: Html) -> str:
-    """A whole document that may load nothing and run nothing; its style is allowed by its hash."""
+    """A whole document that loads and runs nothing; the policy allows its style by hash."""
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -81,5 +81,5 @@ def _child(child: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """Text without characters that no document may have."""
+    """Text without control characters."""
     return "".join(char if char >= " " or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in str(value))

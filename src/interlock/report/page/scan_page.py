@@ -1,4 +1,4 @@
-"""Recorded traces as one page: which went wrong, where, and what would have been done."""
+"""The results of a scan as one page: which traces went wrong, where, and what Interlock would have done."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .element import Html, el, page
 from .sections import brand, clock, proof, section, tiles
 
 TRACES = 1000
-"""Traces that are shown in full; of more, those with the worst findings."""
+"""Traces that are shown in full, worst first."""
 
 ROWS = 5000
 
 
 class ScanPage:
-    """Gathers the results of a scan, and makes a page of them."""
+    """Collects the results of a scan and renders them."""
 
     def __init__(self) -> None:
         self._found: list[tuple[str, Scanned]] = []
@@ -32,7 +32,7 @@ class ScanPage:
         self._bad: list[str] = []
 
     def add(self, file: str, result: Scanned) -> None:
-        """One trace of a file."""
+        """Add one trace of a file."""
         self._traces += 1
         self._steps += result.steps
         if not result.went_wrong:
@@ -44,7 +44,7 @@ class ScanPage:
             self._found = self._worst(ROWS)
 
     def refuse(self, line: str) -> None:
-        """Something that could not be read."""
+        """Add something that could not be read."""
         if len(self._bad) < 100:
             self._bad.append(line)
 
@@ -95,7 +95,7 @@ def _rank(severity: str) -> int:
 
 
 def _worst_severity(result: Scanned) -> Html | None:
-    """The severity of its worst issue; nothing where a claim or its tests are all that is wrong."""
+    """The severity of its worst issue; None if only claims or tests are wrong."""
     if not result.issues:
         return None
     severity = SEVERITIES[_badness(result)]
@@ -110,7 +110,7 @@ def _kinds(result: Scanned) -> list[str]:
 
 
 def _first(result: Scanned) -> str:
-    """The first step that went wrong, where it is known."""
+    """The first step that went wrong, if known."""
     steps = [issue.step for issue in result.issues]
     steps += [each.claim.step for each in result.claims if each.verdict == "contradicted"]
     return f"{min(steps):,}" if steps else ""

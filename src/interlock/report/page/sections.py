@@ -1,4 +1,4 @@
-"""The sections of a run's report: first its claims with their verdicts, then tables and lists."""
+"""The sections of a report: ladder, episodes, tables, changes, pictures and proof."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DOTS = 40
 
 
 def section(title: str, *children: object, note: str = "", name: str = "") -> Html:
-    """A section with a heading; nothing if there is nothing in it."""
+    """A section with a heading."""
     heading = el("h2", title, el("small", note) if note else None)
     return el("section", heading, *children, id=name or title.lower().replace(" ", "-"))
 
@@ -62,8 +62,8 @@ def clock(time: float, form: str = "%H:%M:%S") -> str:
 
 
 def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
-    """The ladder as a picture, the strongest rung on top: a bar that grows with the level, a dot for each use, its
-    colour the result. Of a run that has ended nothing more will be known."""
+    """The ladder, strongest rung on top: a bar that grows with the level, and a dot for each use in the colour of its
+    outcome. `ended`: open outcomes stay unknown."""
     rows = []
     for rung in strongest_first(rungs):
         dots = [*["worked"] * rung.worked, *["failed"] * rung.failed, *["open"] * rung.open, *["held"] * rung.held_back]
@@ -88,7 +88,7 @@ def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
 
 
 def episodes(found: Iterable[Problem]) -> Html:
-    """What the run got stuck on: one card each, with what was tried in order, what that achieved and what it cost."""
+    """What the run got stuck on: one card each, with what was tried, what it achieved and what it cost."""
     return el("div.chains", *map(_episode, found))
 
 
@@ -129,7 +129,7 @@ DOT_OF = {"worked": "worked", "did not work": "failed", "postponed": "held", "he
 
 
 def chains(found: Iterable[Chain]) -> Html:
-    """Why things were done: each type of issue with the answers that it got, in order."""
+    """Each type of issue with its interventions, in order."""
     cards = []
     for chain in found:
         first, last = chain.first_step, chain.last_step
@@ -152,7 +152,7 @@ def chains(found: Iterable[Chain]) -> Html:
 
 
 def control_table(controls: Sequence[ControlCommand], *, owned: bool) -> Html:
-    """Every command with its REQUEST, ACK and RESULT; what is not known is said to be unknown."""
+    """Every command with its REQUEST, ACK and RESULT; what is not known is shown as unknown."""
     rows = []
     for control in controls:
         outcome = control.outcome(owned=owned)
@@ -172,7 +172,7 @@ def control_table(controls: Sequence[ControlCommand], *, owned: bool) -> Html:
 
 
 def changes(document: Document) -> Html:
-    """The files' differences, one stretch between two checkpoints after the other."""
+    """The file diffs, stretch by stretch between checkpoints."""
     parts: list[object] = []
     for stretch in document.changes.stretches:
         files = [
@@ -202,14 +202,14 @@ def changes(document: Document) -> Html:
 
 
 def diff_class(line: str) -> str:
-    """How a line of a diff is coloured."""
+    """The class of a line of a diff."""
     if line.startswith(("+++", "---", "@@")):
         return "at"
     return {"+": "plus", "-": "minus"}.get(line[:1], "same")
 
 
 def gallery(pictures: Sequence[ReportPicture]) -> Html:
-    """Screenshots with what was seen in them; before and after a recovery are side by side."""
+    """Screenshots with their verdicts; before and after a recovery side by side."""
     shown: list[Html] = []
     for index, each in enumerate(pictures):
         follower = pictures[index + 1] if index + 1 < len(pictures) else None
@@ -227,7 +227,7 @@ def _figure(picture: ReportPicture) -> Html:
 
 
 def brand(words: str) -> Html:
-    """Whose page it is: two links of a chain, as on the dashboard."""
+    """The logo, as on the dashboard, and the page's title."""
     links = (el("circle", cx="12.4", cy="16", r="6.6"), el("path", d="M13.3 19.6a6.6 6.6 0 1 1 3.2 2.2"))
     return el("p.brand", el("svg.logo", *links, viewBox="0 0 32 32", aria_hidden="true"), words)
 
