@@ -97,16 +97,16 @@ def _name(pid: int) -> str:
     return _text(f"/proc/{pid}/comm").strip()
 
 
-def _list(place: str) -> list[str]:
+def _list(folder: str) -> list[str]:
     try:
-        return [path.name for path in Path(place).iterdir()]
+        return [path.name for path in Path(folder).iterdir()]
     except OSError:
         return []
 
 
-def _text(place: str) -> str:
+def _text(file: str) -> str:
     try:
-        return Path(place).read_text()
+        return Path(file).read_text()
     except OSError:
         return ""
 

@@ -45,8 +45,8 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     scan = [str(Path(sys.executable).with_name("interlock")), "scan", "--json"]
     all_cores = sorted(os.sched_getaffinity(0))
     one = all_cores[-1:]
-    with tempfile.TemporaryDirectory() as place:
-        large = str(_join(files, Path(place) / "large.jsonl"))
+    with tempfile.TemporaryDirectory() as temporary:
+        large = str(_join(files, Path(temporary) / "large.jsonl"))
         commands = {
             "read, unpack and decode, one core": ([sys.executable, "-I", "-c", READ, *files], one),
             "interlock scan --json, one core": ([*scan, *files], one),
