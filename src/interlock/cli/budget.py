@@ -40,15 +40,14 @@ def budget(json: Annotated[bool, Option("--json", help='{"budgets": [...]}')] = 
 
 
 def _print(standings: list[BudgetStanding]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from ..journal import NOTHING
     from ..redact import one_line
+    from .console import new_table
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("BUDGET", "PERIOD", "USED", "RESERVED", "LIMIT", "AT LIMIT", "FORECAST"):
-        table.add_column(column, no_wrap=column != "FORECAST")
+    columns = ("BUDGET", "PERIOD", "USED", "RESERVED", "LIMIT", "AT LIMIT", "FORECAST")
+    table = new_table(*columns, wrap=("FORECAST",))
     for each in standings:
         used = f"{each.shown(each.used)} ({each.share:.0%})" if each.period else "-"
         reserved = each.shown(each.reserved) if each.reserved != NOTHING else "-"

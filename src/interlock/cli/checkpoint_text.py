@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import asdict
-from rich.table import Table
 from rich.text import Text
 
 from ..checkpoint import FORCIBLE, Change, LeftAlone, Restored, RestorePlan
 from ..core import CheckpointInfo
 from ..report import size
-from .console import Console
+from .console import Console, new_table
 from .output import ROOMY, many, print_table
 from .runs import moment
 
@@ -31,18 +30,13 @@ _SIGNS = {
 
 def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None:
     """A table, newest first."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("CHECKPOINT", "WHEN"):
-        table.add_column(column, no_wrap=True)
     # On a narrow terminal, a run that all share is left out, and numbers give way to runs.
     roomy = console.width >= ROOMY
     named = roomy or len({info.run_id for info in infos}) > 1
     counted = roomy or not named
-    for column in ("STEP", "FILES", "SIZE") if counted else ("SIZE",):
-        table.add_column(column, justify="right", no_wrap=True)
-    for column in ("CAUSE", "RUN") if named else ("CAUSE",):
-        table.add_column(column, no_wrap=True)
-    table.add_column("LABEL", overflow="fold")
+    numbers = ("STEP", "FILES", "SIZE") if counted else ("SIZE",)
+    columns = ("CHECKPOINT", "WHEN", *numbers, "CAUSE", *(("RUN",) if named else ()), "LABEL")
+    table = new_table(*columns, right=numbers, fold=("LABEL",))
     for info in reversed(infos):
         table.add_row(
             info.id,

@@ -23,7 +23,7 @@ def offer_live_runs(incomplete: str) -> Offered:
 
 
 def offer_incidents(incomplete: str) -> Offered:
-    """Incidents by id, the open ones."""
+    """The open incidents by id."""
     return _quietly(lambda: _incidents(incomplete))
 
 

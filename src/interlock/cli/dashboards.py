@@ -65,31 +65,25 @@ def web(
     """
     import secrets
 
-    from ..web import (
-        EVERYWHERE,
-        LOOPBACK,
-        Source,
-        address,
-        keep_token,
-        make_app,
-        open_browser,
-        open_socket,
-        serve_dashboard,
-    )
+    from .. import web as dashboard
     from .runs import open_hub, the_store
 
     store = the_store()
-    if host in EVERYWHERE:
+    if host in dashboard.EVERYWHERE:
         raise BadInput(f"{host} means every address of this machine", todo="Specify the address to use.")
-    if host not in LOOPBACK:
+    if host not in dashboard.LOOPBACK:
         say_error(f"the dashboard listens on {host}: anyone who has its address with the token can steer every run")
-    token = keep_token(store.root, new=new_token)
-    listener = open_socket(host, port)
+    token = dashboard.keep_token(store.root, new=new_token)
+    listener = dashboard.open_socket(host, port)
     once = secrets.token_urlsafe(24)
-    app = make_app(Source(store, open_hub(hub) if hub else None), token, hosts=(*LOOPBACK, host), once={once})
-    sys.stdout.write(f"{address(listener, token, host)}\n")
+    app = dashboard.make_app(
+        dashboard.Source(store, open_hub(hub) if hub else None), token, hosts=(*dashboard.LOOPBACK, host), once={once}
+    )
+    sys.stdout.write(f"{dashboard.address(listener, token, host)}\n")
     if sys.stdout.isatty():
         sys.stdout.write("Ctrl-C stops the dashboard; runs continue.\n")
     sys.stdout.flush()
     # Other users can see a browser's command line: its address works only once.
-    serve_dashboard(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))
+    dashboard.serve_dashboard(
+        app, listener, None if no_open else lambda: dashboard.open_browser(dashboard.address(listener, once, host))
+    )

@@ -18,7 +18,7 @@ from .output import print_json, say, say_error
 
 if TYPE_CHECKING:
     from ..gui.analyzer import AnalysisResult
-    from ..gui.chaos import ChaosReport, FaultReport
+    from ..gui.chaos import ChaosReport
 
 
 def doctor(
@@ -108,23 +108,15 @@ def watch(
     Example: interlock gui watch --display :1 --interval 5
     """
     from ..config import load
-    from ..gui import Watching, watch_display
-    from ..journal_records import InterventionEvent
+    from ..gui import WatchOptions, watch_display
     from .console import Console
     from .gui_text import print_event
 
     console = Console(highlight=False, soft_wrap=True)
-
-    def show(event: InterventionEvent) -> None:
-        if json:
-            print_json(event)
-        else:
-            print_event(console, event)
-
-    wanted = Watching(
+    options = WatchOptions(
         display=display, window=window, interval_s=interval, looks=looks, observe=observe, editor=editor, name=name
     )
-    watch_display(load(config), wanted, show)
+    watch_display(load(config), options, print_json if json else functools.partial(print_event, console))
 
 
 def analyze(
@@ -163,17 +155,12 @@ def _plain(path: Path, result: AnalysisResult) -> dict[str, object]:
 
 
 def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from .console import Console
+    from .console import Console, new_table
     from .gui_text import STATUS
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("IMAGE", "STATUS", "SURE"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("SEES")
-    table.add_column("WOULD DO")
+    table = new_table("IMAGE", "STATUS", "SURE", "SEES", "WOULD DO", wrap=("SEES", "WOULD DO"))
     for path, result in judged:
         status = result.status.value
         table.add_row(
@@ -209,13 +196,9 @@ def chaos(
         if not json:
             console.print(line)
 
-    def show(report: FaultReport) -> None:
-        if json:
-            print_json(report)
-        else:
-            say(report.says())
-
-    report = run_chaos(seed, faults, kinds=kinds or None, say=say, on_fault=show)
+    report = run_chaos(
+        seed, faults, kinds=kinds or None, say=say, on_fault=print_json if json else lambda fault: say(fault.says())
+    )
     if json:
         print_json(report.summary())
     else:
@@ -223,14 +206,10 @@ def chaos(
 
 
 def _print(report: ChaosReport) -> None:
-    from rich.table import Table
+    from .console import Console, new_table
 
-    from .console import Console
-
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("FAULT", no_wrap=True)
-    for column in ("THROWN", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER"):
-        table.add_column(column, justify="right", no_wrap=True)
+    numbers = ("THROWN", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER")
+    table = new_table("FAULT", *numbers, right=numbers)
     for row in report.rows():
         table.add_row(*row)
     console = Console(highlight=False, soft_wrap=True)

@@ -44,9 +44,9 @@ def replay(
     Example: interlock gui replay demo.json --workspace ./demo --start-editor
     """
     from ..config import load
-    from ..gui import Wishes, replay_session
+    from ..gui import ReplayOptions, replay_session
 
-    wishes = Wishes(
+    options = ReplayOptions(
         url=editor,
         start_editor=start_editor,
         resume=resume,
@@ -57,7 +57,7 @@ def replay(
     settings = load(config)
     with _progress(quiet=json) as shown:
         done = replay_session(
-            session, workspace, settings, wishes, say=shown.say, on_progress=shown.advance, on_event=shown.event
+            session, workspace, settings, options, say=shown.say, on_progress=shown.advance, on_event=shown.event
         )
     page = write_report(Path(done.folder), settings, report)
     if json:

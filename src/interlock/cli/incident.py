@@ -119,9 +119,8 @@ def incidents(
 
     Example: interlock incidents --all
     """
-    from rich.table import Table
-
     from ..runtime import Incidents
+    from .console import new_table
     from .runs import moment, the_store
 
     found = [stored for stored in Incidents(the_store()).all() if every or stored.status == "open"]
@@ -148,12 +147,10 @@ def incidents(
     if not found:
         console.print("No open incidents." if not every else "No incidents.")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
     # On a narrow terminal, the summary matters more than time and type.
     roomy = console.width >= ROOMY
-    for column in ("INCIDENT", "RUN", *(("WHEN", "ISSUE") if roomy else ()), "STATUS"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("SUMMARY", overflow="fold")
+    columns = ("INCIDENT", "RUN", *(("WHEN", "ISSUE") if roomy else ()), "STATUS", "SUMMARY")
+    table = new_table(*columns, fold=("SUMMARY",))
     for stored in found:
         status = stored.status if stored.option is None else f"{stored.status} ({stored.option})"
         more = (moment(stored.incident.time), stored.incident.issue.type) if roomy else ()

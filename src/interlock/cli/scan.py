@@ -62,19 +62,15 @@ def scan(
     said: Counter[str] = Counter()
     with nullcontext() if json else Progress(files) as progress:
         for name, result in scanner.scan(files):
-            if isinstance(result, LineError):
+            if isinstance(result, LineError | BadInput):
                 bad += 1
-                said[name] += 1
+                at_line = isinstance(result, LineError)
+                said[name] += at_line
+                words = f"{name}:{result.line}: {result.what}" if isinstance(result, LineError) else str(result)
                 if picture is not None:
-                    picture.refuse(f"{name}:{result.line}: {result.what}")
-                if said[name] <= MOST_ERRORS:
-                    say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
-                continue
-            if isinstance(result, BadInput):
-                bad += 1
-                say_error(str(result))
-                if picture is not None:
-                    picture.refuse(str(result))
+                    picture.refuse(words)
+                if not at_line or said[name] <= MOST_ERRORS:
+                    say_error(f"{words}. {result.todo}" if at_line else words)
                 continue
             traces += 1
             if picture is not None:

@@ -75,12 +75,8 @@ class Play:
         guarded: bool = False,
         usage: bool = False,
     ) -> None:
-        self._supervisor = supervisor
-        self._workshop = workshop
-        self._clock = clock
-        self._scenes = scenes
-        self._guarded = guarded
-        self._usage = usage
+        self._supervisor, self._workshop, self._clock, self._scenes = supervisor, workshop, clock, scenes
+        self._guarded, self._usage = guarded, usage
         self._started = clock.time()
         assert supervisor.run.folder is not None
         self._folder = supervisor.run.folder
@@ -107,9 +103,7 @@ class Play:
             yield from self._news()
             verified = verify_journal(self._folder)
             yield self._event(
-                "end",
-                summary=msgspec.to_builtins(self._supervisor.run.summary),
-                journal=verified.verdict,
+                "end", summary=msgspec.to_builtins(self._supervisor.run.summary), journal=verified.verdict
             )
         finally:
             self._reader.close()

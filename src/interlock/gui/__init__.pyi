@@ -28,8 +28,8 @@ from .session import OperationType as OperationType
 from .session import ReplaySession as ReplaySession
 from .session import read_session as read_session
 from .supervised_replay import Replayed as Replayed
-from .supervised_replay import Wishes as Wishes
+from .supervised_replay import ReplayOptions as ReplayOptions
 from .supervised_replay import replay_session as replay_session
 from .verifier import FileVerifier as FileVerifier
-from .watcher import Watching as Watching
+from .watcher import WatchOptions as WatchOptions
 from .watcher import watch_display as watch_display

@@ -109,15 +109,14 @@ class Accessibility:
             if focus:
                 calls.append(_matches(frame, ("focused", "showing"), ()))
         answers = iter(self._wanted(calls))
-        found: tuple[list[Reference], list[Reference], list[Reference]] = ([], [], [])
+        windows, inside, focused = list[Reference](), list[Reference](), list[Reference]()
         for frame in frames:
             if dialogs:
-                if _role_name(next(answers)) in DIALOGS:
-                    found[0].append(frame)
-                found[1].extend(_references(next(answers)))
+                windows += [frame] if _role_name(next(answers)) in DIALOGS else []
+                inside += _references(next(answers))
             if focus:
-                found[2].extend(_references(next(answers)))
-        return found
+                focused += _references(next(answers))
+        return windows, inside, focused
 
     def _dialogs(self, windows: Sequence[Reference], inside: Sequence[Reference]) -> list[Dialog]:
         references = [*windows, *inside]

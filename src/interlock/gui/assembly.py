@@ -20,7 +20,7 @@ from .editor.vscode import VSCodeController
 from .input import InputBackend, InputError
 from .orchestrator import InterventionOrchestrator
 from .recovery import RecoveryExecutor
-from .screen_supervision import RunLike
+from .screen_supervision import NoRun
 from .screenshot.backend import create_screenshot_backend
 from .windows import DisplayGone, WindowSystem
 
@@ -54,7 +54,7 @@ def assemble(
     screen: Screen,
     config: Gui,
     *,
-    run: RunLike | None = None,
+    run: NoRun | None = None,
     extra_layers: Sequence[Layer] = (),
     window_id: int | str | None = None,
     expect_editor: bool = True,

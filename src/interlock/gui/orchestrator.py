@@ -19,7 +19,7 @@ from ..journal_records import InterventionEvent
 from .analyzer.auto import Analyzer
 from .analyzer.evidence import AnalysisResult, ReplayStatus, ScreenSituation, unknown
 from .recovery import Pacing, RecoveryExecutor, RecoveryResult, decide
-from .screen_supervision import NoRun, RunLike
+from .screen_supervision import NoRun
 from .screenshot.album import Album
 from .screenshot.backend import ScreenshotBackend
 from .screenshot.screenshot import Screenshot
@@ -54,7 +54,7 @@ class InterventionOrchestrator:
         recovery_executor: Executor,
         *,
         clock: Clock | None = None,
-        run: RunLike | None = None,
+        run: NoRun | None = None,
         window_id: int | str | None = None,
         pace: Callable[[float], bool] | None = None,
         pictures: Path | None = None,

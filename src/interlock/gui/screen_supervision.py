@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 import structlog
@@ -40,7 +40,28 @@ class Keyboard:
         return Applied(False, "not supported in a GUI session")
 
 
-class SupervisedRun:
+Passage = Literal["proceed", "stop"]
+
+
+class NoRun:
+    """A run as sessions see it: its journal and its gate. This one records nothing, and nobody pauses it."""
+
+    def record(self, body: RecordBody) -> None:
+        """Write a record to the run's journal."""
+
+    def gate(self) -> Passage:
+        """Call before each chunk; waits while the run is paused, returns "stop" when it was cancelled."""
+        return "proceed"
+
+    def is_paused(self) -> bool:
+        """Whether nothing may be typed now, not even by a recovery."""
+        return False
+
+    def checkpoint(self, label: str) -> None:
+        """Make a checkpoint of the workspace."""
+
+
+class SupervisedRun(NoRun):
     """A Supervisor's run as a replay and its monitor use it; a computer-use agent's steps may use the same run."""
 
     def __init__(self, supervisor: Supervisor, keyboard: Keyboard | None = None) -> None:
@@ -144,13 +165,7 @@ class SupervisedRun:
 
 
 def open_run(
-    config: Config,
-    *,
-    name: str,
-    task: str,
-    workspace: Path | None,
-    session_id: str | None = None,
-    resume: bool = False,
+    config: Config, *, name: str, task: str, workspace: Path | None, session_id: str | None = None, resume: bool = False
 ) -> SupervisedRun:
     """A run for a GUI session; with `resume`, the one that was interrupted continues."""
     store = open_store(config)
@@ -199,42 +214,3 @@ def _is_over(folder: RunFolder) -> bool:
     with JournalReader.open(folder) as reader:
         summary = reader.summary()
     return summary is None or summary.status in ENDED
-
-
-Passage = Literal["proceed", "stop"]
-
-
-class RunLike(Protocol):
-    """A run: its journal, and the gate that pause, resume and cancel control."""
-
-    def record(self, body: RecordBody) -> None:
-        """Write a record to the run's journal."""
-        ...
-
-    def gate(self) -> Passage:
-        """Call before each chunk; waits while the run is paused, returns "stop" when it was cancelled."""
-        ...
-
-    def is_paused(self) -> bool:
-        """Whether nothing may be typed now, not even by a recovery."""
-        ...
-
-    def checkpoint(self, label: str) -> None:
-        """Make a checkpoint of the workspace."""
-        ...
-
-
-class NoRun:
-    """A session without a run: nothing is recorded or paused."""
-
-    def record(self, body: RecordBody) -> None:
-        return
-
-    def gate(self) -> Passage:
-        return "proceed"
-
-    def is_paused(self) -> bool:
-        return False
-
-    def checkpoint(self, label: str) -> None:
-        return

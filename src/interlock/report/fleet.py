@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from ..journal_records import StepRecord, read_body
 from .inbox import may_need_a_person
 
 if TYPE_CHECKING:
-    from ..link import RemoteRun
+    from ..link import HubClient
 
 
 SPARK_STEPS = 240
@@ -89,16 +89,10 @@ class _Seen(Struct):
     spark: tuple[float, ...] | None = None
 
 
-class RemoteRuns(Protocol):
-    """A source of runs on other machines, like a hub's client."""
-
-    def runs(self) -> list[RemoteRun]: ...
-
-
 class Fleet:
     """All runs, newest first. Thread-safe; remembers what has not changed."""
 
-    def __init__(self, store: Store, hub: RemoteRuns | None = None) -> None:
+    def __init__(self, store: Store, hub: HubClient | None = None) -> None:
         self.store, self.hub = store, hub
         self.problem: str | None = None
         self._host = socket.gethostname()

@@ -6,7 +6,7 @@ import hashlib
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +19,7 @@ from ..link import Notice, Runs
 from ..runtime import Incidents, abort, read_incidents
 
 if TYPE_CHECKING:
-    from ..link import RemoteRun
+    from ..link import HubClient, RemoteRun
 
 
 DISMISSED = "dismissed.json"
@@ -65,7 +65,16 @@ class _Looked(Struct, frozen=True):
     run: RunSummary
     waiting: Waiting | None
 
-    def item(self, kind: str, which: object, at: float, title: str, text: str, *answers: InboxAnswer) -> InboxItem:
+    def item(
+        self,
+        kind: str,
+        which: object,
+        at: float,
+        title: str,
+        text: str,
+        *answers: InboxAnswer,
+        expires: float | None = None,
+    ) -> InboxItem:
         return InboxItem(
             id=hashlib.sha256(f"{self.run.run_id}/{kind}/{which}".encode()).hexdigest()[:8],
             kind=kind,
@@ -75,6 +84,7 @@ class _Looked(Struct, frozen=True):
             title=title,
             text=text,
             answers=answers,
+            expires=expires,
         )
 
     def control(self, resumed: str = "The run continues.") -> tuple[InboxAnswer, InboxAnswer]:
@@ -97,16 +107,14 @@ def _approvals(seen: _Looked) -> Iterator[InboxItem]:
     if call is None or call.kind != "approval":
         return
     payload: dict[str, object] = {"step": call.step, **({"digest": call.digest} if call.digest else {})}
-    yield msgspec.structs.replace(
-        seen.item(
-            "approval",
-            f"{call.step}/{call.digest}",
-            seen.run.updated,
-            f"Step {call.step} needs your approval",
-            call.text,
-            InboxAnswer("approve", "Exactly this call runs.", "approve", payload),
-            InboxAnswer("reject", "The call does not run; the agent receives your reason.", "reject", payload),
-        ),
+    yield seen.item(
+        "approval",
+        f"{call.step}/{call.digest}",
+        seen.run.updated,
+        f"Step {call.step} needs your approval",
+        call.text,
+        InboxAnswer("approve", "Exactly this call runs.", "approve", payload),
+        InboxAnswer("reject", "The call does not run; the agent receives your reason.", "reject", payload),
         expires=call.until or None,
     )
 
@@ -191,16 +199,8 @@ KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {
 """What can need a person, with the function that finds it."""
 
 
-class RemoteStates(Protocol):
-    """A source of runs on other machines and their last state, like a hub's client."""
-
-    def runs(self) -> list[RemoteRun]: ...
-
-    def current(self, run_id: str) -> bytes | None: ...
-
-
 def read_inbox(
-    store: Store, hub: RemoteStates | None = None, runs: Iterable[RunSummary] | None = None, *, now: float | None = None
+    store: Store, hub: HubClient | None = None, runs: Iterable[RunSummary] | None = None, *, now: float | None = None
 ) -> list[InboxItem]:
     """Everything that needs a person, on this machine and on the hub, newest first.
 
@@ -230,7 +230,7 @@ def may_need_a_person(run: RunSummary) -> bool:
     return run.status not in ENDED or bool(run.tampering) or run.reason in ("EMERGENCY_STOP", "UNPROVEN")
 
 
-def _look_afar(store: Store, remote: RemoteRun, hub: RemoteStates | None) -> list[InboxItem]:
+def _look_afar(store: Store, remote: RemoteRun, hub: HubClient | None) -> list[InboxItem]:
     run = remote.summary
     event = decode_current(hub.current(run.run_id) or b"") if hub is not None and run.waiting else None
     # Only what the hub has: the folder of this run is on another machine.
@@ -238,7 +238,7 @@ def _look_afar(store: Store, remote: RemoteRun, hub: RemoteStates | None) -> lis
     return [item for find in KINDS.values() for item in find(seen)]
 
 
-def find_item(store: Store, ref: str, hub: RemoteStates | None = None) -> InboxItem:
+def find_item(store: Store, ref: str, hub: HubClient | None = None) -> InboxItem:
     """The item with this id or unique prefix."""
     found = [item for item in read_inbox(store, hub) if item.id.startswith(ref)]
     if len(found) == 1:

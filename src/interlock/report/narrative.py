@@ -27,6 +27,8 @@ ENDINGS = {
 }
 
 
+REFUSALS = {"block": "blocked", "deny": "refused", "modify": "to be changed", "warn": "warned about"}
+
 NIGHT_TOLD = 5000
 """Newest moments that are searched for parks and hangs."""
 
@@ -125,16 +127,7 @@ def _refusals(story: Story) -> str:
     reviewed = verdicts.total()
     if not reviewed:
         return ""
-    kinds = [
-        f"{verdicts[name]:,} {word}"
-        for name, word in (
-            ("block", "blocked"),
-            ("deny", "refused"),
-            ("modify", "to be changed"),
-            ("warn", "warned about"),
-        )
-        if verdicts[name]
-    ]
+    kinds = [f"{verdicts[name]:,} {word}" for name, word in REFUSALS.items() if verdicts[name]]
     said = f", {_list(kinds)}" if kinds else ", all of them harmless"
     return f"{plural(reviewed, 'call')} {'was' if reviewed == 1 else 'were'} reviewed before they ran{said}."
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from msgspec.structs import replace
 
 from ..core import CheckpointInfo
@@ -9,6 +11,8 @@ from ..journal import JournalReader
 from ..journal_records import ProofRecord, RestoredRecord, StepRecord, StopGateRecord, read_body
 from ..proof import ProofTracker, Verdict
 from ..runtime import AFTER_STEP
+
+Body = TypeVar("Body")
 
 ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "stale", "proven")
 """The verdicts, most important first."""
@@ -24,16 +28,19 @@ KINDS = frozenset(("step", "checkpoint", "restored"))
 
 def read_proof(reader: JournalReader) -> ProofRecord:
     """The newest recorded verdicts of a run, else derived from its steps."""
-    newest = reader.last("proof")
-    recorded = read_body(newest) if newest is not None else None
-    return recorded if isinstance(recorded, ProofRecord) else _by_steps(reader)
+    return last_body(reader, "proof", ProofRecord) or _by_steps(reader)
 
 
 def last_gate(reader: JournalReader) -> StopGateRecord | None:
     """The last result of `done_when`."""
-    newest = reader.last("stop_gate")
+    return last_body(reader, "stop_gate", StopGateRecord)
+
+
+def last_body(reader: JournalReader, kind: str, body: type[Body]) -> Body | None:
+    """The newest record of a kind; None if there is none, or another version wrote it."""
+    newest = reader.last(kind)
     recorded = read_body(newest) if newest is not None else None
-    return recorded if isinstance(recorded, StopGateRecord) else None
+    return recorded if isinstance(recorded, body) else None
 
 
 def sorted_claims(proof: ProofRecord) -> ProofRecord:

@@ -15,7 +15,7 @@ from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, N
 from ..journal import SERIES_KINDS, JournalReader, RunFolder, RunSummary, Series, SeriesTally, Sums, load_series
 from ..journal_records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, StepRecord, read_body
 from .episodes import CONTROL_KINDS, ControlCommand, EpisodeLog, Problem, apply_controls
-from .proof import read_proof, sorted_claims
+from .proof import last_body, read_proof, sorted_claims
 from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
 
@@ -193,9 +193,9 @@ class Story:
     def proof(self) -> ProofRecord | None:
         """The newest verdicts on the run's claims, as recorded."""
         with self._lock:
-            newest = self._reader.last("proof") if self._reader is not None and self._counts.get("proof") else None
-        body = read_body(newest) if newest is not None else None
-        return body if isinstance(body, ProofRecord) else None
+            if self._reader is None or not self._counts.get("proof"):
+                return None
+            return last_body(self._reader, "proof", ProofRecord)
 
     def read_proof(self) -> ProofRecord:
         """The recorded verdicts, else those derived from the run's steps."""

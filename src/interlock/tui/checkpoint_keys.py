@@ -131,11 +131,7 @@ def _told(done: Restored) -> str:
 SHOWN = 14
 """Paths that are listed; the rest is counted."""
 
-_SIGNS = {
-    "created": ("+", "$success"),
-    "deleted": ("-", "$error"),
-    "content": ("~", "$warning"),
-}
+_SIGNS = {"created": ("+", "$success"), "deleted": ("-", "$error"), "content": ("~", "$warning")}
 
 
 def checkpoint_heading(width: int) -> Line:

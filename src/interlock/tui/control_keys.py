@@ -142,10 +142,7 @@ class Steered(Screen[None]):
         """Do slow work in a thread, then call `done` in the page's own; an error is shown."""
         top = self.top
         run_in_background(
-            name,
-            work,
-            lambda made: top.call_later(done, made),
-            lambda error: top.call_later(top.complain, str(error)),
+            name, work, lambda made: top.call_later(done, made), lambda error: top.call_later(top.complain, str(error))
         )
 
     def _order(self, command: Command, run: RunRow, answers: FieldValues | None, **more: object) -> None:

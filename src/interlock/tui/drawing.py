@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rich.segment import Segment
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
-from .line import Line, Piece, clip, line_width, style_of
+from .line import Line, Piece, draw_line
 
 Draw = Callable[[int], list[Line]]
 """The rows at a width."""
@@ -48,10 +47,7 @@ class Drawing(Widget):
         width, base = self.content_size.width, self.rich_style
         if not 0 <= y < len(self._rows):
             return Strip.blank(width, base)
-        line = clip(self._rows[y], width)
-        dark = self.app.current_theme.dark
-        segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
-        return Strip(segments, line_width(line)).adjust_cell_length(width, base)
+        return draw_line(self._rows[y], width, base, dark=self.app.current_theme.dark)
 
 
 class Tabs(Drawing):

@@ -9,7 +9,9 @@ from functools import cache
 from typing import Any
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
 from rich.style import Style
+from textual.strip import Strip
 from textual.theme import Theme
 
 Piece = tuple[str, str]
@@ -141,6 +143,13 @@ def style_of(name: str, *, dark: bool) -> Style:
     word = name.removesuffix("!")
     colour = (_DARK if dark else _LIGHT).get(word or "plain")
     return Style(color=colour, bold=bold or word in _BOLD or None)
+
+
+def draw_line(line: Line, width: int, base: Style, *, dark: bool) -> Strip:
+    """A line as Textual draws it: on the background of `base`, in the colour and weight of its pieces."""
+    line = clip(line, width)
+    segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
+    return Strip(segments, line_width(line)).adjust_cell_length(width, base)
 
 
 def status_sign(status: str, outcome: str = "") -> tuple[str, str]:

@@ -16,7 +16,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from .line import Line, clip, fit, line_width, style_of
+from .line import Line, draw_line, fit
 
 T = TypeVar("T")
 
@@ -230,8 +230,4 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         return Strip([Segment(fit(" " * indent + text, width), style)], width)
 
     def _strip(self, line: Line, width: int, base: Style) -> Strip:
-        dark = self.app.current_theme.dark
-        # The row keeps its background; its pieces add colour and weight.
-        line = clip(line, width)
-        segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
-        return Strip(segments, line_width(line)).adjust_cell_length(width, base)
+        return draw_line(line, width, base, dark=self.app.current_theme.dark)

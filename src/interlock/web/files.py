@@ -53,15 +53,15 @@ def show_difference(folder: RunFolder, wanted: str, against: str) -> FileDiffere
 def preview(folder: RunFolder, wanted: str, paths: list[str]) -> RestorePlan:
     """Plan a rollback of the run's own changes, without doing it."""
     with open_checkpoints(folder) as found:
-        info = found.get(wanted)
-        return found.preview(info.id, paths, own_changes=found.own_changes(info.id, folder.run_id))
+        target = found.get(wanted).id
+        return found.preview(target, paths, own_changes=found.own_changes(target, folder.run_id))
 
 
 def restore(folder: RunFolder, wanted: str, paths: list[str]) -> Restored:
     """Roll back an ended run; a live one does it itself."""
     with open_checkpoints(folder) as found:
-        info = found.get(wanted)
-        return found.restore(info.id, paths, own_changes=found.own_changes(info.id, folder.run_id))
+        target = found.get(wanted).id
+        return found.restore(target, paths, own_changes=found.own_changes(target, folder.run_id))
 
 
 @contextmanager

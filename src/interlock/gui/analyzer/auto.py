@@ -23,22 +23,10 @@ class Analyzer(Protocol):
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult: ...
 
 
-class AskingAnalyzer(Protocol):
-    """An analyzer that also considers evidence from other sources."""
-
-    def analyze(
-        self, screenshot: Screenshot, context: object = None, evidence: Sequence[str] = ()
-    ) -> AnalysisResult: ...
-
-    def stop(self) -> None: ...
-
-    def start(self) -> None: ...
-
-
 class AutoAnalyzer:
     """Uses costlier analyzers only as needed. `models` are asked in order, the smallest first."""
 
-    def __init__(self, local: Analyzer, models: Sequence[AskingAnalyzer], threshold: float = 0.85) -> None:
+    def __init__(self, local: Analyzer, models: Sequence[ClaudeAnalyzer], threshold: float = 0.85) -> None:
         self.local, self._models, self._threshold = local, tuple(models), threshold
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...core import InterlockError
-from ..accessibility import Accessibility, NoAccessibility
+from ..accessibility import Accessibility, NoAccessibility, Node
 from ..display import wait_until
 from ..input import InputBackend
 from ..session import inside
@@ -237,12 +237,16 @@ class VSCodeController:
             return not self.give_up()
         return self._wait(lambda: self._is_chosen(name), self.step_s)
 
-    def _is_chosen(self, name: str) -> bool:
+    def _focused(self) -> list[Node]:
+        """What has keyboard focus; empty if the accessibility bus does not reply."""
         assert self.accessibility is not None
         try:
-            chosen = [node.name for node in self.accessibility.focused() if node.role == "list item"]
+            return self.accessibility.focused()
         except NoAccessibility:
-            return False
+            return []
+
+    def _is_chosen(self, name: str) -> bool:
+        chosen = [node.name for node in self._focused() if node.role == "list item"]
         # More may follow: "unsaved changes", "recently opened", the folder.
         return any(item == name or item.startswith((f"{name},", f"{name} ")) for item in chosen)
 
@@ -251,12 +255,7 @@ class VSCodeController:
         return state is not None and state.view == ""
 
     def _box_has_focus(self) -> bool:
-        assert self.accessibility is not None
-        try:
-            focused = self.accessibility.focused()
-        except NoAccessibility:
-            return False
-        return any(node.role in ("entry", "list item") and node.bounds is not None for node in focused)
+        return any(node.role in ("entry", "list item") and node.bounds is not None for node in self._focused())
 
     def _shows(self, state: TitleState, path: str) -> bool:
         return state.file == str(self.folder / path)

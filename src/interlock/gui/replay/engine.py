@@ -16,7 +16,7 @@ from ...journal_records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecor
 from ..analyzer.evidence import ScreenSituation
 from ..display import wait_until
 from ..orchestrator import InterventionOrchestrator
-from ..screen_supervision import NoRun, RunLike
+from ..screen_supervision import NoRun
 from ..session import ReplaySession, inside, read_session, read_text, text_hash
 from ..verifier import FileVerifier
 from .plan import CHUNK_CHARS, Chunk, ReplayPlan, make_plan, repair_plan
@@ -50,7 +50,7 @@ class ReplayEngine:
         intervention_orchestrator: InterventionOrchestrator | None = None,
         *,
         config: Gui | None = None,
-        run: RunLike | None = None,
+        run: NoRun | None = None,
         clock: Clock | None = None,
         store: Callable[[Path, str], SessionStore] = SessionStore,
         on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
