@@ -80,7 +80,7 @@ class Stage:
         return RunSpec(run_id=name, name=name, task="Fix the parser", adapter="scripted")
 
     def demo(self, name: str = "fix-parser") -> None:
-        """A run with every kind of trouble, all five levels, an emergency stop."""
+        """A run with every kind of problem, all five levels, an emergency stop."""
         root = self.root / name
         root.mkdir()
         workshop = make_workshop(root)

@@ -77,14 +77,14 @@ def serve(
     resident = ResidentSupervisor(listen(path), store, config)
     warm = WarmStart("interlock.cli.warm_run") if LINUX and not in_a_run() else None
 
-    def look() -> None:
+    def poll() -> None:
         if warm is not None:
             warm.look()
         adopt_orphans(store.root)
 
     if warm is not None:
         warm.look()
-    resident.on_look = look
+    resident.on_look = poll
     resident.start()
     absent = None
     if settings.hub.url:

@@ -55,9 +55,9 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
     console.print(Text("What it got stuck on", style="bold"))
     for each in problems:
         style = "yellow" if each.open else "green" if each.worked else ""
-        place = f" ({each.place})" if each.place else ""
+        location = f" ({each.place})" if each.place else ""
         at = Text(f"{each.opened_step:>7}  ", style="dim")
-        words = Text.assemble(f"{each.what}{place}: ", (each.achieved, style), (f"  {each.cost}", "dim"))
+        words = Text.assemble(f"{each.what}{location}: ", (each.achieved, style), (f"  {each.cost}", "dim"))
         console.print(at + words, soft_wrap=True)
         if each.tried:
             console.print(Text(f"{'':9}{tried_line(each)}", style="dim"), soft_wrap=True)

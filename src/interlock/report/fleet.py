@@ -109,7 +109,7 @@ class Fleet:
     def rows(self, *, sparks: bool = True) -> list[RunRow]:
         """All runs as rows; the same list again while nothing has changed, so do not modify it."""
         with self._lock:
-            changed = self._look_around()
+            changed = self._poll()
             if sparks and self._sparse:
                 changed = self._draw(self._folders) or changed
             if changed or self._rows is None:
@@ -123,7 +123,7 @@ class Fleet:
         with self._lock:
             return self._needing
 
-    def _look_around(self) -> bool:
+    def _poll(self) -> bool:
         """Check the live runs, and some ended ones in turn; returns whether anything has changed."""
         folders = self.store.folders()
         due = folders
@@ -134,7 +134,7 @@ class Fleet:
         for folder in due:
             known = self._seen.get(folder.run_id)
             before = known.summary if known is not None else None
-            seen = self._look(folder, known)
+            seen = self._check(folder, known)
             if seen is None:
                 kept.pop(folder.run_id, None)
                 folders = [*self.store.folders()]  # checked in full next time
@@ -162,7 +162,7 @@ class Fleet:
         self._live = [folder for folder in known if self._seen[folder.run_id].summary.status not in ENDED]
         self._needing = [seen.summary for seen in self._seen.values() if may_need_a_person(seen.summary)]
 
-    def _look(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
+    def _check(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
         signature = read_signature(folder)
         if known is not None and signature == known.signature and time.time_ns() - max(signature) > SETTLED_NS:
             if known.summary.status in ENDED or known.summary.status == "unreadable":

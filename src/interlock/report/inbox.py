@@ -58,7 +58,7 @@ class InboxItem(Struct, frozen=True, omit_defaults=True, kw_only=True):
     host: str = ""
 
 
-class _Looked(Struct, frozen=True):
+class _RunState(Struct, frozen=True):
     """A run with what it waits for."""
 
     folder: RunFolder
@@ -102,7 +102,7 @@ class _Looked(Struct, frozen=True):
         return InboxAnswer("dismiss", "Removes it from the inbox. Nothing else changes.", words=words)
 
 
-def _approvals(seen: _Looked) -> Iterator[InboxItem]:
+def _approvals(seen: _RunState) -> Iterator[InboxItem]:
     call = seen.waiting
     if call is None or call.kind != "approval":
         return
@@ -119,7 +119,7 @@ def _approvals(seen: _Looked) -> Iterator[InboxItem]:
     )
 
 
-def _holds(seen: _Looked) -> Iterator[InboxItem]:
+def _holds(seen: _RunState) -> Iterator[InboxItem]:
     hold = seen.waiting
     if hold is None or hold.kind in ("approval", "parked"):
         return
@@ -130,7 +130,7 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
     yield seen.item(kind, hold.text, seen.run.updated, title, hold.text, *seen.control(resumed))
 
 
-def _liveness(seen: _Looked) -> Iterator[InboxItem]:
+def _liveness(seen: _RunState) -> Iterator[InboxItem]:
     doing = seen.run.doing
     if doing is None or (seen.waiting is not None and seen.waiting.kind != "parked"):
         # What holds the run is an item of its own.
@@ -150,7 +150,7 @@ def _liveness(seen: _Looked) -> Iterator[InboxItem]:
         yield seen.item("parked", doing.since, doing.since, "Parked until you resume it", why, *seen.control(resumed))
 
 
-def _incidents(seen: _Looked) -> Iterator[InboxItem]:
+def _incidents(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.reason != "EMERGENCY_STOP":
         return
     for stored in read_incidents(seen.folder.incidents):
@@ -164,7 +164,7 @@ def _incidents(seen: _Looked) -> Iterator[InboxItem]:
             yield seen.item("incident", stored.id, at, title, stored.report.summary, *answers)
 
 
-def _tampering(seen: _Looked) -> Iterator[InboxItem]:
+def _tampering(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.tampering:
         more = () if seen.run.status in ENDED else (seen.control()[1],)
         title = "The agent tampered with its supervision"
@@ -173,13 +173,13 @@ def _tampering(seen: _Looked) -> Iterator[InboxItem]:
         )
 
 
-def _unproven(seen: _Looked) -> Iterator[InboxItem]:
+def _unproven(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.reason == "UNPROVEN":
         title = "Ended, but its claims are not proven"
         yield seen.item("unproven", "", seen.run.ended or seen.run.updated, title, seen.run.task, seen.dismiss)
 
 
-def _lost(seen: _Looked) -> Iterator[InboxItem]:
+def _lost(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.shown == "lost":
         text = "The process that supervised it is gone."
         yield seen.item(
@@ -187,7 +187,7 @@ def _lost(seen: _Looked) -> Iterator[InboxItem]:
         )
 
 
-KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {
+KINDS: dict[str, Callable[[_RunState], Iterator[InboxItem]]] = {
     "approval": _approvals,
     "hold": _holds,
     "liveness": _liveness,
@@ -213,12 +213,12 @@ def read_inbox(
         if not may_need_a_person(run):
             continue
         folder = RunFolder(store.root / run.run_id)
-        seen = _Looked(folder, run, _waiting(folder) if run.waiting and run.status not in ENDED else None)
+        seen = _RunState(folder, run, _waiting(folder) if run.waiting and run.status not in ENDED else None)
         found += [item for find in KINDS.values() for item in find(seen)]
     here = {folder.run_id for folder in store.folders()} if hub is not None else set()
     for remote in hub.runs() if hub is not None else ():
         if remote.summary.run_id not in here:
-            found += [msgspec.structs.replace(item, host=remote.host) for item in _look_afar(store, remote, hub)]
+            found += [msgspec.structs.replace(item, host=remote.host) for item in _remote_items(store, remote, hub)]
     fresh = [item for item in found if item.id not in dismissed and (item.expires is None or item.expires > now)]
     return sorted(fresh, key=lambda item: item.time, reverse=True)
 
@@ -230,11 +230,11 @@ def may_need_a_person(run: RunSummary) -> bool:
     return run.status not in ENDED or bool(run.tampering) or run.reason in ("EMERGENCY_STOP", "UNPROVEN")
 
 
-def _look_afar(store: Store, remote: RemoteRun, hub: HubClient | None) -> list[InboxItem]:
+def _remote_items(store: Store, remote: RemoteRun, hub: HubClient | None) -> list[InboxItem]:
     run = remote.summary
     event = decode_current(hub.current(run.run_id) or b"") if hub is not None and run.waiting else None
     # Only what the hub has: the folder of this run is on another machine.
-    seen = _Looked(RunFolder(store.root / run.run_id), run, event.waiting if isinstance(event, State) else None)
+    seen = _RunState(RunFolder(store.root / run.run_id), run, event.waiting if isinstance(event, State) else None)
     return [item for find in KINDS.values() for item in find(seen)]
 
 

@@ -40,11 +40,11 @@ class JournalMetrics:
     def render(self) -> bytes:
         """All metrics in Prometheus' text format; step durations only for this process's own runs."""
         with self._lock:
-            self._look()
+            self._poll()
             self.metrics.time_of(process_metrics())
             return self.metrics.render()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         self.metrics.runs = Counter(row.status for row in self._fleet.rows(sparks=False))
         until = time.monotonic() + PATIENCE_S
         for folder in self._store.folders():

@@ -246,7 +246,7 @@ class Story:
         if state is not None:
             self._apply((state,))
         reader.changed()
-        self._look(reader)
+        self._read_summary(reader)
         self.problem = None
 
     def _update(self) -> list[TimelineMoment]:
@@ -258,7 +258,7 @@ class Story:
             return []
         reader = self._reader
         if not reader.changed() and not self._behind:
-            self._look_owner()
+            self._read_owner()
             return []
         records = reader.search(after=self.last_seq, limit=NEWS)
         self._behind = len(records) == NEWS
@@ -267,7 +267,7 @@ class Story:
             self._counts[record.kind] = self._counts.get(record.kind, 0) + 1
         self._apply(records)
         apply_controls(self._controls, (r for r in records if r.kind in CONTROL_KINDS), KEPT_CONTROLS)
-        self._look(reader)
+        self._read_summary(reader)
         return [moment for record in records if (moment := read_moment(record)) is not None]
 
     _behind = False
@@ -297,15 +297,15 @@ class Story:
         if len(self._interventions) > KEPT:
             del self._interventions[next(iter(self._interventions))]
 
-    def _look(self, reader: JournalReader) -> None:
+    def _read_summary(self, reader: JournalReader) -> None:
         self.summary = reader.summary() or RunSummary.of(self.spec, 0.0)
         self.ending = self.summary.ending
         if self.summary.reason == "ERROR" and (record := reader.last("end")) is not None:
             end = read_body(record)
             self.ending = one_line(end.message) if isinstance(end, EndRecord) and end.message else self.ending
-        self._look_owner()
+        self._read_owner()
 
-    def _look_owner(self) -> None:
+    def _read_owner(self) -> None:
         owner = self.folder.owner()
         pid = owner.pid if owner is not None else None
         self.summary = replace(self.summary, run_id=self.folder.run_id, owner_pid=pid)

@@ -35,7 +35,7 @@ def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], obje
 class Worker(Generic[T]):
     """A resource that belongs to one thread: opened there, polled, and used by jobs in between.
 
-    `look` is called every `pause` seconds, less often where it takes long; `failed` gets why it cannot be opened or
+    `poll` is called every `pause` seconds, less often where it takes long; `failed` gets why it cannot be opened or
     read, and it is opened again after AGAIN_S.
     """
 
@@ -43,13 +43,13 @@ class Worker(Generic[T]):
         self,
         name: str,
         open_it: Callable[[], T],
-        look: Callable[[T], None],
+        poll: Callable[[T], None],
         failed: Failure,
         *,
         close: Callable[[T], None] | None = None,
         pause: float = 0.1,
     ) -> None:
-        self._open, self._look, self._failed, self._close = open_it, look, failed, close
+        self._open, self._poll, self._failed, self._close = open_it, poll, failed, close
         self._pause = pause
         self._jobs: queue.SimpleQueue[Callable[[T], None] | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
@@ -84,7 +84,7 @@ class Worker(Generic[T]):
         cost = self._timed(thing)
         while not self._stopped.is_set():
             try:
-                # A slow look is taken less often.
+                # A slow poll is done less often.
                 job = self._jobs.get(timeout=max(self._pause, 3 * cost))
             except queue.Empty:
                 cost = self._timed(thing)
@@ -94,7 +94,7 @@ class Worker(Generic[T]):
 
     def _timed(self, thing: T) -> float:
         begun = time.monotonic()
-        self._look(thing)
+        self._poll(thing)
         return time.monotonic() - begun
 
 

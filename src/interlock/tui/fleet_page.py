@@ -61,7 +61,7 @@ class FleetPage(Steered):
     ]
 
     @dataclass
-    class Looked(Message):
+    class RunsRead(Message):
         """The runs, as they are now; `needs` is how much in the inbox needs a person."""
 
         rows: list[RunRow]
@@ -82,7 +82,7 @@ class FleetPage(Steered):
         self._loaded = False
         self._text, self._filter = "", 0
         self._source = source
-        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: source, self._look, self._fail, pause=POLL_S)
+        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: source, self._poll, self._fail, pause=POLL_S)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_title, id="title")
@@ -155,8 +155,8 @@ class FleetPage(Steered):
         self.query_one("#words", Drawing).redraw()
         self.query_one(KeyBar).redraw()
 
-    @on(Looked)
-    def _apply(self, event: Looked) -> None:
+    @on(RunsRead)
+    def _apply(self, event: RunsRead) -> None:
         if self._loaded and (event.rows, event.problem, event.needs) == (self.rows, self.problem, self.needs):
             return
         self.rows, self.problem, self.needs, self._loaded = event.rows, event.problem, event.needs, True
@@ -168,12 +168,12 @@ class FleetPage(Steered):
         self.query_one("#runs", RowList).say(clean(f"Cannot read the runs.\n\n{event.error}\n\nTrying again …"))
         self.query_one("#title", Drawing).redraw()
 
-    def _look(self, source: RunSource) -> None:
+    def _poll(self, source: RunSource) -> None:
         # The first read is quick; sparklines follow with the next.
         rows, needs, now = source.rows(sparks=self._loaded), self.needs, time.monotonic()
         if self._loaded and now - self._counted_at >= COUNT_S:
             needs, self._counted_at = len(source.inbox(self._clock.time())), now
-        self.post_message(self.Looked(rows, source.problem, needs))
+        self.post_message(self.RunsRead(rows, source.problem, needs))
 
     def _fail(self, error: InterlockError) -> None:
         self.post_message(self.Failed(error))

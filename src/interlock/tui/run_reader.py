@@ -75,7 +75,7 @@ class RunReader:
         self._local = source.is_here(row.run_id)
         pause = POLL_S if self._local else FETCH_S
         name = f"interlock-run-{row.run_id}"
-        self._reader = Worker(name, self._open, self._look, self._fail, close=Story.close, pause=pause)
+        self._reader = Worker(name, self._open, self._poll, self._fail, close=Story.close, pause=pause)
         # The other reader says why a run cannot be read.
         self._counter = Worker(
             f"{name}-charts", self._open, self._count, lambda _: None, close=Story.close, pause=CHART_S
@@ -99,7 +99,7 @@ class RunReader:
         self._seen = ()
         return self._source.open(self._run_id)
 
-    def _look(self, story: Story) -> None:
+    def _poll(self, story: Story) -> None:
         if isinstance(story, Copy):
             story.fetch()
         moments = story.update()

@@ -155,7 +155,7 @@ class Preview(Drawing):
         self._preview: RunPreview | None = None
         self._story: Story | None = None
         self._reader: Worker[RunSource] = Worker(
-            "interlock-preview", lambda: source, self._look, lambda _: None, pause=POLL_S
+            "interlock-preview", lambda: source, self._poll, lambda _: None, pause=POLL_S
         )
 
     def on_mount(self) -> None:
@@ -169,14 +169,14 @@ class Preview(Drawing):
         wanted = run_id if self.display else None
         if wanted != self._wanted:
             self._wanted = wanted
-            self._reader.ask(self._look)
+            self._reader.ask(self._poll)
             self.redraw()
 
     def on_preview_updated(self, event: Updated) -> None:
         self._preview = event.preview
         self.redraw()
 
-    def _look(self, source: RunSource) -> None:
+    def _poll(self, source: RunSource) -> None:
         """In the reader's thread: the story stays open while the same run is shown."""
         wanted, story = self._wanted, self._story
         if story is not None and story.folder.run_id != wanted:

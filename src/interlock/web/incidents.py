@@ -45,13 +45,13 @@ class IncidentChoices:
     def __init__(self, store: Store) -> None:
         self.incidents = Incidents(store)
         self._store = store
-        self._taken: dict[str, IncidentChoice] = {}
+        self._choices: dict[str, IncidentChoice] = {}
         self._lock = threading.Lock()
         self.version = 0
 
     def of(self, incident_id: str) -> IncidentChoice | None:
         with self._lock:
-            return self._taken.get(incident_id)
+            return self._choices.get(incident_id)
 
     def begin(self, incident_id: str, option: str) -> IncidentChoice:
         """Start an option; returns its current state."""
@@ -61,10 +61,10 @@ class IncidentChoices:
         chosen = choose(stored, option)
         choice = IncidentChoice(incident_id=stored.id, option=chosen.name, time=time.time())
         with self._lock:
-            before = self._taken.get(stored.id)
+            before = self._choices.get(stored.id)
             if before is not None and before.state == "starting":
                 raise InvalidState(f"{before.option} is already being carried out", todo="Wait until it is done.")
-            self._taken[stored.id] = choice
+            self._choices[stored.id] = choice
             self.version += 1
         threading.Thread(target=self._carry_out, args=(choice, stored), name="interlock-incident", daemon=True).start()
         return choice
@@ -113,7 +113,7 @@ class IncidentChoices:
 
     def _end(self, choice: IncidentChoice, state: ChoiceState, message: str, run_id: str | None = None) -> None:
         with self._lock:
-            self._taken[choice.incident_id] = replace(choice, state=state, message=message, run_id=run_id)
+            self._choices[choice.incident_id] = replace(choice, state=state, message=message, run_id=run_id)
             self.version += 1
 
 

@@ -76,11 +76,11 @@ class LocalAnalyzer:
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
         """The verdict on what is there now; never raises."""
-        result = self._look(screenshot, self._situation(context), at_first_sight=bool(self._layers))
+        result = self._check(screenshot, self._situation(context), at_first_sight=bool(self._layers))
         if not self._layers or not (result.is_problem or _is_disputed(result)):
             return result
         self._pause(RECHECK_S)
-        again = self._look(screenshot, self._situation(context))
+        again = self._check(screenshot, self._situation(context))
         if result.is_problem and again.status is not result.status:
             return unknown(f"passing: {result.description}", evidence=again.evidence)
         return again
@@ -91,7 +91,7 @@ class LocalAnalyzer:
             shot = capture()
             if shot is None or give_up():
                 return False
-            if self._look(shot, self._situation(context)).status is ReplayStatus.NORMAL:
+            if self._check(shot, self._situation(context)).status is ReplayStatus.NORMAL:
                 return True
             self._pause(SETTLE_S)
         return False
@@ -108,7 +108,7 @@ class LocalAnalyzer:
         live = self.live()
         return live if live.expected_file or not given.expected_file else given
 
-    def _look(
+    def _check(
         self, screenshot: Screenshot, situation: ScreenSituation, *, at_first_sight: bool = False
     ) -> AnalysisResult:
         """One check. At first sight pixels do not settle disputes: most are over in a moment, and pixels cost most."""
@@ -117,7 +117,7 @@ class LocalAnalyzer:
         seen = _is_seen(raw, situation) or (at_first_sight and _has_problem(raw))
         evidence = self._without_own(raw, situation)
         if self._pixels is not None and not seen:
-            evidence = self._without_own([*evidence, self._look_at_pixels(screenshot, situation)], situation)
+            evidence = self._without_own([*evidence, self._check_pixels(screenshot, situation)], situation)
         evidence = self._with_lost_keyboard(raw, evidence)
         first = self._fuse(evidence, situation)
         if first.status is ReplayStatus.NORMAL and not _has_problem(raw):
@@ -154,7 +154,7 @@ class LocalAnalyzer:
                 return [*evidence, KEYBOARD_LOST]
         return evidence
 
-    def _look_at_pixels(self, screenshot: Screenshot, situation: ScreenSituation) -> Evidence:
+    def _check_pixels(self, screenshot: Screenshot, situation: ScreenSituation) -> Evidence:
         """What the pixels show; the last finding holds while the picture does not change."""
         assert self._pixels is not None
         if self._seen is not None:

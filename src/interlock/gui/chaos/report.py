@@ -112,13 +112,13 @@ class VerdictLog:
     def __init__(self, analyzer: LocalAnalyzer, clock: Clock) -> None:
         self._analyzer, self._clock = analyzer, clock
         self._lock = threading.Lock()
-        self._looks: list[LoggedVerdict] = []
+        self._verdicts: list[LoggedVerdict] = []
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
         began = self._clock.monotonic()
         result = self._analyzer.analyze(screenshot, context)
         with self._lock:
-            self._looks.append(LoggedVerdict(began, self._clock.monotonic(), result))
+            self._verdicts.append(LoggedVerdict(began, self._clock.monotonic(), result))
         return result
 
     def settle(self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]) -> bool:
@@ -130,14 +130,14 @@ class VerdictLog:
     def since(self, moment: float) -> list[LoggedVerdict]:
         """The checks that began after a moment."""
         with self._lock:
-            return [look for look in self._looks if look.began >= moment]
+            return [verdict for verdict in self._verdicts if verdict.began >= moment]
 
     def ended_since(self, moment: float) -> list[LoggedVerdict]:
         """The checks whose verdict came after a moment."""
         with self._lock:
-            return [look for look in self._looks if look.time > moment]
+            return [verdict for verdict in self._verdicts if verdict.time > moment]
 
     def between(self, start: float, end: float) -> list[LoggedVerdict]:
         """The checks that lie entirely between two moments."""
         with self._lock:
-            return [look for look in self._looks if look.began >= start and look.time <= end]
+            return [verdict for verdict in self._verdicts if verdict.began >= start and verdict.time <= end]

@@ -80,8 +80,8 @@ class ChaosRun:
             max_retries=50,
         )
         self._watch = assemble(screen_of(editor), config)
-        self._looks = VerdictLog(self._watch.local, self._clock)
-        self._watch.orchestrator.analyzer = self._looks
+        self._verdicts = VerdictLog(self._watch.local, self._clock)
+        self._watch.orchestrator.analyzer = self._verdicts
 
     def run(self, faults: int, min_looks: int = 0) -> ChaosReport:
         """Inject this many faults, then continue until there were enough checks of undisturbed typing."""
@@ -94,7 +94,7 @@ class ChaosRun:
                 self._go_on()
                 kind = self._kinds[number % len(self._kinds)] if faults <= len(self._kinds) else None
                 self._throw(kind or self._fates.choice(self._kinds))
-            while len(self._calm_looks()) < min_looks:
+            while len(self._calm_verdicts()) < min_looks:
                 self._calm_down()
                 self._go_on()
         finally:
@@ -234,15 +234,15 @@ class ChaosRun:
 
     def _alarm(self, thrown: float) -> tuple[float, str] | None:
         # A check that was under way may have seen it too: on a busy machine one takes a second.
-        looks = self._looks.ended_since(thrown)
-        return next(((look.time, look.alarm) for look in looks if look.alarm), None)
+        looks = self._verdicts.ended_since(thrown)
+        return next(((verdict.time, verdict.alarm) for verdict in looks if verdict.alarm), None)
 
     def _is_normal(self) -> bool:
         """Whether checks no longer see anything wrong."""
         moment = self._clock.monotonic()
 
         def normal() -> bool:
-            looks = self._looks.since(moment)
+            looks = self._verdicts.since(moment)
             return bool(looks) and looks[-1].result.status is ReplayStatus.NORMAL
 
         return self._wait(normal, 20.0)
@@ -257,12 +257,12 @@ class ChaosRun:
     def _wait_for_chunks(self, count: int, timeout_s: float) -> bool:
         return self._wait(lambda: self._chunks >= count, timeout_s, every_s=0.05)
 
-    def _calm_looks(self) -> list[LoggedVerdict]:
-        return [look for start, end in self._calm for look in self._looks.between(start, end)]
+    def _calm_verdicts(self) -> list[LoggedVerdict]:
+        return [verdict for start, end in self._calm for verdict in self._verdicts.between(start, end)]
 
     def _report(self) -> ChaosReport:
-        looks = self._calm_looks()
-        alarms = [look.alarm for look in looks if look.alarm]
+        looks = self._calm_verdicts()
+        alarms = [verdict.alarm for verdict in looks if verdict.alarm]
         return add_up(self._reports, len(looks), alarms, self._exact, self._sessions)
 
 

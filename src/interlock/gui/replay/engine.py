@@ -157,7 +157,7 @@ class ReplayEngine:
         """Type what is left; returns how many chunks are done, and why it ended early. Progress needs a store."""
         self._opened = set()
         try:
-            self._look(f"Starting: {plan.session.title or plan.session.session_id}")
+            self._check_screen(f"Starting: {plan.session.title or plan.session.session_id}")
             if resumed and done < len(plan.chunks):
                 self._path = plan.chunks[done].path
                 done = self._come_back(plan, done, store, "an earlier run was interrupted")
@@ -207,7 +207,7 @@ class ReplayEngine:
         self._run.record(GuiTroubleRecord(done, problem))
         start = plan.restart(done)
         for attempt in range(MAX_TRIES):
-            self._look_until_clear(f"Problem: {problem}")
+            self._check_until_clear(f"Problem: {problem}")
             try:
                 if attempt == PATIENT_TRIES:
                     log.warning("the editor is being restarted", chunk=start, problem=problem)
@@ -238,10 +238,10 @@ class ReplayEngine:
 
     def _finished(self, path: str) -> None:
         """A file is done: check the screen, and make a checkpoint."""
-        self._look(f"Just finished: {path}")
+        self._check_screen(f"Just finished: {path}")
         self._run.checkpoint(f"{path} is typed")
 
-    def _look(self, context: str) -> None:
+    def _check_screen(self, context: str) -> None:
         """A routine check; a long one continues while typing goes on."""
         watch = self.intervention_orchestrator
         if watch is None:
@@ -252,7 +252,7 @@ class ReplayEngine:
         thread.join(PATIENCE_S)
         self._safe_point.begin()
 
-    def _look_until_clear(self, context: str) -> None:
+    def _check_until_clear(self, context: str) -> None:
         """Check after a problem, again after a cooldown, until nothing more can be done about it."""
         for _ in range(MAX_TRIES):
             if self._abort_reason is not None:
