@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..core import InvalidState
@@ -37,18 +38,17 @@ class Insiders:
             return "it is in the run's cgroup"
         return self._by_descent(process)
 
-    def _by_descent(self, process: Process | None) -> str:
-        tree, seen = self.tree, 0
+    def _by_descent(self, process: Process) -> str:
+        tree = self.tree
         marker = tree.marker.encode() if tree is not None else b""
         known = set(self._agents)
         if tree is not None:
             known |= {(one.pid, one.start) for one in (tree.root, tree.keeper) if one is not None}
-        while process is not None and process.pid > 1 and seen < 200:
-            if (process.pid, process.start) in known:
+        for each in _with_ancestors(process):
+            if (each.pid, each.start) in known or (
+                marker and each.pid != os.getpid() and has_marker(environment_of(each.pid), marker)
+            ):
                 return "it was started by the agent"
-            if marker and process.pid != os.getpid() and has_marker(environment_of(process.pid), marker):
-                return "it was started by the agent"
-            process, seen = look_at(process.parent), seen + 1
         return ""
 
 
@@ -56,12 +56,16 @@ def in_a_run(pid: int = 0) -> bool:
     """Whether a process, by default this one, belongs to a run, by its environment, cgroup and ancestors."""
     if (not pid and os.environ.get(MARKER)) or in_group(pid or os.getpid(), PREFIX):
         return True
-    process, seen = look_at(pid or os.getppid()), 0
+    ancestors = _with_ancestors(look_at(pid or os.getppid()))
+    return any(f"{MARKER}=".encode() in environment_of(process.pid) for process in ancestors)
+
+
+def _with_ancestors(process: Process | None) -> Iterator[Process]:
+    """A process and its ancestors below init; bounded, as pids are reused."""
+    seen = 0
     while process is not None and process.pid > 1 and seen < 200:
-        if f"{MARKER}=".encode() in environment_of(process.pid):
-            return True
+        yield process
         process, seen = look_at(process.parent), seen + 1
-    return False
 
 
 def refuse_inside(what: str) -> None:

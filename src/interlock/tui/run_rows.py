@@ -80,21 +80,13 @@ def _name(row: RunRow, room: int, _now: float) -> Piece:
     return name, "strong" if row.status in ("running", "pausing", "paused") else ""
 
 
-def _issue(row: RunRow, _room: int, _now: float) -> Piece:
-    return flat(row.issue or "–", 80), "level2" if row.issue else "dim"
-
-
-def _task(row: RunRow, _room: int, _now: float) -> Piece:
-    return flat(row.task, 240), "dim"
-
-
 _COLUMNS = (
     Column("STATUS", 12, _status, grow=10),
     Column("NAME", 13, _name, grow=11),
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
     Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
-    Column("STUCK ON", 18, _issue, grow=36),
+    Column("STUCK ON", 18, lambda row, _r, _n: (flat(row.issue or "–", 80), "level2" if row.issue else "dim"), grow=36),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
     Column("SPEND", 9, _spend, right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
@@ -102,7 +94,7 @@ _COLUMNS = (
     Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),
     Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), rank=6),
 )
-_TASK = Column("TASK", 16, _task, rank=7)
+_TASK = Column("TASK", 16, lambda row, _r, _n: (flat(row.task, 240), "dim"), rank=7)
 _GAP = 2
 
 

@@ -132,13 +132,5 @@ def _first_checkpoint(story: Story) -> dict[str, object] | None:
 
 
 def _small(info: CheckpointInfo) -> dict[str, object]:
-    return {
-        "id": info.id,
-        "time": info.time,
-        "step": info.step,
-        "label": info.label,
-        "cause": info.cause,
-        "files": info.files,
-        "bytes": info.bytes,
-        "not_covered": len(info.not_covered),
-    }
+    shown = {name: getattr(info, name) for name in ("id", "time", "step", "label", "cause", "files", "bytes")}
+    return {**shown, "not_covered": len(info.not_covered)}

@@ -49,7 +49,8 @@ class Source(AllRuns):
         key = (run_id, use)
         with self._lock:
             story = self._stories.get(key)
-            if story is None or not self.is_known(story):
+            # A run of this machine may have been removed since.
+            if story is None or not (isinstance(story, Copy) or story.folder.path.is_dir()):
                 story = self._stories[key] = self.open(run_id)
             self._stories.move_to_end(key)
             while len(self._stories) > KEPT:
@@ -71,10 +72,6 @@ class Source(AllRuns):
             return ref if self.is_here(ref) else self.store.find(ref).run_id
         except InterlockError:
             return ref
-
-    def is_known(self, story: Story) -> bool:
-        """Whether the run of an open story still exists."""
-        return isinstance(story, Copy) or story.folder.path.is_dir()
 
     def close(self) -> None:
         with self._lock:
