@@ -32,13 +32,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.link.gate_actuator import Actuator
 
-NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
-process. The echo is a process that sends each line back. The bare commits are a process that, for each line, inserts
-two rows, says so, inserts two more, and says so: what two durable transactions cost behind a socket with nothing of
-ours around them. The server of the hub syncs every message to the disk (sync_interval: always), for the publish and
-for us alike. First the ways on the socket, one of each in turn, then those on the hub, with a moment of rest before
-each: commands come one at a time, to an owner that sleeps. Bars: socket at most 15 times the echo, hub at most 4 times
-the publish, at the median."""
+NOTES = """Pause and resume in turn; each takes two durable transactions and a gate file; the owner is another
+process. The echo is a process that returns each line. The bare commits are a process that, for each line, inserts two rows,
+replies, inserts two more, and replies: the cost of two durable transactions behind a socket without our code. The hub's
+server syncs every message to disk (sync_interval: always), for the publish and for us alike. First the requests on the
+socket, one of each in turn, then those on the hub, with a short pause before each: commands arrive one at a time, at an
+idle owner. Limits at the median: socket 15 times the echo, hub 4 times the publish."""
 
 REST_S = 0.02
 ECHO, PUBLISH = "unix socket echo (floor)", "one durable publish (floor)"

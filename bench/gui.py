@@ -1,4 +1,4 @@
-"""GUI sessions: capture, encoding, change detection, a look, typing, and what a watcher costs a replay."""
+"""GUI sessions: capture, encoding, change detection, a check, typing, and the cost of monitoring a replay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hub with many runs: a list of all of them, one command, and what runs leave behind."""
+"""The hub with many runs: listing all of them, one command, and what ended runs leave on it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ from interlock.link.hub_session import STREAM, run_subject
 from interlock.link.outbox import RemoteRun
 
 NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.
-`ps --hub` is a whole process: its processor time, user and system, and how long it took by the clock; the goal is 1 s
-at 5,000 runs. REQUEST to RESULT is to take at most 1.5 times what it takes at 10 runs. "left behind" is how many
-consumers the stream has after so many sessions of owners came and went; the goal is 0. In two rows some of the
-runs are real ones, `interlock run -- sleep` with a process of its own for each owner: one of them is asked, which stops
-and continues its command, and what is left is counted when they have ended. Their ratio is that of the last to the
-first of the two."""
+`ps --hub` is a whole process: its processor time, user and system, and its wall time; the goal is 1 s at 5,000 runs.
+REQUEST to RESULT may take at most 1.5 times what it takes at 10 runs. "left behind" is the number of consumers that the
+stream has after this many sessions of owners; the goal is 0. In two rows some of the runs are real ones,
+`interlock run -- sleep` with an owner process each: one of them is paused and resumed, and what is left is counted
+after they have ended. Their ratio is that of the second to the first of the two rows."""
 
 
 REAL = int(os.environ.get("REAL", "200"))

@@ -17,9 +17,9 @@ import msgspec
 from interlock.core import RunSpec, Step, Tool
 from interlock.journal import Journal, JournalEntry, Store, new_run_id
 
-NOTES = """One step of about 1 KB of JSON. Rounds are interleaved, so that what else the machine does hits all alike.
-"told at once" is the caller's cost of an append that nobody waits for; "until a reader has it" is how long until
-another connection sees it (it is fsynced by then), with the appending thread idle and with it busy computing."""
+NOTES = """One step of about 1 KB of JSON. Rounds are interleaved, so that other load affects all alike.
+"told at once" is the caller's cost of an append that nobody waits for; "until a reader has it" is the time until
+another connection sees it (it is fsynced by then), with the appending thread idle and busy."""
 
 STEP = Step(
     run_id="bench",

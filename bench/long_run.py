@@ -1,4 +1,4 @@
-"""`interlock show` of a run of a million steps: when the first lines come, how long all takes, and the memory of it.
+"""`interlock show` of a run of a million steps: time to the first lines and to the end, and memory.
 
 Example: python bench/long_run.py [--quick]
 """

@@ -1,4 +1,4 @@
-"""What keeping output costs a command: one that prints 20 MB/s, with and without, interleaved; and the bound on disk.
+"""The cost of keeping output for a command that prints 20 MB/s, with and without, interleaved; and the bound on disk.
 
 python bench/output.py [ROUNDS] [GIGABYTES]: prints one JSON document.
 """

@@ -26,9 +26,9 @@ from interlock.core import Context
 from interlock.journal import Store
 from interlock.runtime import Supervisor
 
-NOTES = """A request of the given size in Anthropic's format, streamed, over a kept connection; the model answers with
-words and one shell call, which the proxy reviews before the client has it. `relay` is the proxy's plain relay of a
-request that is no conversation. Added is the median of the differences of pairs; at most 3 ms at 100 kB."""
+NOTES = """A request of the given size in Anthropic's format, streamed, over a kept connection; the model replies with
+text and one shell call, which the proxy reviews before the client gets it. `relay` is a request that is not a
+conversation and passes unchanged. Added is the median of the differences of pairs; the limit is 3 ms at 100 kB."""
 
 CALL = re.compile(rb'"id": ?"(toolu_[0-9a-f]+)"')
 SIZES = (1_000, 100_000)

@@ -1,4 +1,4 @@
-"""How many steps `interlock scan` looks at in a second, on one core and on all, against only reading the same files.
+"""Steps per second of `interlock scan`, on one core and on all, compared with only reading the same files.
 
 Usage: python bench/scan.py [--quick]
 """

@@ -13,7 +13,7 @@ from interlock.journal import Journal, JournalEntry, Store, new_run_id
 from interlock.journal_records import StepRecord
 from interlock.runtime import DecisionPipeline
 
-NOTES = "The cost at step 20,000 is to be at most 1.2 times that at step 100. Medians over 200 steps around that step."
+NOTES = "The cost at step 20,000 may be at most 1.2 times that at step 100. Medians over 200 steps around each."
 
 MILESTONES = (100, 1_000, 20_000)
 WINDOW = 200

@@ -1,4 +1,4 @@
-"""Reading a long run and many runs, as every face does, against one bare pass over the same SQLite file.
+"""Reading a long run and many runs, as every UI does, compared with one plain pass over the same SQLite file.
 
 Example: python bench/story.py [--quick]
 """

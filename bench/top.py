@@ -1,4 +1,4 @@
-"""How fast `interlock top` opens on a long run and on many runs, what it takes, and how soon it shows what happens."""
+"""How fast `interlock top` opens on a long run and on many runs, its memory, and how soon it shows updates."""
 
 from __future__ import annotations
 

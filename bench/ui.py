@@ -1,4 +1,4 @@
-"""How fast the dashboard opens on many runs and on a long run, what it takes, and how soon it shows what happens."""
+"""How fast the dashboard opens on many runs and on a long run, its memory, and how soon it shows updates."""
 
 from __future__ import annotations
 
