@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.link.gate_actuator import Actuator
 
 NOTES = """Pause and resume in turn; each takes two durable transactions and a gate file; the owner is another
-process. The echo is a process that returns each line. The bare commits are a process that, for each line, inserts two rows,
+process. The echo is a process that returns each line. The bare commits are a process that inserts two rows per line,
 replies, inserts two more, and replies: the cost of two durable transactions behind a socket without our code. The hub's
 server syncs every message to disk (sync_interval: always), for the publish and for us alike. First the requests on the
 socket, one of each in turn, then those on the hub, with a short pause before each: commands arrive one at a time, at an
