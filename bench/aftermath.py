@@ -1,4 +1,4 @@
-"""What came after a failing call that was made in the very same way for the third time: is that the time to tell?"""
+"""What follows the third identical failing call in recorded traces: is that the time to intervene?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A changing call in workspaces of different sizes: the checkpoints before and after it; starting and going back."""
+"""Checkpoints around a changing call in workspaces of different sizes; the first checkpoint, and a restore."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from interlock.core import SystemClock
 
 NOTES = """\
 Milliseconds, medians of the rounds, in one run on one machine. `before + after`: the two checkpoints around a call that
-changes so many files, in a watched workspace as `interlock run` has it; `cpu` is the processor time of the whole
-process for it. The floor of each row is what git (`add -A`, `write-tree`; for a restore also `read-tree --reset -u`)
+changes this many files, in a watched workspace as in `interlock run`; `cpu` is the processor time of the whole
+process. The floor of each row is what git (`add -A`, `write-tree`; for a restore also `read-tree --reset -u`)
 or a bare walk (`scandir` and `stat` of everything, in Python) takes in the same workspace. `start, unchanged`: the
-first checkpoint of a new run in a workspace that is as the last run left it, which is what its command waits for."""
+first checkpoint of a new run in a workspace that is unchanged since the last run; its command waits for it."""
 
 HEADER = ["files", "what", "interlock", "cpu", "git", "bare walk", "x git", "goal"]
 

@@ -66,10 +66,12 @@ class Comparison:
         firsts = [self._first() for _ in range(2)]
         _say(f"{self._name}: increments and restores")
         first = [min(times) for times in zip(*firsts, strict=True)]
-        places = [self._folder / name for name in ("store", "git", "tuned", "copy")]
-        sizes = [size_of(place) for place in places]
-        default, tuned = Git(self._work, places[1], tuned=False), Git(self._work, places[2], tuned=True)
-        with Checkpoints.open(self._work, places[0], config=Settings(), clock=SystemClock(), watch=True) as checkpoints:
+        folders = [self._folder / name for name in ("store", "git", "tuned", "copy")]
+        sizes = [size_of(folder) for folder in folders]
+        default, tuned = Git(self._work, folders[1], tuned=False), Git(self._work, folders[2], tuned=True)
+        with Checkpoints.open(
+            self._work, folders[0], config=Settings(), clock=SystemClock(), watch=True
+        ) as checkpoints:
             checkpoints.create()
             ours, hinted, git, git_tuned, walk = self._increments(checkpoints, default, tuned)
             apply, whole = self._restores(checkpoints, default, tuned)

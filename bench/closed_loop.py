@@ -1,4 +1,4 @@
-"""The ladder in the loop: scripted agents under the real supervisor and under its peers; writes CLOSED_LOOP.md."""
+"""Closed loop: scripted agents under the real supervisor and under its peers; writes CLOSED_LOOP.md."""
 
 from __future__ import annotations
 

@@ -51,15 +51,15 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
 
 
 def run(root: Path, level: str, *command: str) -> str:
-    places = {name: str(root / name) for name in ("state", "config", "run", "work")}
-    for place in places.values():
-        Path(place).mkdir(exist_ok=True, mode=0o700)
+    folders = {name: str(root / name) for name in ("state", "config", "run", "work")}
+    for folder in folders.values():
+        Path(folder).mkdir(exist_ok=True, mode=0o700)
     environment = {
-        **os.environ, "XDG_STATE_HOME": places["state"], "XDG_CONFIG_HOME": places["config"],
-        "XDG_RUNTIME_DIR": places["run"],
+        **os.environ, "XDG_STATE_HOME": folders["state"], "XDG_CONFIG_HOME": folders["config"],
+        "XDG_RUNTIME_DIR": folders["run"],
     }  # fmt: skip
     words = [sys.executable, "-m", "interlock", "run", "--contain", level, "--no-checkpoints", "--", *command]
-    done = subprocess.run(words, cwd=places["work"], env=environment, check=True, capture_output=True, text=True)
+    done = subprocess.run(words, cwd=folders["work"], env=environment, check=True, capture_output=True, text=True)
     return done.stdout
 
 

@@ -1,4 +1,4 @@
-"""Contract and proof: what they cost a step, and what they say about recorded traces.
+"""Contract and proof: their cost per step, and their verdicts on recorded traces.
 
 Usage: python bench/contract.py [--list] names every verdict behind the figures.
 """

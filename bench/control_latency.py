@@ -32,13 +32,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.link.gate_actuator import Actuator
 
-NOTES = """Pause and resume in turn; every one is two durable transactions and a gate file, and the owner is another
-process. The echo is a process that sends each line back. The bare commits are a process that, for each line, inserts
-two rows, says so, inserts two more, and says so: what two durable transactions cost behind a socket with nothing of
-ours around them. The server of the hub syncs every message to the disk (sync_interval: always), for the publish and
-for us alike. First the ways on the socket, one of each in turn, then those on the hub, with a moment of rest before
-each: commands come one at a time, to an owner that sleeps. Bars: socket at most 15 times the echo, hub at most 4 times
-the publish, at the median."""
+NOTES = """Pause and resume in turn; each takes two durable transactions and a gate file; the owner is another
+process. The echo is a process that returns each line. The bare commits are a process that inserts two rows per line,
+replies, inserts two more, and replies: the cost of two durable transactions behind a socket without our code. The hub's
+server syncs every message to disk (sync_interval: always), for the publish and for us alike. First the requests on the
+socket, one of each in turn, then those on the hub, with a short pause before each: commands arrive one at a time, at an
+idle owner. Limits at the median: socket 15 times the echo, hub 4 times the publish."""
 
 REST_S = 0.02
 ECHO, PUBLISH = "unix socket echo (floor)", "one durable publish (floor)"
@@ -48,10 +47,10 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Median and 99th percentile in microseconds, and the ratio of the medians to what lies below."""
     rounds = 60 if quick else 300
     with ExitStack() as stack:
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="il-")))
-        stack.enter_context(_environment(XDG_RUNTIME_DIR=str(place)))
-        store = Store(place / "runs")
-        spent = _on_the_socket(place, store, rounds) | _on_the_hub(place, store, rounds)
+        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="il-")))
+        stack.enter_context(_environment(XDG_RUNTIME_DIR=str(root)))
+        store = Store(root / "runs")
+        spent = _on_the_socket(root, store, rounds) | _on_the_hub(root, store, rounds)
     medians = {name: statistics.median(times) for name, times in spent.items()}
     floors = {name: PUBLISH if "hub" in name else ECHO for name in spent}
     rows = [
@@ -63,7 +62,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         ]
         for name, times in spent.items()
     ]
-    return "Control: from REQUEST to RESULT", ["way", "p50 us", "p99 us", "times the floor"], rows
+    return "Control: from REQUEST to RESULT", ["request", "p50 us", "p99 us", "times the floor"], rows
 
 
 def main() -> None:
@@ -73,37 +72,37 @@ def main() -> None:
         print(f"{row[0]:34}" + "".join(f"{cell:>16}" for cell in row[1:]))
 
 
-def _on_the_socket(place: Path, store: Store, rounds: int) -> dict[str, list[float]]:
+def _on_the_socket(root: Path, store: Store, rounds: int) -> dict[str, list[float]]:
     folder = store.create(RunSpec(run_id="local"))
-    with _child("owner", str(folder.path)), _child("echo", str(place / "e")), _child("commits", str(place / "c")):
-        ways = {
-            ECHO: _echo(place / "e"),
-            "two bare commits on the socket": _ask(place / "c"),
+    with _child("owner", str(folder.path)), _child("echo", str(root / "e")), _child("commits", str(root / "c")):
+        calls = {
+            ECHO: _echo(root / "e"),
+            "two bare commits on the socket": _ask(root / "c"),
             "socket, REQUEST to RESULT": _ask(_find_socket(folder)),
         }
-        return _interleave(ways, rounds)
+        return _interleave(calls, rounds)
 
 
-def _on_the_hub(place: Path, store: Store, rounds: int) -> dict[str, list[float]]:
+def _on_the_hub(root: Path, store: Store, rounds: int) -> dict[str, list[float]]:
     folder = store.create(RunSpec(run_id="remote"))
-    with _broker(place / "js") as url, _child("owner", str(folder.path), url):
+    with _broker(root / "js") as url, _child("owner", str(folder.path), url):
         settings = Hub(url=url, key_file=str(folder.path.parent / "key"))
         with _publish(settings) as publish, HubClient(settings) as client:
             return _interleave({PUBLISH: publish, "hub, REQUEST to RESULT": _ask_hub(client)}, rounds)
 
 
-def _interleave(ways: dict[str, Callable[[], Callable[[], object]]], rounds: int) -> dict[str, list[float]]:
-    """One of each in turn. A way makes ready what it sends; what it gives then is timed."""
-    for prepare in ways.values():
+def _interleave(calls: dict[str, Callable[[], Callable[[], object]]], rounds: int) -> dict[str, list[float]]:
+    """One of each in turn. The outer call prepares what is sent; only the inner one is timed."""
+    for prepare in calls.values():
         for _ in range(4):
             prepare()()
-    spent: dict[str, list[float]] = {name: [] for name in ways}
+    spent: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
-        for name, prepare in ways.items():
-            way = prepare()
+        for name, prepare in calls.items():
+            call = prepare()
             time.sleep(REST_S)
             begin = time.perf_counter()
-            way()
+            call()
             spent[name].append((time.perf_counter() - begin) * 1e6)
     return spent
 
@@ -112,11 +111,11 @@ def _echo(path: Path) -> Callable[[], Callable[[], object]]:
     sock = _connect(path)
     line = encode(new_request("x" * 36, "pause", "bench")) + b"\n"
 
-    def way() -> None:
+    def call() -> None:
         sock.sendall(line)
         sock.recv(65_536)
 
-    return lambda: way
+    return lambda: call
 
 
 def _find_socket(folder: RunFolder) -> Path:

@@ -1,4 +1,4 @@
-"""What idle runs cost: processor time and memory of fronts and owners, alone and beside many foreign processes."""
+"""The cost of idle runs: processor time and memory of fronts and owners, with and without many foreign processes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from pathlib import Path
 
 from startup import begin_serve, environment
 
-NOTES = """`interlock run -- sleep`, so many at once, after they have settled. Processor time of all their processes but
-the command's own; the goal is 10% of one core for 300 runs. Memory is what front and owner have together, shared pages
-divided among their users (PSS); the goal is 35 MB. Beside `interlock serve`, its own processes are counted with them.
-Foreign processes are sleeping ones outside of every run."""
+NOTES = """This many `interlock run -- sleep` at once, after they have settled. Processor time of all their processes
+except the command's own; the goal is 10% of one core for 300 runs. Memory is the PSS of front and owner together; the
+goal is 35 MB. With `interlock serve`, its own processes are included. Foreign processes sleep outside of every run."""
 
 SETTLED_S = 20.0
 WINDOW_S = 20.0
@@ -97,16 +96,16 @@ def _name(pid: int) -> str:
     return _text(f"/proc/{pid}/comm").strip()
 
 
-def _list(place: str) -> list[str]:
+def _list(folder: str) -> list[str]:
     try:
-        return [path.name for path in Path(place).iterdir()]
+        return [path.name for path in Path(folder).iterdir()]
     except OSError:
         return []
 
 
-def _text(place: str) -> str:
+def _text(file: str) -> str:
     try:
-        return Path(place).read_text()
+        return Path(file).read_text()
     except OSError:
         return ""
 

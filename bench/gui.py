@@ -1,4 +1,4 @@
-"""GUI sessions: capture, encoding, change detection, a look, typing, and what a watcher costs a replay."""
+"""GUI sessions: capture, encoding, change detection, a check, typing, and the cost of monitoring a replay."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     if missing:
         return "GUI sessions", header, [[f"not measured: {', '.join(missing)} missing", "", "", "", ""]]
     times = 10 if quick else 50
-    with tempfile.TemporaryDirectory(prefix="interlock-bench-", ignore_cleanup_errors=True) as place:
-        display = VirtualDisplay(Programs(Path(place) / "programs"), 1920, 1080)
+    with tempfile.TemporaryDirectory(prefix="interlock-bench-", ignore_cleanup_errors=True) as temporary:
+        display = VirtualDisplay(Programs(Path(temporary) / "programs"), 1920, 1080)
         try:
             rows = [
-                *_pictures(display, Path(place), times),
+                *_pictures(display, Path(temporary), times),
                 *_typing(display, quick),
-                *_replays(display, Path(place), quick),
+                *_replays(display, Path(temporary), quick),
             ]
         finally:
             display.close()

@@ -21,10 +21,9 @@ from interlock.adapters.hooks.hookclient_build import compile_client, python_com
 from table import print_table
 
 NOTES = """Medians of one hook (PreToolUse of a command that reads) of each kind in turn, answered by a real `interlock
-serve` in another process: review, detection and journal included. Every one is started with the payload on its
-standard input, /bin/true too. Then twenty agents at once, each with a session of
-its own, as fast as they can. Bars: the compiled client at most 2 times spawning /bin/true, the bare interpreter at
-most 12 times, HTTP at most 1 time; no hook lost."""
+serve` in another process: review, detection and journal included. Each gets the payload on its standard input,
+/bin/true too. Then twenty agents at once, each with a session of its own, as fast as they can. Limits: the compiled
+client 2 times spawning /bin/true, the bare interpreter 12 times, HTTP 1 time; no hook lost."""
 
 BARS = {"compiled client": 2.0, "python -I -S": 12.0, "HTTP": 1.0}
 AGENTS = 20
@@ -32,21 +31,21 @@ _numbers = count()
 
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
-    """Milliseconds of each way, and how many times the bare spawn that is."""
+    """Milliseconds of each client, and the ratio to spawning /bin/true."""
     rounds, seconds = (40, 5.0) if quick else (200, 60.0)
     with tempfile.TemporaryDirectory(prefix="il-") as name, serving(Path(name)) as where:
-        ways = _ways(where)
-        spent: dict[str, list[float]] = {way: [] for way in ways}
+        cases = _cases(where)
+        spent: dict[str, list[float]] = {case: [] for case in cases}
         for _ in range(rounds):
-            for way, call in ways.items():
+            for case, call in cases.items():
                 begin = time.perf_counter()
                 call()
-                spent[way].append((time.perf_counter() - begin) * 1000)
+                spent[case].append((time.perf_counter() - begin) * 1000)
         crowd, lost = _crowd(where, seconds)
     floor = statistics.median(spent["spawn /bin/true"])
-    rows = [_row(way, times, floor) for way, times in spent.items()]
+    rows = [_row(case, times, floor) for case, times in spent.items()]
     rows.append([f"{AGENTS} agents at once", *_figures(crowd, floor), f"{len(crowd)} hooks, {lost} lost"])
-    return "Cost of a hook", ["way", "best ms", "median ms", "p99 ms", "x /bin/true", "bar"], rows
+    return "Cost of a hook", ["client", "best ms", "median ms", "p99 ms", "x /bin/true", "bar"], rows
 
 
 def main() -> None:
@@ -84,16 +83,16 @@ def payload(where: dict[str, str], session: str) -> bytes:
     return json.dumps({**base, **call}).encode()
 
 
-def _ways(where: dict[str, str]) -> dict[str, Callable[[], object]]:
-    ways: dict[str, Callable[[], object]] = {"spawn /bin/true": lambda: _spawn(["/bin/true"], where, "none")}
+def _cases(where: dict[str, str]) -> dict[str, Callable[[], object]]:
+    cases: dict[str, Callable[[], object]] = {"spawn /bin/true": lambda: _spawn(["/bin/true"], where, "none")}
     compiled = compile_client()
     if compiled is not None:
-        ways["compiled client"] = lambda: _hook((str(compiled),), where, "one")
-    ways["python -I -S"] = lambda: _hook(python_command(), where, "one")
+        cases["compiled client"] = lambda: _hook((str(compiled),), where, "one")
+    cases["python -I -S"] = lambda: _hook(python_command(), where, "one")
     host, port = where["url"].removeprefix("http://").split(":")
     connection = http.client.HTTPConnection(host, int(port))
-    ways["HTTP"] = lambda: _post(connection, where)
-    return ways
+    cases["HTTP"] = lambda: _post(connection, where)
+    return cases
 
 
 def _hook(command: tuple[str, ...], where: dict[str, str], session: str) -> None:
@@ -137,9 +136,9 @@ def _crowd(where: dict[str, str], seconds: float) -> tuple[list[float], int]:
     return spent, len(lost)
 
 
-def _row(way: str, times: list[float], floor: float) -> list[str]:
-    bar = f"<= {BARS[way]:g}" if way in BARS else ""
-    return [way, *_figures(times, floor), bar]
+def _row(case: str, times: list[float], floor: float) -> list[str]:
+    bar = f"<= {BARS[case]:g}" if case in BARS else ""
+    return [case, *_figures(times, floor), bar]
 
 
 def _figures(times: list[float], floor: float) -> list[str]:

@@ -155,29 +155,29 @@ class Api:
 
 def took(answer: Answer, what: str, count: int) -> tuple[float, float]:
     """The owner's most memory in MB, and how many seconds a pause and a resume took."""
-    with tempfile.TemporaryDirectory(prefix="il-") as place, Api(answer) as api:
-        env = {**os.environ, "XDG_STATE_HOME": place, "XDG_CONFIG_HOME": place, "XDG_RUNTIME_DIR": place}
+    with tempfile.TemporaryDirectory(prefix="il-") as root, Api(answer) as api:
+        env = {**os.environ, "XDG_STATE_HOME": root, "XDG_CONFIG_HOME": root, "XDG_RUNTIME_DIR": root}
         env |= {"ANTHROPIC_BASE_URL": api.url, "ANTHROPIC_API_KEY": "none"}
-        agent, done, work = Path(place) / "agent.py", Path(place) / "done", Path(place) / "work"
+        agent, done, work = Path(root) / "agent.py", Path(root) / "done", Path(root) / "work"
         agent.write_text(f"REQUEST = {REQUEST!r}\n" + AGENT)
         work.mkdir()
         interlock = [sys.executable, "-m", "interlock"]
         given = [sys.executable, str(agent), what, str(count), str(done)]
         command = [*interlock, "run", "--name", "hostile", "--contain", "off", "--", *given]
         if what == "control":
-            command.append(str(Path(place) / "control"))
-        with (Path(place) / "log").open("wb") as log:
+            command.append(str(Path(root) / "control"))
+        with (Path(root) / "log").open("wb") as log:
             front = subprocess.Popen(command, env=env, cwd=work, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            store = Store(Path(place) / "interlock" / "runs")
+            store = Store(Path(root) / "interlock" / "runs")
             wait_for(lambda: bool(store.folders()) and store.folders()[0].owner() is not None)
             folder = store.folders()[0]
             if what == "control":
                 wait_for(lambda: noted_socket(folder.path) is not None)
-                (Path(place) / "control").symlink_to(noted_socket(folder.path) or "")
+                (Path(root) / "control").symlink_to(noted_socket(folder.path) or "")
             wait_for(done.exists)
             if what != "ask":
-                wait_for(lambda: len(list(Path(place).glob("done-*"))) == 10)
+                wait_for(lambda: len(list(Path(root).glob("done-*"))) == 10)
             begin = time.perf_counter()
             for order in ("pause", "resume"):
                 subprocess.run([*interlock, order, "hostile"], env=env, check=True, stdout=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""The hub with many runs: a list of all of them, one command, and what runs leave behind."""
+"""The hub with many runs: listing all of them, one command, and what ended runs leave on it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ from interlock.link.hub_session import STREAM, run_subject
 from interlock.link.outbox import RemoteRun
 
 NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.
-`ps --hub` is a whole process: its processor time, user and system, and how long it took by the clock; the goal is 1 s
-at 5,000 runs. REQUEST to RESULT is to take at most 1.5 times what it takes at 10 runs. "left behind" is how many
-consumers the stream has after so many sessions of owners came and went; the goal is 0. In two rows some of the
-runs are real ones, `interlock run -- sleep` with a process of its own for each owner: one of them is asked, which stops
-and continues its command, and what is left is counted when they have ended. Their ratio is that of the last to the
-first of the two."""
+`ps --hub` is a whole process: its processor time, user and system, and its wall time; the goal is 1 s at 5,000 runs.
+REQUEST to RESULT may take at most 1.5 times what it takes at 10 runs. "left behind" is the number of consumers that the
+stream has after this many sessions of owners; the goal is 0. In two rows some of the runs are real ones,
+`interlock run -- sleep` with an owner process each: one of them is paused and resumed, and what is left is counted
+after they have ended. Their ratio is that of the second to the first of the two rows."""
 
 
 REAL = int(os.environ.get("REAL", "200"))
@@ -42,26 +41,26 @@ REAL = int(os.environ.get("REAL", "200"))
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     rows = []
     with tempfile.TemporaryDirectory() as root, Broker(Path(root) / "js") as broker:
-        place = Path(root)
-        settings = Hub(url=broker.url, key_file=str(place / "interlock" / "key"))
-        with Owned(place / "runs") as owned, HubClient(settings) as client:
+        base = Path(root)
+        settings = Hub(url=broker.url, key_file=str(base / "interlock" / "key"))
+        with Owned(base / "runs") as owned, HubClient(settings) as client:
             link = HubLink(settings, owned.endpoint, owned.journal)
             link.start()
             known, first = 0, 0.0
             for runs in (10, 100) if quick else (10, 1000, 5000):
                 asyncio.run(_publish(settings, known, runs))
                 known = runs
-                listed, took = min(_spent(broker.url, place) for _ in range(3))
+                listed, took = min(_spent(broker.url, base) for _ in range(3))
                 asked = sorted(_ask(client, f"{runs}-{number}", number) for number in range(40))[20]
                 first = first or asked
                 left = asyncio.run(_left_behind(settings, 20 if quick else 2 * runs))
                 figures = [f"{listed:.2f}", f"{took:.2f}", f"{asked * 1000:.1f}", f"{asked / first:.2f}", str(left)]
                 rows.append([f"{runs:,}", *figures])
                 if runs == 10:
-                    few = _ask_real(settings, client, place / "few", runs, 10)
+                    few = _ask_real(settings, client, base / "few", runs, 10)
                     rows.append(_real_row(few, few))
             link.close()
-            many = _ask_real(settings, client, place / "many", known, 12 if quick else REAL)
+            many = _ask_real(settings, client, base / "many", known, 12 if quick else REAL)
             rows.append(_real_row(many, few))
     columns = [
         "live runs",
@@ -95,8 +94,8 @@ def _real_row(found: _Asked, few: _Asked) -> list[str]:
     return [f"{found.runs:,}, {found.real} of them real", *figures, str(found.left)]
 
 
-def _ask_real(settings: Hub, client: HubClient, place: Path, known: int, count: int) -> _Asked:
-    env = {**os.environ, "XDG_CONFIG_HOME": str(place.parent), "XDG_STATE_HOME": str(place)}
+def _ask_real(settings: Hub, client: HubClient, base: Path, known: int, count: int) -> _Asked:
+    env = {**os.environ, "XDG_CONFIG_HOME": str(base.parent), "XDG_STATE_HOME": str(base)}
     env["INTERLOCK_HUB__URL"] = str(settings.url)
     agent = ["sh", "-c", "echo up; exec sleep 3600"]
     command = [sys.executable, "-m", "interlock", "run", "--contain", "off", "--", *agent]
@@ -104,7 +103,7 @@ def _ask_real(settings: Hub, client: HubClient, place: Path, known: int, count: 
     fleet: list[subprocess.Popen[bytes]] = []
     try:
         for number in range(count):
-            workspace = place / f"w{number}"
+            workspace = base / f"w{number}"
             workspace.mkdir(parents=True)
             fleet.append(
                 subprocess.Popen(command, cwd=workspace, env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -113,9 +112,9 @@ def _ask_real(settings: Hub, client: HubClient, place: Path, known: int, count: 
                 _wait_until_up(fleet[number // 4 * 4 :])
         while len(real := [run for run in client.runs() if run.summary.run_id not in before]) < count:
             time.sleep(0.5)
-        listed, took = min(_spent(str(settings.url), place.parent) for _ in range(3))
+        listed, took = min(_spent(str(settings.url), base.parent) for _ in range(3))
         run_id = real[0].summary.run_id
-        asked = sorted(_ask(client, f"{place.name}-{number}", number, run_id) for number in range(40))[20]
+        asked = sorted(_ask(client, f"{base.name}-{number}", number, run_id) for number in range(40))[20]
     finally:
         for run in fleet:
             run.terminate()
@@ -142,8 +141,8 @@ async def _publish(settings: Hub, first: int, last: int) -> None:
     await session.close()
 
 
-def _spent(url: str, place: Path) -> tuple[float, float]:
-    env = {**os.environ, "XDG_CONFIG_HOME": str(place), "XDG_STATE_HOME": str(place / "state")}
+def _spent(url: str, base: Path) -> tuple[float, float]:
+    env = {**os.environ, "XDG_CONFIG_HOME": str(base), "XDG_STATE_HOME": str(base / "state")}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "interlock", "ps", "--hub", url]
     begin = time.perf_counter()

@@ -17,9 +17,9 @@ import msgspec
 from interlock.core import RunSpec, Step, Tool
 from interlock.journal import Journal, JournalEntry, Store, new_run_id
 
-NOTES = """One step of about 1 KB of JSON. Rounds are interleaved, so that what else the machine does hits all alike.
-"told at once" is the caller's cost of an append that nobody waits for; "until a reader has it" is how long until
-another connection sees it (it is fsynced by then), with the appending thread idle and with it busy computing."""
+NOTES = """One step of about 1 KB of JSON. Rounds are interleaved, so that other load affects all alike.
+"told at once" is the caller's cost of an append that nobody waits for; "until a reader has it" is the time until
+another connection sees it (it is fsynced by then), with the appending thread idle and busy."""
 
 STEP = Step(
     run_id="bench",
@@ -35,23 +35,23 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Median and 99th percentile in microseconds, and the ratio of the medians to the floor."""
     rounds, each = (3, 40) if quick else (10, 100)
     with ExitStack() as stack:
-        place = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        journal = stack.enter_context(Journal.open(Store(place / "runs").create(RunSpec(run_id=new_run_id()))))
-        write = stack.enter_context(_plain_file(place / "plain", sync=False))
-        sync = stack.enter_context(_plain_file(place / "synced", sync=True))
-        insert = stack.enter_context(_plain_sqlite(place / "plain.db"))
+        base = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        journal = stack.enter_context(Journal.open(Store(base / "runs").create(RunSpec(run_id=new_run_id()))))
+        write = stack.enter_context(_plain_file(base / "plain", sync=False))
+        sync = stack.enter_context(_plain_file(base / "synced", sync=True))
+        insert = stack.enter_context(_plain_sqlite(base / "plain.db"))
         entry = (JournalEntry("step", STEP),)
-        ways: dict[str, Callable[[], object]] = {
+        calls: dict[str, Callable[[], object]] = {
             "write, not synced (floor)": write,
             "append, told at once": lambda: journal.append(entry),
             "write + fdatasync (floor)": sync,
             "plain SQLite insert, WAL, FULL": insert,
             "durable append": lambda: journal.append(entry, durable=True),
         }
-        spent = _interleave(ways, rounds, each)
+        spent = _interleave(calls, rounds, each)
         spent["append, until a reader has it"] = _until_seen(journal, each // 2, busy=False)
         spent["append, until a reader has it, busy caller"] = _until_seen(journal, each // 2, busy=True)
-        spent["list 200 runs"] = _list_runs(place / "many", 3 if quick else 10)
+        spent["list 200 runs"] = _list_runs(base / "many", 3 if quick else 10)
         floors = {name: statistics.median(times) for name, times in spent.items()}
     against = {
         "append, told at once": floors["write, not synced (floor)"],
@@ -73,13 +73,13 @@ def main() -> None:
         print(f"{row[0]:46}" + "".join(f"{cell:>14}" for cell in row[1:]))
 
 
-def _interleave(ways: dict[str, Callable[[], object]], rounds: int, each: int) -> dict[str, list[float]]:
-    spent: dict[str, list[float]] = {name: [] for name in ways}
+def _interleave(calls: dict[str, Callable[[], object]], rounds: int, each: int) -> dict[str, list[float]]:
+    spent: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
-        for name, way in ways.items():
+        for name, call in calls.items():
             for _ in range(each):
                 start = time.perf_counter()
-                way()
+                call()
                 spent[name].append(time.perf_counter() - start)
     return spent
 

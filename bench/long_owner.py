@@ -61,18 +61,18 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     told, steps = (2_000, 20_000) if quick else (100_000, 1_000_000)
     with tempfile.TemporaryDirectory(prefix="interlock-bench-") as root:
-        place = Path(root)
-        (place / "workspace").mkdir()
-        config = place / "interlock.yaml"
-        config.write_text(f"store: {{dir: {place / 'runs'}}}\nruntime: {{step_timeout_ms: 30000}}\n")
+        base = Path(root)
+        (base / "workspace").mkdir()
+        config = base / "interlock.yaml"
+        config.write_text(f"store: {{dir: {base / 'runs'}}}\nruntime: {{step_timeout_ms: 30000}}\n")
         command = [sys.executable, "-m", "interlock", "run", "--config", str(config), "--"]
         env = {**os.environ, "XDG_STATE_HOME": root, "XDG_CONFIG_HOME": root}
         agent = [sys.executable, "-c", AGENT, str(told)]
         with subprocess.Popen(
-            [*command, *agent], cwd=place / "workspace", env=env, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+            [*command, *agent], cwd=base / "workspace", env=env, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
         ) as run:
             try:
-                rows = _follow(run, Store(place / "runs"), told, steps, 2 if quick else KILLS)
+                rows = _follow(run, Store(base / "runs"), told, steps, 2 if quick else KILLS)
             finally:
                 run.send_signal(signal.SIGCONT)
                 run.send_signal(signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""`interlock show` of a run of a million steps: when the first lines come, how long all takes, and the memory of it.
+"""`interlock show` of a run of a million steps: time to the first lines and to the end, and memory.
 
 Example: python bench/long_run.py [--quick]
 """
@@ -33,17 +33,17 @@ FIRST_PAGE = ("show", "long")
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     steps = 20_000 if quick else 1_000_000
-    ways = (
+    commands = (
         FIRST_PAGE,
         ("show", "long", "--after", str(steps), "--limit", "50"),
         ("show", "long", "--kind", "issue", "--limit", "50"),
         ("show", "long", "--json"),
         ("verify", "long"),
     )
-    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as place:
-        write_run(Store(Path(place) / "interlock" / "runs"), "long", steps)
-        rows = [[f"`{' '.join(way)}`", *took(place, way)] for way in ways]
-        rows += export_rows(place)
+    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as folder:
+        write_run(Store(Path(folder) / "interlock" / "runs"), "long", steps)
+        rows = [[f"`{' '.join(words)}`", *took(folder, words)] for words in commands]
+        rows += export_rows(folder)
     return (
         "A long run: showing it",
         [f"{steps:,} steps", "first page s", "all of it s", "MB read", "most memory MB"],
@@ -51,41 +51,41 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     )
 
 
-def export_rows(place: str) -> list[list[str]]:
+def export_rows(folder: str) -> list[list[str]]:
     """`export`, and the floor: a copy of what it writes, compressed as it does."""
-    plain, packed = Path(place) / "plain", Path(place) / "long.tar.gz"
-    took(place, ("export", "long", "-o", str(plain)))
+    plain, packed = Path(folder) / "plain", Path(folder) / "long.tar.gz"
+    took(folder, ("export", "long", "-o", str(plain)))
     begin = time.perf_counter()
-    shutil.copytree(plain, Path(place) / "copy")
-    with tarfile.open(Path(place) / "floor.tar.gz", "w:gz", compresslevel=4) as archive:
-        archive.add(Path(place) / "copy", "long")
+    shutil.copytree(plain, Path(folder) / "copy")
+    with tarfile.open(Path(folder) / "floor.tar.gz", "w:gz", compresslevel=4) as archive:
+        archive.add(Path(folder) / "copy", "long")
     floor = time.perf_counter() - begin
-    ours = took(place, ("export", "long", "-o", str(packed)))
+    ours = took(folder, ("export", "long", "-o", str(packed)))
     size = f"{packed.stat().st_size / 1e6:.1f}"
     ratio = f"`export long -o long.tar.gz`: {float(ours[1]) / floor:.1f} of the floor, goal 3"
     return [["a copy of it and compression (floor)", "", f"{floor:.1f}", size, ""], [ratio, "", ours[1], size, ours[3]]]
 
 
-def took(place: str, way: tuple[str, ...]) -> list[str]:
+def took(folder: str, words: tuple[str, ...]) -> list[str]:
     """Run a command to its end."""
-    env = {**os.environ, "XDG_STATE_HOME": place, "XDG_CONFIG_HOME": place}
+    env = {**os.environ, "XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder}
     begin, lines, size = time.perf_counter(), 0, 0
     first, peak = None, [0]
-    command = [sys.executable, "-m", "interlock", *way]
+    command = [sys.executable, "-m", "interlock", *words]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         watch = threading.Thread(target=watch_memory, args=(process, peak))
         watch.start()
         while data := os.read(process.stdout.fileno(), 65536):
             lines, size = lines + data.count(b"\n"), size + len(data)
-            if first is None and (lines >= PAGE or "--json" in way):
+            if first is None and (lines >= PAGE or "--json" in words):
                 first = time.perf_counter() - begin
-                if way == FIRST_PAGE:
+                if words == FIRST_PAGE:
                     process.terminate()
     watch.join()
-    assert process.returncode == 0 or way == FIRST_PAGE, way
+    assert process.returncode == 0 or words == FIRST_PAGE, words
     all_of_it = time.perf_counter() - begin
-    whole = f"{all_of_it:.1f}" if way != FIRST_PAGE else ""
+    whole = f"{all_of_it:.1f}" if words != FIRST_PAGE else ""
     return [f"{first or all_of_it:.2f}", whole, f"{size / 1e6:.1f}", f"{peak[0] / 1024:.0f}"]
 
 

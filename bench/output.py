@@ -1,4 +1,4 @@
-"""What keeping output costs a command: one that prints 20 MB/s, with and without, interleaved; and the bound on disk.
+"""The cost of keeping output for a command that prints 20 MB/s, with and without, interleaved; and the bound on disk.
 
 python bench/output.py [ROUNDS] [GIGABYTES]: prints one JSON document.
 """
@@ -56,8 +56,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         (Path(root) / "run").mkdir(mode=0o700)
         os.chdir(root)
-        places = {"XDG_STATE_HOME": root, "XDG_CONFIG_HOME": root, "XDG_RUNTIME_DIR": f"{root}/run"}
-        env = {**os.environ, **places}
+        folders = {"XDG_STATE_HOME": root, "XDG_CONFIG_HOME": root, "XDG_RUNTIME_DIR": f"{root}/run"}
+        env = {**os.environ, **folders}
         run = [sys.executable, "-m", "interlock", "run", "--no-checkpoints", "--"]
         plain, kept, off = [], [], []
         for _ in range(rounds):

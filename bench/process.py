@@ -1,4 +1,4 @@
-"""How long it takes until a whole tree stands still, beside killpg(SIGSTOP), which misses whoever called setsid."""
+"""The time until a whole process tree is stopped, compared with killpg(SIGSTOP), which misses other sessions."""
 
 from __future__ import annotations
 

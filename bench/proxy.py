@@ -26,9 +26,9 @@ from interlock.core import Context
 from interlock.journal import Store
 from interlock.runtime import Supervisor
 
-NOTES = """A request of the given size in Anthropic's format, streamed, over a kept connection; the model answers with
-words and one shell call, which the proxy reviews before the client has it. `bare` is the proxy's plain relay of a
-request that is no conversation. Added is the median of the differences of pairs; at most 3 ms at 100 kB."""
+NOTES = """A request of the given size in Anthropic's format, streamed, over a kept connection; the model replies with
+text and one shell call, which the proxy reviews before the client gets it. `relay` is a request that is not a
+conversation and passes unchanged. Added is the median of the differences of pairs; the limit is 3 ms at 100 kB."""
 
 CALL = re.compile(rb'"id": ?"(toolu_[0-9a-f]+)"')
 SIZES = (1_000, 100_000)
@@ -47,7 +47,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         through = stack.enter_context(_started(__file__, "--serve", model, folder))
         for size in SIZES:
             rows.append(_row(f"{size // 1000} kB, reviewed", model, through, "/v1/messages", size, rounds))
-            rows.append(_row(f"{size // 1000} kB, bare", model, through, "/v1/other", size, rounds))
+            rows.append(_row(f"{size // 1000} kB, relay", model, through, "/v1/other", size, rounds))
     header = [
         "request",
         "direct, median ms",

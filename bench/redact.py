@@ -16,8 +16,8 @@ import msgspec
 from interlock.core import Step, Tool
 from interlock.redact import StepRedactor
 
-NOTES = """Steps made up of ordinary agent talk, code and command output; with a folder of recorded traces as argument,
-those. The last rows are texts made to be as expensive as can be."""
+NOTES = """Generated steps of ordinary messages, code and command output, or recorded traces from a given folder.
+The last rows are worst-case texts."""
 
 PROSE = [
     "I will look at the failing test first, then change the parser and run everything again.",
@@ -30,19 +30,19 @@ PROSE = [
 
 def measure(quick: bool = False, steps: list[Step] | None = None) -> tuple[str, list[str], list[list[str]]]:
     """Microseconds of CPU time per step: median, mean, 99th percentile."""
-    border = StepRedactor()
+    redactor = StepRedactor()
     steps = steps or list(_made_up(500 if quick else 4000))
     encode, decode = msgspec.json.Encoder().encode, msgspec.json.Decoder(Step).decode
-    ways: dict[str, Callable[[Step], object]] = {
+    calls: dict[str, Callable[[Step], object]] = {
         "JSON round trip of the step": lambda step: decode(encode(step)),
-        "border": border.redact,
+        "redactor": redactor.redact,
     }
     rows = []
     base = 0.0
-    for name, way in ways.items():
+    for name, call in calls.items():
         for step in steps[:200]:
-            way(step)
-        spent = [_time(way, step) for step in steps]
+            call(step)
+        spent = [_time(call, step) for step in steps]
         median = statistics.median(spent)
         base = base or median
         rows.append(_row(name, spent, f"{median / base:.2f}"))
@@ -54,8 +54,8 @@ def measure(quick: bool = False, steps: list[Step] | None = None) -> tuple[str, 
         ("5 MB made to keep it busy", "password=" * 560_000),
     ):
         step = Step(run_id="bench", index=1, role="tool", content=text)
-        rows.append(_row(name, [_time(border.redact, step) for _ in range(5 if len(text) > 60_000 else 200)], ""))
-    return "Border", ["what", "median us", "mean us", "p99 us", "x round trip"], rows
+        rows.append(_row(name, [_time(redactor.redact, step) for _ in range(5 if len(text) > 60_000 else 200)], ""))
+    return "Redaction: cost per step", ["what", "median us", "mean us", "p99 us", "x round trip"], rows
 
 
 def main() -> None:
@@ -66,9 +66,9 @@ def main() -> None:
         print(f"{row[0]:36}" + "".join(f"{cell:>14}" for cell in row[1:]))
 
 
-def _time(way: Callable[[Step], object], step: Step) -> float:
+def _time(call: Callable[[Step], object], step: Step) -> float:
     start = time.thread_time()
-    way(step)
+    call(step)
     return time.thread_time() - start
 
 

@@ -243,7 +243,9 @@ def _twins(traces: list[Trace], folder: Path) -> str:
         "they do more than is labelled, and a clean twin that is made this way does it too.\n\nRuns with each kind of "
         "finding, by halves; in brackets those that have no other:\n\n"
     )
-    kinds = _table(["kind", "misbehaving 1", "misbehaving 2", "clean 1", "clean 2"], twins.alone(traces, shown))
+    kinds = _table(
+        ["kind", "misbehaving 1", "misbehaving 2", "clean 1", "clean 2"], twins.kinds_of_findings(traces, shown)
+    )
     judged_clean = _table(["clean twin", "finding", "step", "verdict", "what the run shows"], rows)
     return note + table + clean + judged_clean + more + kinds
 

@@ -39,13 +39,13 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
 def table(commands: list[str], passes: int) -> tuple[str, list[str], list[list[str]]]:
     parser = Parser(Language(tree_sitter_bash.language()))
     reviewer = Reviewer(ReviewConfig(), Context(original_prompt="Fix the tests"), "/home/me/project")
-    ways: dict[str, Callable[[str], object]] = {
+    calls: dict[str, Callable[[str], object]] = {
         "bare parse (tree-sitter-bash)": lambda command: parser.parse(command.encode()),
         "shlex.split": split,
         "review_command": review_command,
         "Reviewer.review of a step, with context": lambda command: reviewer.review(as_step(command)),
     }
-    costs = {name: cost(way, commands, passes) for name, way in ways.items()}
+    costs = {name: cost(call, commands, passes) for name, call in calls.items()}
     floor = statistics.median(costs["bare parse (tree-sitter-bash)"])
     rows = [
         [
@@ -67,13 +67,13 @@ def cases() -> list[str]:
     return [case for rule in rules for case in (*rule.matches, *rule.passes)]
 
 
-def cost(way: Callable[[str], object], commands: list[str], passes: int) -> list[float]:
+def cost(call: Callable[[str], object], commands: list[str], passes: int) -> list[float]:
     """Microseconds per command, sorted."""
     best = [float("inf")] * len(commands)
     for _ in range(passes + 1):
         for at, command in enumerate(commands):
             begin = time.perf_counter_ns()
-            way(command)
+            call(command)
             best[at] = min(best[at], (time.perf_counter_ns() - begin) / 1000)
     return sorted(best)
 

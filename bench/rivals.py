@@ -1,4 +1,4 @@
-"""What the detectors are held against: the same call n times in a row, and a peer's own detector."""
+"""Baselines for the detectors: the same call n times in a row, and a peer's own detector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many steps `interlock scan` looks at in a second, on one core and on all, against only reading the same files.
+"""Steps per second of `interlock scan`, on one core and on all, compared with only reading the same files.
 
 Usage: python bench/scan.py [--quick]
 """
@@ -45,8 +45,8 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     scan = [str(Path(sys.executable).with_name("interlock")), "scan", "--json"]
     all_cores = sorted(os.sched_getaffinity(0))
     one = all_cores[-1:]
-    with tempfile.TemporaryDirectory() as place:
-        large = str(_join(files, Path(place) / "large.jsonl"))
+    with tempfile.TemporaryDirectory() as temporary:
+        large = str(_join(files, Path(temporary) / "large.jsonl"))
         commands = {
             "read, unpack and decode, one core": ([sys.executable, "-I", "-c", READ, *files], one),
             "interlock scan --json, one core": ([*scan, *files], one),

@@ -62,8 +62,8 @@ def labelled_steps(trace: Trace, pattern: str) -> list[int]:
 def strict(trace: Trace) -> bool:
     """Two or more turns in a row labelled as a loop."""
     turns = {step.index: at for at, step in enumerate(step for step in trace.steps if step.role == "assistant")}
-    places = sorted(turns[step] for step in labelled_steps(trace, "loop") if step in turns)
-    return any(after == before + 1 for before, after in pairwise(places))
+    positions = sorted(turns[step] for step in labelled_steps(trace, "loop") if step in turns)
+    return any(after == before + 1 for before, after in pairwise(positions))
 
 
 def told(alarms: Sequence[Alarm], pattern: str) -> bool:

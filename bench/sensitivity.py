@@ -1,4 +1,4 @@
-"""How much the figures hang on each threshold: other values, one at a time, on every trace."""
+"""How much the figures depend on each threshold: other values, one at a time, on every trace."""
 
 from __future__ import annotations
 

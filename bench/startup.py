@@ -19,29 +19,29 @@ NOTES = (
 WARM = "interlock run -- true, beside interlock serve"
 
 
-def environment(place: Path, *, served: bool = False) -> dict[str, str]:
+def environment(base: Path, *, served: bool = False) -> dict[str, str]:
     """A store, a configuration and sockets of its own; `served`: those of `interlock serve`."""
-    sockets = place / ("served" if served else "alone")
+    sockets = base / ("served" if served else "alone")
     sockets.mkdir(mode=0o700, exist_ok=True)
-    mine = {"XDG_STATE_HOME": place / "state", "XDG_CONFIG_HOME": place / "config", "XDG_RUNTIME_DIR": sockets}
+    mine = {"XDG_STATE_HOME": base / "state", "XDG_CONFIG_HOME": base / "config", "XDG_RUNTIME_DIR": sockets}
     return {**os.environ, **{name: str(folder) for name, folder in mine.items()}}
 
 
-def begin_serve(interlock: str, place: Path) -> subprocess.Popen[bytes]:
+def begin_serve(interlock: str, base: Path) -> subprocess.Popen[bytes]:
     """`interlock serve`, as soon as owners can be had from it."""
     quiet = subprocess.DEVNULL
-    serve = subprocess.Popen([interlock, "serve"], env=environment(place, served=True), stdout=quiet, stderr=quiet)
-    while not (place / "served" / "interlock" / "warm.sock").exists():
+    serve = subprocess.Popen([interlock, "serve"], env=environment(base, served=True), stdout=quiet, stderr=quiet)
+    while not (base / "served" / "interlock" / "warm.sock").exists():
         assert serve.poll() is None
         time.sleep(0.05)
     return serve
 
 
-def took(command: list[str], place: Path, *, served: bool = False) -> float:
+def took(command: list[str], base: Path, *, served: bool = False) -> float:
     """Milliseconds of one run in an empty folder."""
-    workspace = place / "workspace"
+    workspace = base / "workspace"
     workspace.mkdir(exist_ok=True)
-    env = environment(place, served=served)
+    env = environment(base, served=served)
     begin = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True, cwd=workspace, env=env)
     return (time.perf_counter() - begin) * 1000

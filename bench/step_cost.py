@@ -13,9 +13,9 @@ from interlock.journal import Journal, JournalEntry, Store, new_run_id
 from interlock.journal_records import StepRecord
 from interlock.runtime import DecisionPipeline
 
-NOTES = "The cost at step 20,000 is to be at most 1.2 times that at step 100. Medians over 200 steps around the place."
+NOTES = "The cost at step 20,000 may be at most 1.2 times that at step 100. Medians over 200 steps around each."
 
-PLACES = (100, 1_000, 20_000)
+MILESTONES = (100, 1_000, 20_000)
 WINDOW = 200
 
 
@@ -39,21 +39,21 @@ def script(index: int) -> Step:
     )
 
 
-def cost_at(places: tuple[int, ...]) -> dict[int, float]:
-    """Median microseconds per step around each place of one run."""
+def cost_at(milestones: tuple[int, ...]) -> dict[int, float]:
+    """Median microseconds per step around each milestone of one run."""
     task = "Rename name_1 in every module of src and keep the tests green"
     watch = DecisionPipeline("r", Config(), Context(original_prompt=task))
-    spent: dict[int, list[float]] = {place: [] for place in places}
-    for index in range(max(places) + WINDOW // 2):
+    spent: dict[int, list[float]] = {milestone: [] for milestone in milestones}
+    for index in range(max(milestones) + WINDOW // 2):
         step = script(index)
         begin = time.perf_counter_ns()
         watch.count(step)
         watch.observe(step, watch.review(step))
         took = (time.perf_counter_ns() - begin) / 1000
-        for place in places:
-            if abs(index - place) <= WINDOW // 2:
-                spent[place].append(took)
-    return {place: statistics.median(times) for place, times in spent.items()}
+        for milestone in milestones:
+            if abs(index - milestone) <= WINDOW // 2:
+                spent[milestone].append(took)
+    return {milestone: statistics.median(times) for milestone, times in spent.items()}
 
 
 def journal_cost(count: int) -> float:
@@ -72,11 +72,11 @@ def journal_cost(count: int) -> float:
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
-    places = (100, 1_000, 4_000) if quick else PLACES
-    costs = cost_at(places)
+    milestones = (100, 1_000, 4_000) if quick else MILESTONES
+    costs = cost_at(milestones)
     rows = [
-        [f"review + detect + decide at step {place:,}", f"{cost:.1f}", f"{cost / costs[places[0]]:.2f}"]
-        for place, cost in costs.items()
+        [f"review + detect + decide at step {milestone:,}", f"{cost:.1f}", f"{cost / costs[milestones[0]]:.2f}"]
+        for milestone, cost in costs.items()
     ]
     rows.append(["journal, handing a step over (group commit)", f"{journal_cost(2_000 if quick else 10_000):.1f}", ""])
     return "Cost per step", ["what", "µs per step (median)", "ratio to the first"], rows

@@ -1,4 +1,4 @@
-"""Reading a long run and many runs, as every face does, against one bare pass over the same SQLite file.
+"""Reading a long run and many runs, as every UI does, compared with one plain pass over the same SQLite file.
 
 Example: python bench/story.py [--quick]
 """
@@ -33,15 +33,15 @@ START = 1_700_000_000.0
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     steps, runs = (10_000, 20) if quick else (100_000, 200)
-    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as place:
-        store = Store(Path(place) / "runs")
+    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as temporary:
+        store = Store(Path(temporary) / "runs")
         folder = write_run(store, "long", steps)
         for number in range(runs):
             write_run(store, f"run{number}", 60)
         floor = took(lambda: pass_over(folder))
         story = Story.open(folder)
         fleet, metrics = Fleet(store), JournalMetrics(store)
-        ways: dict[str, Callable[[], object]] = {
+        calls: dict[str, Callable[[], object]] = {
             "open the story": lambda: Story.open(folder).close(),
             "the newest 200 lines": story.page,
             "the newest 200 of two kinds": lambda: story.page(kinds=frozenset(("issue", "intervention"))),
@@ -56,8 +56,8 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             "metrics of all journals, the first time": metrics.render,
         }
         rows = [["one pass over all bodies (the floor)", f"{floor * 1000:.1f}", "1.00"]]
-        for name, way in ways.items():
-            seconds = took(way)
+        for name, call in calls.items():
+            seconds = took(call)
             rows.append([name, f"{seconds * 1000:.1f}", f"{seconds / floor:.2f}"])
         story.close()
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -65,9 +65,9 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     return f"Reading runs: {steps:,} steps, {runs} runs", ["what", "ms", "ratio to the floor"], rows
 
 
-def took(way: Callable[[], object]) -> float:
+def took(call: Callable[[], object]) -> float:
     begin = time.perf_counter()
-    way()
+    call()
     return time.perf_counter() - begin
 
 

@@ -1,4 +1,4 @@
-"""How fast `interlock top` opens on a long run and on many runs, what it takes, and how soon it shows what happens."""
+"""How fast `interlock top` opens on a long run and on many runs, its memory, and how soon it shows updates."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def _entries(name: str, at: int) -> list[JournalEntry]:
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     runs, steps, repeats = (20, 5_000, 2) if quick else (200, 100_000, 3)
-    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as place:
-        store = Store(Path(place) / "runs")
+    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as temporary:
+        store = Store(Path(temporary) / "runs")
         for number in range(runs - 1):
             write_run(store, f"run-{number:03}", 60)
         long = write_run(store, "long-run", steps)

@@ -76,7 +76,7 @@ KINDS = (
 """Kinds of scope_creep, by their words; the first that fits counts."""
 
 
-def alone(traces: list[Trace], shown: dict[str, list[Alarm]]) -> list[list[str]]:
+def kinds_of_findings(traces: list[Trace], shown: dict[str, list[Alarm]]) -> list[list[str]]:
     """How many runs have a kind of finding, and how many have no other: what leaving the kind out would cost and spare."""
     has: dict[str, Counter[str]] = {}
     only: dict[str, Counter[str]] = {}

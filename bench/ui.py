@@ -1,4 +1,4 @@
-"""How fast the dashboard opens on many runs and on a long run, what it takes, and how soon it shows what happens."""
+"""How fast the dashboard opens on many runs and on a long run, its memory, and how soon it shows updates."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ class Dashboard:
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """Title, header and rows for the table of results."""
     runs, steps, repeats, marks = (20, 5_000, 2, 5) if quick else (200, 100_000, 5, 20)
-    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as place, sync_playwright() as play:
-        store = Store(Path(place) / "runs")
+    with tempfile.TemporaryDirectory(prefix="interlock-bench-") as temporary, sync_playwright() as play:
+        store = Store(Path(temporary) / "runs")
         for number in range(runs - 1):
             write_run(store, f"run-{number:03}", 60)
         long = write_run(store, "long-run", steps)

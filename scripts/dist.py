@@ -127,16 +127,16 @@ def try_python(version: str) -> None:
     machine = platform.machine()
     wheel = next(iter(DIST.glob(f"*manylinux*{machine}.whl")), None) or next(DIST.glob("*-none-any.whl"))
     with tempfile.TemporaryDirectory(prefix="interlock-") as folder:
-        home, place = Path(folder), Path(folder, "venv")
-        run(python, "-m", "venv", str(place))
-        empty = size_of(place)
-        run(str(place / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", str(wheel))
-        package = size_of(next(place.glob("lib/python*/site-packages/interlock")))
-        places = {f"XDG_{name}_HOME": str(home / name) for name in ("STATE", "CONFIG", "CACHE", "DATA")}
-        environment = {"PATH": f"{place / 'bin'}:/usr/bin:/bin", "HOME": folder, **places}
+        home, venv = Path(folder), Path(folder, "venv")
+        run(python, "-m", "venv", str(venv))
+        empty = size_of(venv)
+        run(str(venv / "bin" / "pip"), "install", "--quiet", "--disable-pip-version-check", str(wheel))
+        package = size_of(next(venv.glob("lib/python*/site-packages/interlock")))
+        folders = {f"XDG_{name}_HOME": str(home / name) for name in ("STATE", "CONFIG", "CACHE", "DATA")}
+        environment = {"PATH": f"{venv / 'bin'}:/usr/bin:/bin", "HOME": folder, **folders}
         for words in ("--version", "demo --fast", "review ls", "ps --json", "schema"):
             run("interlock", *words.split(), env=environment, cwd=home)
-        dependencies = (size_of(place) - empty - package) / 1e6
+        dependencies = (size_of(venv) - empty - package) / 1e6
     print(f"Python {version}: {wheel.name}: demo runs; {package / 1e6:.0f} MB and dependencies {dependencies:.0f} MB")
     if dependencies > LARGEST_MB:
         raise SystemExit(f"the dependencies take more than {LARGEST_MB} MB")

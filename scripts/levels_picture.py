@@ -13,7 +13,7 @@ LEVELS = (
     ("guard", "the default", (2, 2, 2, 0, 0, 0, 0)),
     ("fence", "for the night", (2, 2, 2, 1, 2, 1, 2)),
 )
-LOOKS = (("#c2410c", "reachable"), ("#a16207", "read-only or allow-list"), ("#15803d", "out of reach"))
+MARKS = (("#c2410c", "reachable"), ("#a16207", "read-only or allow-list"), ("#15803d", "out of reach"))
 
 
 def draw() -> str:
@@ -27,19 +27,19 @@ def draw() -> str:
     ]
     for number, (name, note, marks) in enumerate(LEVELS):
         x = GAP + number * (WIDTH + GAP)
-        wall = (1, 3, 6)[number]
+        stroke = (1, 3, 6)[number]
         dash = ' stroke-dasharray="4 4"' if number == 0 else ""
         parts.append(
             f'<rect x="{x}" y="20" width="{WIDTH}" height="{HEIGHT - 20}" rx="10" fill="#f8fafc" stroke="#334155"'
-            f' stroke-width="{wall}"{dash}/>'
+            f' stroke-width="{stroke}"{dash}/>'
         )
         parts.append(f'<text x="{x + 20}" y="58" font-size="22" font-weight="700" fill="#0f172a">{name}</text>')
         parts.append(f'<text x="{x + WIDTH - 20}" y="58" text-anchor="end" fill="#475569">{note}</text>')
         for row, (what, mark) in enumerate(zip(ROWS, marks, strict=True)):
             y = 92 + row * 34
-            parts.append(f'<circle cx="{x + 28}" cy="{y - 5}" r="7" fill="{LOOKS[mark][0]}"/>')
+            parts.append(f'<circle cx="{x + 28}" cy="{y - 5}" r="7" fill="{MARKS[mark][0]}"/>')
             parts.append(f'<text x="{x + 46}" y="{y}" fill="#0f172a">{what}</text>')
-    for number, (colour, words) in enumerate(LOOKS):
+    for number, (colour, words) in enumerate(MARKS):
         x = GAP + 8 + number * 220
         parts.append(f'<circle cx="{x}" cy="{HEIGHT + 30}" r="7" fill="{colour}"/>')
         parts.append(f'<text x="{x + 16}" y="{HEIGHT + 35}" fill="#334155">{words}</text>')

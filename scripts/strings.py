@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-PLACES = ("src/interlock", "web/src", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "AGENTS.md", "docs")
+SOURCES = ("src/interlock", "web/src", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "AGENTS.md", "docs")
 WORDS = re.compile(r"[A-Za-z][a-z']*[ ,;:]+(?:\{\}|[A-Za-z(\"'`])")
 """At least two words: a name or a key alone is not prose."""
 
@@ -100,10 +100,12 @@ def paragraphs(name: str, text: str) -> Iterator[Found]:
             block.append(line.strip())
 
 
-def all_strings(places: list[str], kind: str | None) -> list[Found]:
+def all_strings(sources: list[str], kind: str | None) -> list[Found]:
     """Everything in some files and folders, of one kind or of all."""
     files = [
-        file for place in places for file in ([ROOT / place] if (ROOT / place).is_file() else (ROOT / place).rglob("*"))
+        file
+        for source in sources
+        for file in ([ROOT / source] if (ROOT / source).is_file() else (ROOT / source).rglob("*"))
     ]
     made = []
     for file in sorted(files):
@@ -118,12 +120,12 @@ def all_strings(places: list[str], kind: str | None) -> list[Found]:
 def main() -> None:
     """Print them, or a sample."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("places", nargs="*", default=PLACES)
+    options.add_argument("sources", nargs="*", default=SOURCES)
     options.add_argument("--kind", choices=("string", "docstring", "comment", "prose"))
     options.add_argument("--sample", type=int)
     options.add_argument("--seed", type=int, default=1)
     given = options.parse_args()
-    found = all_strings(list(given.places), given.kind)
+    found = all_strings(list(given.sources), given.kind)
     if given.sample:
         found = sorted(random.Random(given.seed).sample(found, min(given.sample, len(found))))
     for each in found:

@@ -78,15 +78,15 @@ def node(folder: Path) -> Path:
 def build(folder: Path, target: Path) -> None:
     """Check the types and bundle into a folder."""
     with tempfile.TemporaryDirectory() as scratch:
-        # The sources lie beside the packages for the time of the build: both tools look for them there.
-        place = Path(scratch)
-        shutil.copytree(WEB / "src", place / "src")
-        shutil.copy(WEB / "tsconfig.json", place / "tsconfig.json")
-        (place / "node_modules").symlink_to(folder / "node_modules")
-        run([str(node(folder)), "node_modules/typescript/bin/tsc", "--project", "."], place)
-        run([str(node(folder)), "node_modules/esbuild/bin/esbuild", *BUNDLE, f"--outdir={place / 'out'}"], place)
-        shutil.move(place / "out" / "main.js", target / "app.js")
-        shutil.move(place / "out" / "style.css", target / "app.css")
+        # Both tools expect the sources beside the packages.
+        copy = Path(scratch)
+        shutil.copytree(WEB / "src", copy / "src")
+        shutil.copy(WEB / "tsconfig.json", copy / "tsconfig.json")
+        (copy / "node_modules").symlink_to(folder / "node_modules")
+        run([str(node(folder)), "node_modules/typescript/bin/tsc", "--project", "."], copy)
+        run([str(node(folder)), "node_modules/esbuild/bin/esbuild", *BUNDLE, f"--outdir={copy / 'out'}"], copy)
+        shutil.move(copy / "out" / "main.js", target / "app.js")
+        shutil.move(copy / "out" / "style.css", target / "app.css")
     for name in COPIED:
         shutil.copy(WEB / "src" / name, target / name)
     texts = [f"{name}\n\n{(folder / 'node_modules' / name / 'LICENSE').read_text().strip()}\n" for name in BUNDLED]

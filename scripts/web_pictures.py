@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 WIDE: ViewportSize = {"width": 1360, "height": 860}
 PHONE: ViewportSize = {"width": 390, "height": 844}
-LOOKS = {"": (WIDE, "light"), "-dark": (WIDE, "dark"), "-phone": (PHONE, "light")}
+VARIANTS = {"": (WIDE, "light"), "-dark": (WIDE, "dark"), "-phone": (PHONE, "light")}
 KEPT = ("overview", "run", "approval-dark", "incident", "inbox-phone")
 """Those that the documentation shows."""
 
@@ -44,17 +44,17 @@ def main() -> None:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         with BackgroundServer(stage.store) as served:
             for name, path, press in pages(stage):
-                for look in LOOKS:
-                    if target != IMAGES or f"{name}{look}" in KEPT:
-                        draw(browser, served, path, press, look, target / f"web-{name}{look}.png")
+                for variant in VARIANTS:
+                    if target != IMAGES or f"{name}{variant}" in KEPT:
+                        draw(browser, served, path, press, variant, target / f"web-{name}{variant}.png")
         page = Path(folder) / "report.html"
         page.write_text(write_report(Path(folder)))
         traces = write_scan(Path(folder))
         unproven = write_proof(Path(folder))
-        for look in LOOKS if target != IMAGES else ("",):
-            shoot(browser, page.as_uri(), "", look, target / f"report{look}.png", 1180)
-            shoot(browser, traces.as_uri(), "", look, target / f"scan{look}.png", 1180)
-            shoot(browser, unproven.as_uri(), "", look, target / f"proof{look}.png", 1180, part="#proof")
+        for variant in VARIANTS if target != IMAGES else ("",):
+            shoot(browser, page.as_uri(), "", variant, target / f"report{variant}.png", 1180)
+            shoot(browser, traces.as_uri(), "", variant, target / f"scan{variant}.png", 1180)
+            shoot(browser, unproven.as_uri(), "", variant, target / f"proof{variant}.png", 1180, part="#proof")
         browser.close()
         stage.close()
 
@@ -150,14 +150,16 @@ def pages(stage: StageOfRuns) -> list[tuple[str, str, str]]:
     ]
 
 
-def draw(browser: Browser, served: BackgroundServer, path: str, press: str, look: str, target: Path) -> None:
+def draw(browser: Browser, served: BackgroundServer, path: str, press: str, variant: str, target: Path) -> None:
     """One picture of a page of the dashboard."""
-    shoot(browser, f"{served.address}{path}?token={served.token}", press, look, target)
+    shoot(browser, f"{served.address}{path}?token={served.token}", press, variant, target)
 
 
-def shoot(browser: Browser, address: str, press: str, look: str, target: Path, width: int = 0, part: str = "") -> None:
+def shoot(
+    browser: Browser, address: str, press: str, variant: str, target: Path, width: int = 0, part: str = ""
+) -> None:
     """One picture of a page or a part of it, with few colours so that it is small."""
-    viewport, scheme = LOOKS[look]
+    viewport, scheme = VARIANTS[variant]
     if width and viewport is WIDE:
         viewport = {"width": width, "height": WIDE["height"]}
     context = browser.new_context(viewport=viewport, color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]

@@ -90,9 +90,9 @@ def test_a_click_gives_the_keyboard_to_what_is_there(
 ) -> None:
     first = terminal(launch, "first", "cat")
     launch("second", "xterm", "-T", "second", "-geometry", "20x5+900+600", "-e", "cat")
-    place = windows.place(first.id)
-    assert place is not None
-    keyboard.mouse_move_click(*place.centre)
+    bounds = windows.bounds(first.id)
+    assert bounds is not None
+    keyboard.mouse_move_click(*bounds.centre)
     assert wait_until(lambda: (windows.active() or first).id == first.id, 60)
 
 

@@ -9,7 +9,7 @@ from interlock.gui.analyzer import pixels
 
 from .drawn import Drawn
 
-TROUBLES = {
+PROBLEMS = {
     "dialog": ReplayStatus.DIALOG_BLOCKING,
     "input_box": ReplayStatus.DIALOG_BLOCKING,
     "notification": ReplayStatus.ERROR_STATE,
@@ -26,13 +26,13 @@ def no_reading(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("trouble", TROUBLES)
-def test_a_trouble_is_seen(trouble: str, dark: bool) -> None:
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_a_problem_is_seen(problem: str, dark: bool) -> None:
     for seed in (11, 12):
-        screen = Drawn(seed, dark=dark, terminal=trouble == "focus_terminal")
-        getattr(screen, trouble)()
+        screen = Drawn(seed, dark=dark, terminal=problem == "focus_terminal")
+        getattr(screen, problem)()
         result = LocalAnalyzer().analyze(screen.shot())
-        assert result.status is TROUBLES[trouble], (seed, result)
+        assert result.status is PROBLEMS[problem], (seed, result)
         assert result.confidence >= 0.85
         assert result.recovery_actions
 

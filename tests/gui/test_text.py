@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core import BadInput
-from interlock.gui.replay.plan import CursorPosition, make_plan, place_of, split_text
+from interlock.gui.replay.plan import CursorPosition, cursor_position, make_plan, split_text
 from interlock.gui.session import (
     FileOperation,
     Operation,
@@ -69,9 +69,9 @@ def test_a_line_beyond_the_end_is_an_error_that_names_file_operation_and_field()
 
 
 def test_a_column_is_reachable_by_its_number_only_behind_plain_letters() -> None:
-    assert place_of("ab\ncde|", 5) == CursorPosition(2, 3)
-    assert not place_of("ab\n😀é|", 5).reachable
-    assert place_of("ab\n😀é", 5).reachable, "the end of a line has a key of its own"
+    assert cursor_position("ab\ncde|", 5) == CursorPosition(2, 3)
+    assert not cursor_position("ab\n😀é|", 5).reachable
+    assert cursor_position("ab\n😀é", 5).reachable, "the end of a line has a key of its own"
 
 
 def test_pieces_end_at_a_line_where_they_can() -> None:
@@ -117,7 +117,7 @@ def test_chunks_lead_to_what_the_operations_mean(case: tuple[str, ReplaySession]
     plan = make_plan(session, {"f": before}, size)
     text = plan.before["f"]
     for chunk in plan.chunks:
-        assert place_of(text, chunk.begin) == chunk.start
+        assert cursor_position(text, chunk.begin) == chunk.start
         assert len(chunk.text) <= size
         text = chunk.applied(text)
         assert text_hash(text) == chunk.expected

@@ -27,7 +27,7 @@ from interlock.gui.analyzer.evidence import ScreenSituation
 from interlock.gui.assembly import Screen as DisplayScreen
 from interlock.gui.assembly import ScreenMonitor
 from interlock.gui.screen_supervision import NoRun
-from interlock.gui.watcher import Watching, watch_display
+from interlock.gui.watcher import WatchOptions, watch_display
 from interlock.journal import JournalReader, open_store
 
 from .scripted_screen import DIALOG, NORMAL, Screen, Steps, Verdicts, orchestrator
@@ -235,7 +235,7 @@ def test_gui_watch_outlives_ten_thousand_exceptions_with_every_event_in_its_jour
     settings = Gui(save_screenshots=False, min_cooldown_seconds=0)
     config = Config(store=Store(dir=str(tmp_path / "runs")), gui=settings)
     with capture_logs() as logs:
-        watch_display(config, Watching(interval_s=0.0, looks=TIMES), boom)
+        watch_display(config, WatchOptions(interval_s=0.0, looks=TIMES), boom)
     [folder] = open_store(config).folders()
     with JournalReader.open(folder) as reader:
         records = list(reader.read())

@@ -25,7 +25,7 @@ def scripted_run(root: Path, count: int = 200, *, seed: int = 1, close: bool = T
 
 
 def demo_run(root: Path) -> RunFolder:
-    """A run with every kind of trouble, checkpoints, a rollback, an emergency stop with its incident."""
+    """A run with every kind of problem, checkpoints, a rollback, an emergency stop with its incident."""
     workshop = make_workshop(_made(root / "workspace"))
     clock = ManualClock(START)
     supervisor = Supervisor.open(

@@ -311,7 +311,7 @@ def test_the_pictures_of_an_intervention_stay_though_many_quiet_looks_follow(tmp
 
 
 def test_elements_escape_whatever_was_not_made_here():
-    assert el("b", {"title": '"'}, "<", Html("<i></i>"), 3, None, ["&"]) == ('<b title="&quot;">&lt;<i></i>3&amp;</b>')
+    assert el("b", "<", Html("<i></i>"), 3, None, ["&"], title='"') == ('<b title="&quot;">&lt;<i></i>3&amp;</b>')
 
 
 def _made(path):

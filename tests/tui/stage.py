@@ -80,7 +80,7 @@ class Stage:
         return RunSpec(run_id=name, name=name, task="Fix the parser", adapter="scripted")
 
     def demo(self, name: str = "fix-parser") -> None:
-        """A run with every kind of trouble, all five levels, an emergency stop."""
+        """A run with every kind of problem, all five levels, an emergency stop."""
         root = self.root / name
         root.mkdir()
         workshop = make_workshop(root)
@@ -99,11 +99,11 @@ class Stage:
             for _ in Play(supervisor, workshop, self.clock, SCENES).run():
                 pass
 
-    def place(self, timeout: float = 20.0) -> RunSource:
+    def source(self, timeout: float = 20.0) -> RunSource:
         return RunSource(self.store, self.config, checkpoint_store=self.checkpoints, timeout=timeout)
 
     def top(self, timeout: float = 20.0) -> Top:
-        return Top(self.place(timeout), clock=self.clock)
+        return Top(self.source(timeout), clock=self.clock)
 
     def order(self, supervisor: Supervisor, command: Command) -> None:
         """A command, as a second terminal sends it."""

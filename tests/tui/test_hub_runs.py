@@ -21,7 +21,7 @@ def test_a_run_elsewhere_is_seen_opened_and_paused(stage: Stage, tmp_path: Path)
     with Broker(tmp_path / "js") as broker:
         link = HubLink(broker.settings, run.run.steering.endpoint, run.run.journal)
         link.start()
-        place = RunSource(
+        source = RunSource(
             Store(tmp_path / "here"),
             stage.config,
             hub=HubClient(broker.settings),
@@ -44,7 +44,7 @@ def test_a_run_elsewhere_is_seen_opened_and_paused(stage: Stage, tmp_path: Path)
             await seat.sees("Checkpoints")
 
         try:
-            watch(Top(place, clock=stage.clock), act, (110, 30))
+            watch(Top(source, clock=stage.clock), act, (110, 30))
         finally:
-            place.close()
+            source.close()
             link.close()

@@ -51,22 +51,22 @@ class Still(RunSource):
 
 
 def still(stage: Stage) -> Top:
-    place = Still(stage.store, stage.config, checkpoint_store=stage.checkpoints)
-    return Top(place, clock=stage.clock)
+    source = Still(stage.store, stage.config, checkpoint_store=stage.checkpoints)
+    return Top(source, clock=stage.clock)
 
 
 def furnish(stage: Stage) -> None:
-    """A run that works, one in trouble, one that waits, one that is paused, one that was stopped, one that is done."""
+    """A run that works, one that is stuck, one that waits, one that is paused, one that was stopped, one that is done."""
     stage.demo()
     done = stage.begin("changelog", task="Write the changelog for 2.4")
     healthy(done, stage.clock, 3)
     done.close()
-    trouble = stage.begin("migrate-db", task="Move the tables to the new schema", model="claude-sonnet-4-5")
-    healthy(trouble, stage.clock, 4)
+    stuck = stage.begin("migrate-db", task="Move the tables to the new schema", model="claude-sonnet-4-5")
+    healthy(stuck, stage.clock, 4)
     for _ in range(5):
-        work(trouble, stage.clock, "pytest -q", "FAILED tests/test_db.py - AssertionError", failed=True)
-    work(trouble, stage.clock, "rm -rf / --no-preserve-root")
-    trouble.run.journal.flush()
+        work(stuck, stage.clock, "pytest -q", "FAILED tests/test_db.py - AssertionError", failed=True)
+    work(stuck, stage.clock, "rm -rf / --no-preserve-root")
+    stuck.run.journal.flush()
     paused = stage.begin("upgrade-deps", task="Bring all dependencies up to date")
     healthy(paused, stage.clock, 5)
     stage.order(paused, "pause")

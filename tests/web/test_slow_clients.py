@@ -28,8 +28,8 @@ from ..waiting import eventually
 def test_a_request_that_never_ends_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: bytes) -> None:
     monkeypatch.setattr(serve, "REQUEST_S", 0.5)
     with BackgroundServer(Store(tmp_path / "runs")) as web:
-        place = urlsplit(web.address)
-        with socket.create_connection((place.hostname or "", place.port or 0)) as slow:
+        address = urlsplit(web.address)
+        with socket.create_connection((address.hostname or "", address.port or 0)) as slow:
             slow.sendall(said)
             slow.settimeout(150)
             try:
@@ -51,8 +51,8 @@ def test_slow_connections_crowd_out_nobody(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(serve, "MOST_CONNECTIONS", 20)
     monkeypatch.setattr(serve, "REQUEST_S", 0.5)
     with BackgroundServer(Store(tmp_path / "runs")) as web:
-        place = urlsplit(web.address)
-        slow = [socket.create_connection((place.hostname or "", place.port or 0)) for _ in range(60)]
+        address = urlsplit(web.address)
+        slow = [socket.create_connection((address.hostname or "", address.port or 0)) for _ in range(60)]
         try:
             eventually(lambda: is_served(web), "somebody is served")
         finally:

@@ -1,1 +1,1 @@
-"""A small file for each command or family of commands; no logic."""
+"""The commands: a small module for each command or family of commands, without logic."""

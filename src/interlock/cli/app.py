@@ -1,4 +1,4 @@
-"""How every command is made, so that all look the same, also the placeholders in their help."""
+"""What all commands share: how they are created, common options, and placeholders in their help."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
-HubOption = Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
+HubOption = Annotated[str | None, Option("--hub", metavar="URL", help="Runs on other machines: nats://host:port")]
 
 
 def new_app(help_text: str | None = None) -> typer.Typer:
@@ -22,7 +23,7 @@ def new_app(help_text: str | None = None) -> typer.Typer:
 
 
 def finite(value: float | None) -> float | None:
-    """Refuse what only Python takes for a number; for options that are floats."""
+    """Reject nan and inf; for float options."""
     if value is not None and not math.isfinite(value):
         raise typer.BadParameter(f"{value} is not a number")
     return value
@@ -55,13 +56,13 @@ NAMED = {
     "wanted": "CHECKPOINT",
     "workspace": "FOLDER",
 }
-"""Parameters by name, where their type says too little."""
+"""Placeholders by parameter name, where the type says too little."""
 
 BY_TYPE = {"int": "N", "int range": "N", "float": "N", "float range": "N", "path": "PATH"}
 
 
 def unify(command: Any) -> None:
-    """Give every parameter of a command, and of the commands below it, a placeholder of the same style."""
+    """Give every parameter of a command and its subcommands a placeholder of the same style."""
     for each in getattr(command, "commands", {}).values():
         unify(each)
     for parameter in command.params:

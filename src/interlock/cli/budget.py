@@ -1,10 +1,10 @@
-"""interlock budget: what runs have spent together, and where that leads."""
+"""interlock budget: what runs have spent together, and the forecast."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .app import new_app
 from .output import print_json, print_table, say, say_error, table_console
@@ -16,9 +16,7 @@ app = new_app()
 
 
 @app.command()
-def budget(
-    json: Annotated[bool, typer.Option("--json", help='{"budgets": [...]}')] = False,
-) -> None:
+def budget(json: Annotated[bool, Option("--json", help='{"budgets": [...]}')] = False) -> None:
     """Show each budget: what is used and reserved in its period, and the forecast.
 
     Example: interlock budget
@@ -42,15 +40,14 @@ def budget(
 
 
 def _print(standings: list[BudgetStanding]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
     from ..journal import NOTHING
     from ..redact import one_line
+    from .console import new_table
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("BUDGET", "PERIOD", "USED", "RESERVED", "LIMIT", "AT LIMIT", "FORECAST"):
-        table.add_column(column, no_wrap=column != "FORECAST")
+    columns = ("BUDGET", "PERIOD", "USED", "RESERVED", "LIMIT", "AT LIMIT", "FORECAST")
+    table = new_table(*columns, wrap=("FORECAST",))
     for each in standings:
         used = f"{each.shown(each.used)} ({each.share:.0%})" if each.period else "-"
         reserved = each.shown(each.reserved) if each.reserved != NOTHING else "-"

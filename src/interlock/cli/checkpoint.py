@@ -1,10 +1,11 @@
-"""interlock checkpoint: create, show, diff, gc, verify; and checkpoints: those of a workspace."""
+"""interlock checkpoint (create, show, diff, gc, verify) and checkpoints, which lists those of a workspace."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from msgspec.structs import asdict
+from typer import Argument, Option
 
 from .app import new_app
 from .completion import offer_runs
@@ -12,27 +13,27 @@ from .output import check_text, many, print_json, say, table_console
 
 app = new_app("Create, inspect and maintain checkpoints of the current workspace.")
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
-Wanted = Annotated[str, typer.Argument(help="A checkpoint's id, short id (c12) or unique prefix.")]
+AsJson = Annotated[bool, Option("--json", help="One JSON document.")]
+Wanted = Annotated[str, Argument(help="A checkpoint's id, short id (c12) or unique prefix.")]
 
 
 @app.command()
 def create(
-    label: Annotated[str, typer.Option(help="A label to find it by.")] = "",
-    json: Annotated[bool, typer.Option("--json", help='{"id", "label", "time", "files", "bytes", ...}')] = False,
+    label: Annotated[str, Option(help="A label to find it by.")] = "",
+    json: Annotated[bool, Option("--json", help='{"id", "label", "time", "files", "bytes", ...}')] = False,
 ) -> None:
     """Save the workspace as it is now.
 
     Example: interlock checkpoint create --label "before the upgrade"
     """
-    from .checkpoint_text import as_json, size
+    from ..report import size
     from .workspace import open_checkpoints, progress_bar
 
     check_text("label", label)
     with open_checkpoints() as found, progress_bar("Saving") as progress:
         made = found.create(label, cause="by hand", progress=progress)
     if json:
-        print_json(as_json(made))
+        print_json(asdict(made))
         return
     say(f"{made.id}: {many(made.files, 'file')}, {size(made.bytes)}")
     for line in made.not_covered:
@@ -45,24 +46,24 @@ def show(wanted: Wanted, json: AsJson = False) -> None:
 
     Example: interlock checkpoint show c12
     """
-    from .checkpoint_text import as_json, print_checkpoint
+    from .checkpoint_text import print_checkpoint
     from .console import Console
     from .workspace import open_checkpoints
 
     with open_checkpoints() as found:
         info = found.get(wanted)
     if json:
-        print_json(as_json(info))
+        print_json(asdict(info))
     else:
         print_checkpoint(Console(highlight=False), info)
 
 
 @app.command()
 def diff(
-    a: Annotated[str, typer.Argument(help="A checkpoint.")],
-    b: Annotated[str | None, typer.Argument(help="The other checkpoint; default: the current workspace.")] = None,
-    patch: Annotated[bool, typer.Option("--patch", help="Show a unified diff.")] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"a", "b", "changes": [{"path", "kind", ...}]}')] = False,
+    a: Annotated[str, Argument(help="A checkpoint.")],
+    b: Annotated[str | None, Argument(help="The other checkpoint; default: the current workspace.")] = None,
+    patch: Annotated[bool, Option("--patch", help="Show a unified diff.")] = False,
+    json: Annotated[bool, Option("--json", help='{"a", "b", "changes": [{"path", "kind", ...}]}')] = False,
 ) -> None:
     """Show what changed from one checkpoint to another, or to the current workspace.
 
@@ -91,7 +92,7 @@ def gc(json: AsJson = False) -> None:
 
     Example: interlock checkpoint gc
     """
-    from .checkpoint_text import size
+    from ..report import size
     from .workspace import open_checkpoints, progress_bar
 
     with open_checkpoints() as found, progress_bar("Collecting") as progress:
@@ -111,7 +112,7 @@ def verify(json: AsJson = False) -> None:
 
     Example: interlock checkpoint verify
     """
-    from .checkpoint_text import size
+    from ..report import size
     from .workspace import open_checkpoints, progress_bar
 
     with open_checkpoints() as found, progress_bar("Reading") as progress:
@@ -135,24 +136,23 @@ list_app = new_app()
 @list_app.command()
 def checkpoints(
     run: Annotated[
-        str | None,
-        typer.Argument(help="Only this run's; default: all of the current workspace.", autocompletion=offer_runs),
+        str | None, Argument(help="Only this run's; default: all of the current workspace.", autocompletion=offer_runs)
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"workspace": ..., "checkpoints": [{"id", ...}]}')] = False,
+    json: Annotated[bool, Option("--json", help='{"workspace": ..., "checkpoints": [{"id", ...}]}')] = False,
 ) -> None:
     """List checkpoints, newest first (with --json oldest first).
 
     Example: interlock checkpoints
     """
 
-    from .checkpoint_text import as_json, print_checkpoints
+    from .checkpoint_text import print_checkpoints
     from .workspace import open_checkpoints, resolve_run
 
     wanted = resolve_run(run)
     with open_checkpoints(run) as found:
         infos = [info for info in found.list() if wanted is None or info.run_id == wanted]
         if json:
-            print_json({"workspace": str(found.workspace), "checkpoints": [as_json(info) for info in infos]})
+            print_json({"workspace": str(found.workspace), "checkpoints": [asdict(info) for info in infos]})
         elif infos:
             print_checkpoints(table_console(), infos)
         else:

@@ -1,20 +1,21 @@
-"""How checkpoints, differences and restores are shown to people and to machines."""
+"""The text output of checkpoints, differences and restores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.table import Table
+from msgspec.structs import asdict
 from rich.text import Text
 
 from ..checkpoint import FORCIBLE, Change, LeftAlone, Restored, RestorePlan
 from ..core import CheckpointInfo
-from .console import Console
+from ..report import size
+from .console import Console, new_table
 from .output import ROOMY, many, print_table
 from .runs import moment
 
 SHOWN = 40
-"""Changes that are listed before they are only counted."""
+"""Changes that are listed; the rest is counted."""
 
 _SIGNS = {
     "created": ("+", "green"),
@@ -27,33 +28,15 @@ _SIGNS = {
 }
 
 
-def as_json(info: CheckpointInfo) -> dict[str, object]:
-    """Every field, also those that are empty."""
-    return {name: getattr(info, name) for name in info.__struct_fields__}
-
-
-def restored_as_json(done: Restored) -> dict[str, object]:
-    return {name: getattr(done, name) for name in done.__struct_fields__}
-
-
-def plan_as_json(plan: RestorePlan) -> dict[str, object]:
-    return {name: getattr(plan, name) for name in plan.__struct_fields__}
-
-
 def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None:
     """A table, newest first."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("CHECKPOINT", "WHEN"):
-        table.add_column(column, no_wrap=True)
-    # Where there is little room, the run that all of them belong to says nothing, and numbers give way to runs.
+    # On a narrow terminal, a run that all share is left out, and numbers give way to runs.
     roomy = console.width >= ROOMY
     named = roomy or len({info.run_id for info in infos}) > 1
     counted = roomy or not named
-    for column in ("STEP", "FILES", "SIZE") if counted else ("SIZE",):
-        table.add_column(column, justify="right", no_wrap=True)
-    for column in ("CAUSE", "RUN") if named else ("CAUSE",):
-        table.add_column(column, no_wrap=True)
-    table.add_column("LABEL", overflow="fold")
+    numbers = ("STEP", "FILES", "SIZE") if counted else ("SIZE",)
+    columns = ("CHECKPOINT", "WHEN", *numbers, "CAUSE", *(("RUN",) if named else ()), "LABEL")
+    table = new_table(*columns, right=numbers, fold=("LABEL",))
     for info in reversed(infos):
         table.add_row(
             info.id,
@@ -69,7 +52,7 @@ def print_checkpoints(console: Console, infos: Sequence[CheckpointInfo]) -> None
 
 def print_checkpoint(console: Console, info: CheckpointInfo) -> None:
     """One checkpoint in full."""
-    for name, value in as_json(info).items():
+    for name, value in asdict(info).items():
         if name == "time":
             value = moment(info.time)
         elif name == "bytes":
@@ -127,16 +110,6 @@ def print_left(console: Console, left: Iterable[LeftAlone]) -> None:
         for why in FORCIBLE:
             if any(one.reason == why for one in lines):
                 console.print(Text(f"Add --force to include what is {why} too."))
-
-
-def size(number: int) -> str:
-    """Bytes for people."""
-    value = float(number)
-    for unit in ("B", "KB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 10 else f"{value:.1f} {unit}"
-        value /= 1000
-    return f"{value:.1f} TB"
 
 
 def _verified(done: Restored) -> str:

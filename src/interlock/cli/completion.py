@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import suppress
 
 Offered = list[tuple[str, str]]
-"""Words, each with what it is."""
+"""Words, each with a description."""
 
 MOST = 50
-"""Words that are worth a look."""
+"""Words that are offered at most."""
 
 
 def offer_runs(incomplete: str) -> Offered:
@@ -23,7 +23,7 @@ def offer_live_runs(incomplete: str) -> Offered:
 
 
 def offer_incidents(incomplete: str) -> Offered:
-    """Incidents by id, the open ones."""
+    """The open incidents by id."""
     return _quietly(lambda: _incidents(incomplete))
 
 
@@ -53,7 +53,7 @@ def _incidents(incomplete: str) -> Offered:
 
 
 def _quietly(find: Callable[[], Offered]) -> Offered:
-    """A shell that asks in the middle of a line wants words or none, and no error in between."""
+    """Return no words on any error: an error message in the middle of a command line helps nobody."""
     with suppress(Exception):
         return find()
     return []

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, printable
 from .app import new_app
@@ -21,8 +22,8 @@ NO_FILE = "No configuration file: the defaults apply."
 
 @app.command()
 def init(
-    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path(FILE),
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    path: Annotated[Path, Argument(help="The file to write.")] = Path(FILE),
+    force: Annotated[bool, Option("--force", help="Overwrite an existing file.")] = False,
 ) -> None:
     """Write a file with every key, its default and what it means.
 
@@ -42,8 +43,8 @@ def init(
 
 @app.command()
 def show(
-    config: Annotated[Path | None, typer.Option("--config", help="Read this file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    config: Annotated[Path | None, Option(help="Read this file.")] = None,
+    as_json: Annotated[bool, Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """Show the configuration in effect, and where each non-default value comes from.
 
@@ -66,8 +67,8 @@ def show(
 
 @app.command()
 def trust(
-    path: Annotated[Path, typer.Argument(help="The workspace's file.")] = Path(FILE),
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    path: Annotated[Path, Argument(help="The workspace's file.")] = Path(FILE),
+    yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Accept what a workspace's configuration loosens, until the file changes.
 
@@ -97,8 +98,8 @@ def trust(
 
 @app.command()
 def check(
-    path: Annotated[Path | None, typer.Argument(help="The file; default: what is in effect.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    path: Annotated[Path | None, Argument(help="The file; default: what is in effect.")] = None,
+    as_json: Annotated[bool, Option("--json", help="One JSON document.")] = False,
 ) -> None:
     """List every error in a configuration. Exit status: 0 valid, 2 invalid.
 

@@ -1,4 +1,4 @@
-"""The contract of a run on the command line: read from options and file, checked, and shown at the start."""
+"""The contract of a run on the command line: read from options and file, validated, and shown at the start."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ OPTIONS = {
     "goals": "--goal",
 }  # fmt: skip
 INTO_SHELL = frozenset(("cd", "test", "[", "[[", "true", "false", ":", "export", "set", "exit", "!", "."))
-"""First words that the shell itself knows."""
+"""First words that are shell built-ins."""
 
 
 def read_options(
     options: Mapping[str, Sequence[str] | None], file: Path | None, workspace: Path, config: Config
 ) -> Contract:
-    """The contract that options and file give. Raises BadInput for what cannot hold, before anything starts."""
+    """The contract from options and file. Raises BadInput for invalid clauses, before anything starts."""
     clauses = list(read_contract_file(file)) if file is not None else []
     for key in CLAUSE_KEYS:
         values = options.get(key) or ()
@@ -66,13 +66,13 @@ def check_command(command: str, where: str, workspace: Path) -> None:
 
 
 def with_hosts(config: Config, contract: Contract) -> Config:
-    """The configuration whose fence lets through no more than the contract."""
+    """The configuration with the fence's hosts restricted to those of the contract."""
     agreed = contract.hosts or config.contract.hosts
     return replace(config, contain=replace(config.contain, hosts=common_hosts(agreed, config.contain.hosts)))
 
 
 def show_contract(context: Context, config: Config) -> None:
-    """Say in a few lines what the run is held to, and which file of the task is missing."""
+    """Print the contract in a few lines, and which files of the task are missing."""
     for name in missing_task_files(context):
         say_error(f"{name}: the task points to this file, and it does not exist")
     agreed = agree(read_task_files(context), config.contract).contract

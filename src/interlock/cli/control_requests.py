@@ -1,4 +1,4 @@
-"""Shared by pause, resume, cancel, escalate, approve and reject: which runs, one request each, and the result."""
+"""Shared by pause, resume, cancel, escalate, approve and reject: choosing runs, sending requests, printing results."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from typing import Annotated, get_args
 
-import typer
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
+from typer import Argument, Option
 
 from ..control import Command, Request, RequestOutcome, State, Waiting, decode_current, new_request
 from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
@@ -22,36 +22,30 @@ from .completion import offer_live_runs
 from .output import print_json, say, say_error
 
 RunArgument = Annotated[
-    str | None,
-    typer.Argument(metavar="RUN", help="An id, a name, or a unique prefix.", autocompletion=offer_live_runs),
+    str | None, Argument(metavar="RUN", help="An id, a name, or a unique prefix.", autocompletion=offer_live_runs)
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="All live runs.")]
+AllOption = Annotated[bool, Option("--all", help="All live runs.")]
 WhereOption = Annotated[
-    list[str] | None,
-    typer.Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter."),
+    list[str] | None, Option("--where", metavar="KEY=VALUE", help="Live runs of a status, name, model or adapter.")
 ]
-TimeoutOption = Annotated[
-    float, typer.Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the reply.")
-]
-ReasonOption = Annotated[str | None, typer.Option("--reason", help="The reason; it is recorded.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="The RESULT, or all of them under `results`.")]
-VerboseOption = Annotated[
-    bool, typer.Option("-v", "--verbose", help="Include the run's id and the protocol's message.")
-]
-StepOption = Annotated[int | None, typer.Option("--step", min=0, help="The step; default: the pending one.")]
+TimeoutOption = Annotated[float, Option("--timeout", min=0.0, callback=finite, help="Seconds to wait for the reply.")]
+ReasonOption = Annotated[str | None, Option("--reason", help="The reason; it is recorded.")]
+JsonOption = Annotated[bool, Option("--json", help="The RESULT, or all of them under `results`.")]
+VerboseOption = Annotated[bool, Option("-v", "--verbose", help="Include the run's id and the protocol's message.")]
+StepOption = Annotated[int | None, Option("--step", min=0, help="The step; default: the pending one.")]
 
 TIMEOUT_S = 60.0
 ENDING_S = 15.0
-"""How long we watch a cancelled run's processes go."""
+"""How long we wait for a cancelled run's processes to end."""
 STOPPING_S = 10.0
 """How long a paused run's processes may take to stop."""
 WAITING_S = 5.0
-"""How often we say what a pause waits for."""
+"""How often we print what a pause waits for."""
 AT_ONCE = 32
-"""Requests under way at one time when there are many runs."""
+"""Concurrent requests at most."""
 
 DONE = {"pause": "is paused", "resume": "is resumed", "cancel": "is cancelled"}
-"""What a command has done, in people's words; the other commands' answers say more than this could."""
+"""What a command has done, in words; the other commands print the run's reply."""
 
 LIVE = tuple(status for status in get_args(Status) if status not in ENDED)
 KEYS = ("status", "name", "model", "adapter", "run_id")
@@ -59,7 +53,7 @@ EXIT = {"bad_request": 2, "not_found": 3, "invalid_state": 4, "failed": 4}
 
 
 class RunChoice(Struct, frozen=True, kw_only=True):
-    """Which runs are meant, and how they are reached: the options that all these commands share."""
+    """Which runs are meant, and how to reach them: the options that all these commands share."""
 
     run: RunArgument = None
     every: AllOption = False
@@ -71,37 +65,37 @@ class RunChoice(Struct, frozen=True, kw_only=True):
 
 
 Payload = Callable[["LocalRuns", str], dict[str, object]]
-"""What the request to one run carries."""
+"""Makes the payload of the request to one run."""
 
 
 def control_run(command: Command, choice: RunChoice, payload: Payload | None = None, reason: str | None = None) -> None:
-    """Send a command to the runs that are meant, report the result, and exit with the matching status."""
+    """Send a command to the chosen runs, print the results, and exit with the matching status."""
     many = choice.every or bool(choice.where)
     if many == (choice.run is not None):
         raise BadInput("no run specified", todo="Specify a RUN, or use --all or --where KEY=VALUE.")
     from .runs import open_hub, the_store
 
-    with closing(LocalRuns(the_store(), open_hub(choice.hub) if choice.hub else None)) as place:
-        chosen = place.choose(choice)
+    with closing(LocalRuns(the_store(), open_hub(choice.hub) if choice.hub else None)) as runs:
+        chosen = runs.choose(choice)
         batch_id = str(uuid.uuid4()) if many else None
         requests = [
             new_request(
                 str(uuid.uuid4()),
                 command,
                 run.run_id,
-                payload(place, run.run_id) if payload is not None else {},
+                payload(runs, run.run_id) if payload is not None else {},
                 reason=reason,
                 batch_id=batch_id,
             )
             for run in chosen
         ]
         with ThreadPoolExecutor(max(1, min(AT_ONCE, len(requests)))) as pool:
-            answers = list(pool.map(lambda request: place.ask(request, choice.timeout), requests))
+            answers = list(pool.map(lambda request: runs.ask(request, choice.timeout), requests))
     if choice.json:
         documents = [_document(*each) for each in zip(requests, answers, strict=True)]
         print_json(documents[0] if batch_id is None else {"batch_id": batch_id, "results": documents})
     else:
-        _say(command, list(zip(chosen, answers, strict=True)), choice, place)
+        _say(command, list(zip(chosen, answers, strict=True)), choice, runs)
     status = max((exit_status(answer) for answer in answers), default=0)
     if status:
         raise SystemExit(status)
@@ -115,21 +109,21 @@ def exit_status(answer: RequestOutcome) -> int:
 
 
 class LocalRuns(Runs):
-    """The runs that a command can be meant for: those of this machine, or with --hub those that the hub knows."""
+    """The runs that a command can address: those of this machine, or with --hub those on the hub."""
 
     def choose(self, choice: RunChoice) -> list[RunSummary]:
-        """The runs that are meant: one by its name, or all live ones that fit."""
+        """The chosen runs: one by its name, or all live ones that match."""
         if choice.run is not None:
             return [self.find(choice.run)]
         conditions = [parse_condition(text) for text in choice.where or ()]
-        # A journal that cannot be read says nothing of its run; an owner that lives can be asked all the same.
+        # A run with an unreadable journal can still be steered if its owner is alive.
         listed = [run for run in self.runs() if run.status != "unreadable" or run.owner_pid is not None]
         live = [run for run in listed if run.status not in ENDED]
         return [run for run in live if all(str(getattr(run, key)) == value for key, value in conditions)]
 
     def find(self, ref: str) -> RunSummary:
         if self.hub is not None:
-            # Who lives is not to be seen from here: any of several with one name may be meant.
+            # Owners on other machines are not visible: any of several runs with this name may be meant.
             return find_run(ref, [replace(run, owner_pid=None) for run in self.runs()])
         folder = self.store.find(ref)
         # A run whose spec is broken can still be steered, by its id.
@@ -141,13 +135,15 @@ class LocalRuns(Runs):
         return self.store.runs() if self.hub is None else [run.summary for run in self.hub.runs()]
 
     def ask(self, request: Request, timeout: float, notice: Notice = say_error) -> RequestOutcome:
+        from ..adapters.command import adopt_orphan
         from .steer_without_owner import STEERABLE, patience_for, processes_live, steer_without_owner
 
         run_id = request.target.run_id
         if not self.is_here(run_id):
             return _see_named(super().ask(request, timeout, notice), request.command, notice)
         folder = self.folder(run_id)
-        adopted = (folder.path / PARKED).exists() and _adopt(folder)
+        # A parked run without an owner gets one: it answers, and resumes with our environment.
+        adopted = (folder.path / PARKED).exists() and adopt_orphan(folder)
         patience = patience_for(folder) if request.command in STEERABLE and not adopted else None
         lived = patience is not None and processes_live(folder)
         answer = ask_owner(folder, request, timeout=timeout, notice=notice, patience=patience)
@@ -161,7 +157,7 @@ class LocalRuns(Runs):
         return answer
 
     def done(self, command: Command, run_id: str, answer: RequestOutcome) -> str:
-        """What a command has done; a run whose processes are not ours to stop is not called paused."""
+        """What a command has done; a run whose processes Interlock cannot stop is not called paused."""
         here = self.is_here(run_id)
         if command == "pause" and here and not (self.folder(run_id).path / TREE).exists():
             return ": steps held"
@@ -170,7 +166,7 @@ class LocalRuns(Runs):
         return f" {DONE.get(command, '')}"
 
     def waiting_call(self, run_id: str) -> Waiting:
-        """The call of a run that waits for a person."""
+        """The call of a run that needs approval."""
         if self.hub is not None:
             return call_that_waits(self.hub.current(run_id) or b"")
         with JournalReader.open(self.folder(run_id)) as reader:
@@ -178,15 +174,8 @@ class LocalRuns(Runs):
         return call_that_waits(bytes(last.body) if last is not None else b"")
 
 
-def _adopt(folder: RunFolder) -> bool:
-    """Take over a parked run without an owner: it answers, and resumes with our environment."""
-    from ..adapters.command import adopt_orphan
-
-    return adopt_orphan(folder)
-
-
 def _see_named(answer: RequestOutcome, command: Command, notice: Notice) -> RequestOutcome:
-    """Tell of the processes that the answer names: paused does not mean that they stand, and cancelled they are not."""
+    """Report the processes that the reply names: those that a pause did not stop, or that a cancel did not end."""
     details = answer.result.payload.details if answer.result is not None else UNSET
     named = details.get("processes") if isinstance(details, dict) else None
     if named is None:
@@ -198,7 +187,7 @@ def _see_named(answer: RequestOutcome, command: Command, notice: Notice) -> Requ
 
 
 def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
-    """Stay until the agent's processes are gone: cancelled is what has ended. They get time to tidy up."""
+    """Wait until the agent's processes have ended: only then the run is cancelled. They get time to clean up."""
     from ..process import attach
 
     handle = read_tree(folder) if answer.outcome == "success" else None
@@ -213,7 +202,7 @@ def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
 
 
 def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> RequestOutcome:
-    """Stay until the run is paused, not only about to: a step that is under way may finish first."""
+    """Wait until the run is paused, not pausing: the current step may finish first."""
     if (folder.path / HELD).exists():
         return answer
     until, told = time.monotonic() + timeout, 0.0
@@ -232,7 +221,7 @@ def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> Re
 
 
 def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> RequestOutcome:
-    """Check that no process of the run can be scheduled: only then it is paused."""
+    """Wait until no process of the run can be scheduled: only then it is paused."""
     from ..process import attach
 
     handle = read_tree(folder)
@@ -258,7 +247,7 @@ def _summary(folder: RunFolder) -> RunSummary | None:
 
 
 def parse_condition(text: str) -> tuple[str, str]:
-    """`status=running` as a key and a value."""
+    """Parse `status=running` into key and value."""
     key, equals, value = text.partition("=")
     if not equals or key not in KEYS:
         raise BadInput(f"--where {text!r} is not a condition", todo=f"Use KEY=VALUE with one of: {', '.join(KEYS)}.")
@@ -268,7 +257,7 @@ def parse_condition(text: str) -> tuple[str, str]:
 
 
 def call_that_waits(body: bytes) -> Waiting:
-    """The call that waits for a person in the last state of a run."""
+    """The call that needs approval, from the last state of a run."""
     event = decode_current(body)
     waiting = event.waiting if isinstance(event, State) else None
     if waiting is None or waiting.kind != "approval":
@@ -276,11 +265,11 @@ def call_that_waits(body: bytes) -> Waiting:
     return waiting
 
 
-def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, place: LocalRuns) -> None:
+def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice: RunChoice, runs: LocalRuns) -> None:
     if not done:
         say("No live run matches." if choice.where else "No live runs.")
     for run, answer in done:
-        line = _line(command, run, answer, choice.verbose, place.done(command, run.run_id, answer))
+        line = _line(command, run, answer, choice.verbose, runs.done(command, run.run_id, answer))
         if answer.outcome == "success":
             say(line)
         else:
@@ -288,7 +277,7 @@ def _say(command: Command, done: list[tuple[RunSummary, RequestOutcome]], choice
 
 
 def _line(command: Command, run: RunSummary, answer: RequestOutcome, verbose: bool, done: str) -> str:
-    """The result, for a person; the id and the protocol's code only where they are asked for."""
+    """The result for people; with the id and the protocol's code if verbose."""
     if verbose:
         code = "" if answer.outcome == "success" else f" ({answer.code or 'outcome unknown'})"
         return f"{run.run_id}: {answer.message}{code}"
@@ -301,7 +290,7 @@ def _line(command: Command, run: RunSummary, answer: RequestOutcome, verbose: bo
 
 
 def _document(request: Request, answer: RequestOutcome) -> object:
-    """The RESULT itself; if there is none, what is known instead."""
+    """The RESULT; if there is none, a document with what is known."""
     if answer.result is not None:
         return answer.result
     payload: dict[str, object] = {"status": answer.outcome, "message": answer.message, "accepted": answer.accepted}

@@ -1,11 +1,11 @@
-"""interlock top and web: all runs in the terminal, and in a browser."""
+"""interlock top and web: all runs in the terminal or in a browser."""
 
 from __future__ import annotations
 
 import sys
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput
 from .app import HubOption, new_app
@@ -19,13 +19,9 @@ top_app = new_app()
 def top(
     run: Annotated[
         str | None,
-        typer.Argument(
-            metavar="RUN", help="Open this run: an id, a name, or a unique prefix.", autocompletion=offer_runs
-        ),
+        Argument(metavar="RUN", help="Open this run: an id, a name, or a unique prefix.", autocompletion=offer_runs),
     ] = None,
-    hub: Annotated[
-        str | None, typer.Option("--hub", metavar="URL", help="Also runs on other machines: nats://host:port")
-    ] = None,
+    hub: Annotated[str | None, Option(metavar="URL", help="Also runs on other machines: nats://host:port")] = None,
 ) -> None:
     """Watch all runs, open one, and steer it with single keys.
 
@@ -37,15 +33,15 @@ def top(
     from ..tui import RunSource, Top
     from .runs import open_hub, the_store
 
-    # To a hub one goes with the right keys and certificates, or not at all.
+    # A hub needs valid keys and certificates, so the configuration must be valid.
     config = load_anyway(say_error) if hub is None else load()
     store = the_store(config)
     run_id = store.find(run).run_id if run is not None else None
-    place = RunSource(store, config, hub=open_hub(hub) if hub else None, hub_name=hub or "")
+    source = RunSource(store, config, hub=open_hub(hub) if hub else None, hub_name=hub or "")
     try:
-        Top(place, run_id=run_id).run()
+        Top(source, run_id=run_id).run()
     finally:
-        place.close()
+        source.close()
 
 
 web_app = new_app()
@@ -54,13 +50,11 @@ web_app = new_app()
 @web_app.command()
 def web(
     port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65_535, help="The port; default: 7717 or a free one near it.")
+        int | None, Option(min=0, max=65_535, help="The port; default: 7717 or a free one near it.")
     ] = None,
-    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
-    host: Annotated[str, typer.Option("--host", help="The address to listen on.")] = "127.0.0.1",
-    new_token: Annotated[
-        bool, typer.Option("--new-token", help="Create a new token; open pages are locked out.")
-    ] = False,
+    no_open: Annotated[bool, Option("--no-open", help="Do not open a browser.")] = False,
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    new_token: Annotated[bool, Option("--new-token", help="Create a new token; open pages are locked out.")] = False,
     hub: HubOption = None,
 ) -> None:
     """Show all runs in a browser: live, with pause, resume, cancel, escalate, approvals, rollback, incidents.
@@ -70,33 +64,26 @@ def web(
     Example: interlock web --no-open --port 8000
     """
     import secrets
-    import sys
 
-    from ..web import (
-        EVERYWHERE,
-        LOOPBACK,
-        Source,
-        address,
-        keep_token,
-        make_app,
-        open_browser,
-        open_socket,
-        serve_dashboard,
-    )
+    from .. import web as dashboard
     from .runs import open_hub, the_store
 
     store = the_store()
-    if host in EVERYWHERE:
+    if host in dashboard.EVERYWHERE:
         raise BadInput(f"{host} means every address of this machine", todo="Specify the address to use.")
-    if host not in LOOPBACK:
+    if host not in dashboard.LOOPBACK:
         say_error(f"the dashboard listens on {host}: anyone who has its address with the token can steer every run")
-    token = keep_token(store.root, new=new_token)
-    listener = open_socket(host, port)
+    token = dashboard.keep_token(store.root, new=new_token)
+    listener = dashboard.open_socket(host, port)
     once = secrets.token_urlsafe(24)
-    app = make_app(Source(store, open_hub(hub) if hub else None), token, hosts=(*LOOPBACK, host), once={once})
-    sys.stdout.write(f"{address(listener, token, host)}\n")
+    app = dashboard.make_app(
+        dashboard.Source(store, open_hub(hub) if hub else None), token, hosts=(*dashboard.LOOPBACK, host), once={once}
+    )
+    sys.stdout.write(f"{dashboard.address(listener, token, host)}\n")
     if sys.stdout.isatty():
         sys.stdout.write("Ctrl-C stops the dashboard; runs continue.\n")
     sys.stdout.flush()
-    # Other users can see a browser's command line: its address is good for one visit.
-    serve_dashboard(app, listener, None if no_open else lambda: open_browser(address(listener, once, host)))
+    # Other users can see a browser's command line: its address works only once.
+    dashboard.serve_dashboard(
+        app, listener, None if no_open else lambda: dashboard.open_browser(dashboard.address(listener, once, host))
+    )

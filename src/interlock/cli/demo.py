@@ -1,11 +1,11 @@
-"""interlock demo: one supervised run that goes wrong in several ways, and how it ends well."""
+"""interlock demo: one supervised run that goes wrong in several ways and recovers."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .app import new_app
 from .output import print_json
@@ -20,10 +20,10 @@ app = new_app()
 
 @app.command()
 def demo(
-    json: Annotated[bool, typer.Option("--json", help="The events, one JSON line each.")] = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the run, to look at with top, web and report.")] = False,
-    slow: Annotated[bool, typer.Option("--slow", help="Twice as much time to read.")] = False,
-    fast: Annotated[bool, typer.Option("--fast", help="Without pauses for reading.")] = False,
+    json: Annotated[bool, Option("--json", help="The events, one JSON line each.")] = False,
+    keep: Annotated[bool, Option("--keep", help="Keep the run, to look at with top, web and report.")] = False,
+    slow: Annotated[bool, Option("--slow", help="Twice as much time to read.")] = False,
+    fast: Annotated[bool, Option("--fast", help="Without pauses for reading.")] = False,
 ) -> None:
     """Watch a scripted agent go wrong, and what Interlock does about it. Takes under a minute; leaves nothing behind.
 
@@ -48,13 +48,13 @@ def demo(
 
 
 class DemoPace:
-    """Keeps to the time that people need: work that is done meanwhile is part of it."""
+    """Paces the demo for readers; work that is done meanwhile counts as reading time."""
 
     def __init__(self, factor: float) -> None:
         self._factor, self._due = factor, time.monotonic()
 
     def hold(self, seconds: float) -> None:
-        """Wait until what was just shown has been visible for this long; less if we are late."""
+        """Wait until the last output has been visible for this long; less if we are late."""
         wanted = seconds * self._factor
         self._due += wanted
         time.sleep(max(self._due - time.monotonic(), wanted * LEAST))
@@ -95,10 +95,10 @@ def _lines(console: Console, store: Store | None, pace: DemoPace) -> Narrator:
 
 
 NORMAL = 0.85
-"""The part of the reading times with which the whole takes less than a minute."""
+"""The factor on reading times with which the demo takes less than a minute."""
 SCENE_S = 1.3
 """Time to read what a scene is about."""
 FILE_S = 0.06
-"""Time for a file to vanish or to come back."""
+"""Time for a file to disappear or come back."""
 LEAST = 0.2
-"""The part of its time that everything is shown for, even when we are late."""
+"""The share of its time for which everything is shown, even when we are late."""

@@ -1,4 +1,4 @@
-"""interlock doctor: what works on this machine, and what to do about the rest; how checks are printed."""
+"""interlock doctor: what works on this machine and how to fix the rest; and printing of checks."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal, NoReturn, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 from msgspec import Struct
+from typer import Option
 
 from ..core import InterlockError, install_command
 from .app import new_app
 from .output import print_json
+
+if TYPE_CHECKING:
+    from ..gui import GuiCheck
 
 app = new_app()
 
@@ -21,7 +25,7 @@ State = Literal["ok", "missing", "broken"]
 
 
 class DoctorCheck(Struct, frozen=True):
-    """One thing that was looked at."""
+    """One check."""
 
     what: str
     state: State
@@ -30,7 +34,7 @@ class DoctorCheck(Struct, frozen=True):
 
 
 @app.command()
-def doctor(json: Annotated[bool, typer.Option("--json", help='{"checks": [...]}')] = False) -> None:
+def doctor(json: Annotated[bool, Option("--json", help='{"checks": [...]}')] = False) -> None:
     """Check configuration, store, process control and extras. Exit status 4 if something is broken.
 
     Example: interlock doctor
@@ -39,15 +43,16 @@ def doctor(json: Annotated[bool, typer.Option("--json", help='{"checks": [...]}'
 
 
 def examine() -> Iterator[DoctorCheck]:
-    """Everything worth knowing before a run."""
+    """All checks."""
     version = ".".join(map(str, sys.version_info[:3]))
     yield DoctorCheck("Python", "ok" if sys.version_info >= (3, 11) else "broken", version)
     yield from _configuration()
-    yield from _sqlite()
+    yield _sqlite()
     yield from _processes()
     yield _containment()
     yield _hooks()
-    yield _optional("git", "diffs of nested repositories")
+    git = shutil.which("git")
+    yield DoctorCheck("git", "ok" if git else "missing", git or "not installed; only for diffs of nested repositories")
     for module, extra, purpose in EXTRAS:
         yield _extra(module, extra, purpose)
 
@@ -81,23 +86,23 @@ def _configuration() -> Iterator[DoctorCheck]:
         return
     yield DoctorCheck("configuration", "ok", "valid")
     root = open_store(config).root
-    place = root
-    while not place.exists():
-        place = place.parent
-    if os.access(place, os.W_OK):
-        free = shutil.disk_usage(place).free / 1024**3
+    folder = root
+    while not folder.exists():
+        folder = folder.parent
+    if os.access(folder, os.W_OK):
+        free = shutil.disk_usage(folder).free / 1024**3
         yield DoctorCheck("store", "ok", f"{root}, {free:.0f} GiB free")
     else:
         yield DoctorCheck("store", "broken", f"{root} cannot be written", "Set store.dir")
 
 
-def _sqlite() -> Iterator[DoctorCheck]:
+def _sqlite() -> DoctorCheck:
     import apsw
 
     version = apsw.sqlite_lib_version()
     numbers = tuple(int(part) for part in version.split(".")[:3])
     safe = numbers >= (3, 51, 3)
-    yield DoctorCheck("SQLite", "ok" if safe else "broken", version, "" if safe else "Install apsw 3.51.3 or newer")
+    return DoctorCheck("SQLite", "ok" if safe else "broken", version, "" if safe else "Install apsw 3.51.3 or newer")
 
 
 def _processes() -> Iterator[DoctorCheck]:
@@ -123,19 +128,10 @@ def _hooks() -> DoctorCheck:
     from ..adapters.hooks import compile_client
 
     compiled = compile_client()
-    if compiled is None:
-        return DoctorCheck(
-            "hook client",
-            "missing",
-            "not compiled; Python does the same, more slowly",
-            "Install a C compiler (Debian's gcc).",
-        )
-    return DoctorCheck("hook client", "ok", f"compiled, {compiled}")
-
-
-def _optional(program: str, purpose: str) -> DoctorCheck:
-    path = shutil.which(program)
-    return DoctorCheck(program, "ok" if path else "missing", path or f"not installed; only for {purpose}")
+    if compiled is not None:
+        return DoctorCheck("hook client", "ok", f"compiled, {compiled}")
+    found = "not compiled; Python does the same, more slowly"
+    return DoctorCheck("hook client", "missing", found, "Install a C compiler (Debian's gcc).")
 
 
 def _extra(module: str, extra: str, purpose: str) -> DoctorCheck:
@@ -146,34 +142,16 @@ def _extra(module: str, extra: str, purpose: str) -> DoctorCheck:
     except ModuleNotFoundError:
         found = False  # The package that the module belongs to is missing, too.
     name = f"interlock[{extra}]"
-    return (
-        DoctorCheck(name, "ok", purpose)
-        if found
-        else DoctorCheck(name, "missing", f"for {purpose}", f"Run: {install_command(extra)}")
-    )
+    if found:
+        return DoctorCheck(name, "ok", purpose)
+    return DoctorCheck(name, "missing", f"for {purpose}", f"Run: {install_command(extra)}")
 
 
 MARKS = {"ok": ("✓", "green"), "missing": ("-", "yellow"), "broken": ("✗", "red")}
 
 
-class Checked(Protocol):
-    """One thing that was looked at."""
-
-    @property
-    def what(self) -> str: ...
-
-    @property
-    def state(self) -> str: ...
-
-    @property
-    def found(self) -> str: ...
-
-    @property
-    def todo(self) -> str: ...
-
-
-def tell_checks(checks: Sequence[Checked], *, json: bool) -> NoReturn:
-    """Say them, and exit with 4 if something is broken."""
+def tell_checks(checks: Sequence[DoctorCheck | GuiCheck], *, json: bool) -> NoReturn:
+    """Print checks, and exit with 4 if something is broken."""
     if json:
         print_json({"checks": checks})
     else:
@@ -181,7 +159,7 @@ def tell_checks(checks: Sequence[Checked], *, json: bool) -> NoReturn:
     raise typer.Exit(4 if any(check.state == "broken" for check in checks) else 0)
 
 
-def _print_table(checks: Sequence[Checked]) -> None:
+def _print_table(checks: Sequence[DoctorCheck | GuiCheck]) -> None:
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""How every command ends: what went wrong is one line and an exit status."""
+"""How every command ends: an error is one line and an exit status."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def exit_with(command: Callable[[], object]) -> NoReturn:
         say_error(str(error))
         raise SystemExit(error.exit_status) from None
     except BrokenPipeError:
-        # The reader of our output went away (| head); there is no one left to inform.
+        # The reader of our output is gone (| head).
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
     except OSError as error:
-        # The disk, the current folder, or the output is gone: not a bug of ours, and one line is enough.
+        # The disk, the current folder or the output is gone: not a bug, so no traceback.
         where = f"{error.filename}: " if error.filename else ""
         say_error(f"{where}{error.strerror or error}. Check the disk, the folder and the permissions")
         raise SystemExit(4) from None

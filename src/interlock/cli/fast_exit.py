@@ -1,4 +1,4 @@
-"""Leaving without tidying up what goes with the process anyway."""
+"""Exit without freeing memory that ends with the process anyway."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 
 def leave_at_once() -> None:
-    """End here with the status that is being raised, if everything is said: to free all that was read takes a while."""
+    """Exit at once with the status that is being raised, if the output is flushed: freeing memory takes a while."""
     left = sys.exc_info()[1]
     if not isinstance(left, SystemExit) or not isinstance(left.code, int):
         return
@@ -15,6 +15,6 @@ def leave_at_once() -> None:
         sys.stdout.flush()
         sys.stderr.flush()
     except (OSError, ValueError):
-        # Python says so in its own way.
+        # Python reports it.
         return
     os._exit(left.code)

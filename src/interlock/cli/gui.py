@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, MissingExtra
 from .app import finite, new_app
@@ -17,19 +18,15 @@ from .output import print_json, say, say_error
 
 if TYPE_CHECKING:
     from ..gui.analyzer import AnalysisResult
-    from ..gui.chaos import ChaosReport, FaultReport
+    from ..gui.chaos import ChaosReport
 
 
 def doctor(
-    display: Annotated[
-        str | None,
-        typer.Option("--display", metavar=":N", help="Default: from the environment, or a new one."),
-    ] = None,
+    display: Annotated[str | None, Option(metavar=":N", help="Default: from the environment, or a new one.")] = None,
     profile: Annotated[
-        Path | None,
-        typer.Option("--profile", metavar="FOLDER", help="Only write the editor's settings to its user-data folder."),
+        Path | None, Option(metavar="FOLDER", help="Only write the editor's settings to its user-data folder.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"checks": [{"what", "state", "found", "todo"}]}')] = False,
+    json: Annotated[bool, Option("--json", help='{"checks": [{"what", "state", "found", "todo"}]}')] = False,
 ) -> None:
     """Check display, window manager, accessibility, title, capture and typing. Exit status 4 if something is broken.
 
@@ -47,16 +44,16 @@ def doctor(
 
 
 def verify(
-    session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
-    workspace: Annotated[Path, typer.Option("--workspace", help="The folder of the replay.")],
+    session: Annotated[Path, Argument(help="The session, a JSON file.")],
+    workspace: Annotated[Path, Option(help="The folder of the replay.")],
     strict: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--strict/--no-strict", help="Require equality apart from line endings; default: from the configuration."
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"success", "summary", "comparisons": [...]}')] = False,
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help='{"success", "summary", "comparisons": [...]}')] = False,
 ) -> None:
     """Compare a workspace with the expected result of a session: exit status 0 if it matches, 1 if it differs.
 
@@ -91,55 +88,42 @@ def verify(
 
 
 def watch(
-    display: Annotated[
-        str | None, typer.Option("--display", metavar=":N", help="The X display; default: the environment's.")
-    ] = None,
-    window: Annotated[str | None, typer.Option("--window", metavar="ID", help="Capture this window only.")] = None,
+    display: Annotated[str | None, Option(metavar=":N", help="The X display; default: the environment's.")] = None,
+    window: Annotated[str | None, Option(metavar="ID", help="Capture this window only.")] = None,
     interval: Annotated[
-        float | None,
-        typer.Option("--interval", min=0.05, callback=finite, metavar="SECONDS", help="Seconds between two checks."),
+        float | None, Option(min=0.05, callback=finite, metavar="SECONDS", help="Seconds between two checks.")
     ] = None,
-    looks: Annotated[
-        int | None, typer.Option("--looks", min=1, metavar="N", help="End after this many checks.")
-    ] = None,
-    observe: Annotated[bool, typer.Option("--observe", help="Watch, never act.")] = False,
+    looks: Annotated[int | None, Option(min=1, metavar="N", help="End after this many checks.")] = None,
+    observe: Annotated[bool, Option("--observe", help="Watch, never act.")] = False,
     editor: Annotated[
         bool | None,
-        typer.Option("--editor/--no-editor", help="Whether an editor must be in front; default: if there is one."),
+        Option("--editor/--no-editor", help="Whether an editor must be in front; default: if there is one."),
     ] = None,
-    name: Annotated[str, typer.Option("--name", help="A name for lists and control commands.")] = "watch",
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One event per line.")] = False,
+    name: Annotated[str, Option(help="A name for lists and control commands.")] = "watch",
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help="One event per line.")] = False,
 ) -> None:
     """Check a display regularly and recover from problems, until Ctrl-C or cancel.
 
     Example: interlock gui watch --display :1 --interval 5
     """
     from ..config import load
-    from ..gui import Watching, watch_display
-    from ..journal_records import InterventionEvent
+    from ..gui import WatchOptions, watch_display
     from .console import Console
     from .gui_text import print_event
 
     console = Console(highlight=False, soft_wrap=True)
-
-    def show(event: InterventionEvent) -> None:
-        if json:
-            print_json(event)
-        else:
-            print_event(console, event)
-
-    wanted = Watching(
+    options = WatchOptions(
         display=display, window=window, interval_s=interval, looks=looks, observe=observe, editor=editor, name=name
     )
-    watch_display(load(config), wanted, show)
+    watch_display(load(config), options, print_json if json else functools.partial(print_event, console))
 
 
 def analyze(
-    images: Annotated[list[Path], typer.Argument(help="Screenshots.", metavar="IMAGE...")],
-    expect: Annotated[str | None, typer.Option("--expect", help="The file that should be open.")] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"images": [{"image", "status", "confidence", ...}]}')] = False,
+    images: Annotated[list[Path], Argument(help="Screenshots.", metavar="IMAGE...")],
+    expect: Annotated[str | None, Option(help="The file that should be open.")] = None,
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help='{"images": [{"image", "status", "confidence", ...}]}')] = False,
 ) -> None:
     """Classify screenshots by their pixels: normal, dialog, wrong_file, error, terminal, unknown.
 
@@ -171,17 +155,12 @@ def _plain(path: Path, result: AnalysisResult) -> dict[str, object]:
 
 
 def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from .console import Console
+    from .console import Console, new_table
     from .gui_text import STATUS
 
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("IMAGE", "STATUS", "SURE"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("SEES")
-    table.add_column("WOULD DO")
+    table = new_table("IMAGE", "STATUS", "SURE", "SEES", "WOULD DO", wrap=("SEES", "WOULD DO"))
     for path, result in judged:
         status = result.status.value
         table.add_row(
@@ -195,12 +174,12 @@ def _print_table(judged: list[tuple[Path, AnalysisResult]]) -> None:
 
 
 def chaos(
-    seed: Annotated[int, typer.Option("--seed", metavar="N", help="The same seed, the same faults.")] = 1,
-    faults: Annotated[int, typer.Option("--faults", min=0, metavar="N", help="Number of faults.")] = 10,
+    seed: Annotated[int, Option(metavar="N", help="The same seed, the same faults.")] = 1,
+    faults: Annotated[int, Option(min=0, metavar="N", help="Number of faults.")] = 10,
     kinds: Annotated[
-        list[str] | None, typer.Option("--kind", metavar="KIND", help="Only this kind; may be repeated.")
+        list[str] | None, Option("--kind", metavar="KIND", help="Only this kind; may be repeated.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="One fault per line; the last line is the total.")] = False,
+    json: Annotated[bool, Option("--json", help="One fault per line; the last line is the total.")] = False,
 ) -> None:
     """Inject faults into a real editor during typing, and count which are detected and recovered.
 
@@ -217,13 +196,9 @@ def chaos(
         if not json:
             console.print(line)
 
-    def show(report: FaultReport) -> None:
-        if json:
-            print_json(report)
-        else:
-            say(report.says())
-
-    report = run_chaos(seed, faults, kinds=kinds or None, say=say, on_fault=show)
+    report = run_chaos(
+        seed, faults, kinds=kinds or None, say=say, on_fault=print_json if json else lambda fault: say(fault.says())
+    )
     if json:
         print_json(report.summary())
     else:
@@ -231,14 +206,10 @@ def chaos(
 
 
 def _print(report: ChaosReport) -> None:
-    from rich.table import Table
+    from .console import Console, new_table
 
-    from .console import Console
-
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("FAULT", no_wrap=True)
-    for column in ("THROWN", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER"):
-        table.add_column(column, justify="right", no_wrap=True)
+    numbers = ("THROWN", "DETECTED", "RECOVERED", "MEDIAN DETECT", "MEDIAN RECOVER")
+    table = new_table("FAULT", *numbers, right=numbers)
     for row in report.rows():
         table.add_row(*row)
     console = Console(highlight=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""interlock gui replay: a scripted session typed into an editor, watched, recovered, verified."""
+"""interlock gui replay: a scripted session typed into an editor, monitored, recovered, verified."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
+from typer import Argument, Option
 
 from ..core import InterlockError
 from .output import print_json, say_error
@@ -20,24 +21,21 @@ if TYPE_CHECKING:
 
 
 def replay(
-    session: Annotated[Path, typer.Argument(help="The session, a JSON file.")],
-    workspace: Annotated[Path, typer.Option("--workspace", help="The folder to type into.")],
-    editor: Annotated[str | None, typer.Option("--editor", metavar="URL", help="A running code-server.")] = None,
+    session: Annotated[Path, Argument(help="The session, a JSON file.")],
+    workspace: Annotated[Path, Option(help="The folder to type into.")],
+    editor: Annotated[str | None, Option(metavar="URL", help="A running code-server.")] = None,
     start_editor: Annotated[
-        bool, typer.Option("--start-editor", help="Start a display and an editor for this replay.")
+        bool, Option("--start-editor", help="Start a display and an editor for this replay.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue where an interrupted replay stopped.")] = False,
-    verify: Annotated[bool, typer.Option("--verify/--no-verify", help="Compare the files at the end.")] = True,
-    repair: Annotated[bool, typer.Option("--repair", help="Type what differs again, and verify again.")] = False,
-    record: Annotated[
-        Path | None, typer.Option("--record", metavar="FOLDER", help="Keep a screenshot of every chunk and check.")
-    ] = None,
+    resume: Annotated[bool, Option("--resume", help="Continue where an interrupted replay stopped.")] = False,
+    verify: Annotated[bool, Option("--verify/--no-verify", help="Compare the files at the end.")] = True,
+    repair: Annotated[bool, Option("--repair", help="Type what differs again, and verify again.")] = False,
+    record: Annotated[Path | None, Option(metavar="FOLDER", help="Keep a screenshot of every chunk and check.")] = None,
     report: Annotated[
-        Path | None,
-        typer.Option("--report", metavar="FILE", help="The HTML report; default: in the run's folder."),
+        Path | None, Option(metavar="FILE", help="The HTML report; default: in the run's folder.")
     ] = None,
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"run_id", "success", "verification", ...}')] = False,
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    json: Annotated[bool, Option("--json", help='{"run_id", "success", "verification", ...}')] = False,
 ) -> None:
     """Replay a session in an editor; by default the one on this display.
 
@@ -46,9 +44,9 @@ def replay(
     Example: interlock gui replay demo.json --workspace ./demo --start-editor
     """
     from ..config import load
-    from ..gui import Wishes, replay_session
+    from ..gui import ReplayOptions, replay_session
 
-    wishes = Wishes(
+    options = ReplayOptions(
         url=editor,
         start_editor=start_editor,
         resume=resume,
@@ -59,7 +57,7 @@ def replay(
     settings = load(config)
     with _progress(quiet=json) as shown:
         done = replay_session(
-            session, workspace, settings, wishes, say=shown.say, on_progress=shown.advance, on_event=shown.event
+            session, workspace, settings, options, say=shown.say, on_progress=shown.advance, on_event=shown.event
         )
     page = write_report(Path(done.folder), settings, report)
     if json:
@@ -70,7 +68,7 @@ def replay(
 
 
 class ReplayProgress(NamedTuple):
-    """Where the news of a replay go while it runs."""
+    """Callbacks for the progress of a replay."""
 
     say: Callable[[str], None] = lambda line: None
     advance: Callable[[int, int, str], None] = lambda done, total, path: None
@@ -79,7 +77,7 @@ class ReplayProgress(NamedTuple):
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[ReplayProgress]:
-    """A bar on a terminal's stderr, plain lines elsewhere; events as they happen on both."""
+    """A progress bar on a terminal's stderr, plain lines elsewhere; events as they happen."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     from .console import Console
@@ -108,7 +106,7 @@ def _progress(*, quiet: bool) -> Iterator[ReplayProgress]:
 
 
 def _lines(say: Callable[[str], None]) -> Callable[[int, int, str], None]:
-    """A line for every file and every tenth of the chunks: a log shows that a replay is alive, and where."""
+    """A line for every file and every tenth of the chunks, so that a log shows progress."""
     last: list[tuple[str, int]] = []
 
     def advance(done: int, total: int, path: str) -> None:
@@ -165,7 +163,7 @@ def _print(done: Replayed, page: Path | None) -> None:
 
 
 def write_report(run_folder: Path, config: Config, target: Path | None) -> Path | None:
-    """Write the run's report, into its own folder if nothing else is said; None, and a line on stderr, if it fails."""
+    """Write the run's report, by default into its own folder; None and a line on stderr if it fails."""
     from ..journal import RunFolder
     from ..report import Story, gather, read_changes, render
 

@@ -1,14 +1,13 @@
-"""How GUI sessions are shown: verdicts, events and the verification table."""
+"""The text output of GUI sessions: events and the verification table."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
-from .console import Console
+from .console import Console, new_table
 
 if TYPE_CHECKING:
     from ..journal_records import InterventionEvent, VerificationResult
@@ -18,7 +17,7 @@ OUTCOME = {"none": "dim", "recovered": "green", "failed": "red"}
 MATCH = {"match": "green", "partial": "yellow", "mismatch": "red", "missing": "red"}
 
 DIFF_LINES = 20
-"""Lines of a difference that are shown; `--json` has them all."""
+"""Lines of a diff that are shown; `--json` has all."""
 
 
 def print_event(console: Console, event: InterventionEvent) -> None:
@@ -36,13 +35,9 @@ def print_event(console: Console, event: InterventionEvent) -> None:
 
 
 def print_verification(console: Console, result: VerificationResult) -> None:
-    """One line a file, then what differs, then the sum."""
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    for column in ("FILE", "MATCH"):
-        table.add_column(column, no_wrap=True)
-    for column in ("SIMILARITY", "LINES", "EXPECTED", "LOST", "ADDED", "CHANGED"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("")
+    """Print one line per file, then the differences, then the summary."""
+    numbers = ("SIMILARITY", "LINES", "EXPECTED", "LOST", "ADDED", "CHANGED")
+    table = new_table("FILE", "MATCH", *numbers, "", right=numbers, wrap=("",))
     for each in result.comparisons:
         exact = "exact" if each.exact else each.reason or "not exact"
         table.add_row(

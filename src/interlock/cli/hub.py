@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
+from typer import Argument, Option
 
 from .app import new_app
 from .output import print_json, say
 
 if TYPE_CHECKING:
-    from ..config import Hub
+    pass
 
 app = new_app("Manage the hub's keys and its server's configuration.")
 keys_app = typer.Typer(
@@ -22,8 +23,8 @@ keys_app = typer.Typer(
 )
 app.add_typer(keys_app, name="keys")
 
-JsonOption = Annotated[bool, typer.Option("--json", help='{"own": KEY, "trusted": [{"public", "roles", "name"}]}')]
-RoleOption = Annotated[str, typer.Option("--role", help="owner, controller or viewer; several with commas.")]
+JsonOption = Annotated[bool, Option("--json", help='{"own": KEY, "trusted": [{"public", "roles", "name"}]}')]
+RoleOption = Annotated[str, Option("--role", help="owner, controller or viewer; several with commas.")]
 
 
 @keys_app.callback()
@@ -36,8 +37,8 @@ def keys(context: typer.Context, json: JsonOption = False) -> None:
         return
     from ..core import load_key, read_trusted
 
-    settings = _settings()
-    own, trusted = load_key(_own(settings)), read_trusted(_trusted(settings))
+    key_file, trusted_file = _files()
+    own, trusted = load_key(key_file), read_trusted(trusted_file)
     if json:
         print_json({"own": own.public if own else None, "trusted": [msgspec.to_builtins(key) for key in trusted]})
         return
@@ -58,14 +59,14 @@ def make() -> None:
     from ..core import create_key
 
     refuse_inside("make a key")
-    say(create_key(_own(_settings())).public)
+    say(create_key(_files()[0]).public)
 
 
 @keys_app.command()
 def add(
-    public: Annotated[str, typer.Argument(help="The public key: 56 characters that begin with U.")],
+    public: Annotated[str, Argument(help="The public key: 56 characters that begin with U.")],
     role: RoleOption = "controller",
-    name: Annotated[str, typer.Option("--name", help="The owner: shown as the actor of its requests.")] = "",
+    name: Annotated[str, Option(help="The owner: shown as the actor of its requests.")] = "",
 ) -> None:
     """Trust a key: as owner of runs, as controller that may steer them, as viewer on the hub's server.
 
@@ -75,14 +76,14 @@ def add(
     from ..core import read_trusted, trusted_key, write_trusted
 
     refuse_inside("trust a key")
-    place = _trusted(_settings())
+    file = _files()[1]
     key = trusted_key(public, [part.strip() for part in role.split(",")], " ".join(name.split()))
-    write_trusted([*(known for known in read_trusted(place) if known.public != public), key], place)
+    write_trusted([*(known for known in read_trusted(file) if known.public != public), key], file)
     say(f"{key.name} is trusted as {' and '.join(key.roles)}")
 
 
 @keys_app.command()
-def remove(key: Annotated[str, typer.Argument(help="A public key, a prefix, or a name.")]) -> None:
+def remove(key: Annotated[str, Argument(help="A public key, a prefix, or a name.")]) -> None:
     """Stop trusting a key. Generate the server's configuration again to keep it from connecting.
 
     Example: interlock hub keys remove web-1
@@ -91,18 +92,14 @@ def remove(key: Annotated[str, typer.Argument(help="A public key, a prefix, or a
     from ..core import remove_trusted
 
     refuse_inside("change which keys are trusted")
-    gone = remove_trusted(key, _trusted(_settings()))
+    gone = remove_trusted(key, _files()[1])
     say(f"{gone.name} ({gone.public}) is no longer trusted")
 
 
 @app.command()
 def config(
-    listen: Annotated[str, typer.Option("--listen", metavar="HOST:PORT", help="Where the server listens.")] = (
-        "0.0.0.0:4222"
-    ),
-    store: Annotated[str, typer.Option("--store", metavar="FOLDER", help="Where the server keeps its streams.")] = (
-        "./jetstream"
-    ),
+    listen: Annotated[str, Option(metavar="HOST:PORT", help="Where the server listens.")] = "0.0.0.0:4222",
+    store: Annotated[str, Option(metavar="FOLDER", help="Where the server keeps its streams.")] = "./jetstream",
 ) -> None:
     """Print a configuration for nats-server: each trusted key may do what its roles need, no other key may connect.
 
@@ -113,8 +110,8 @@ def config(
     from ..core import BadInput, TrustedKey, load_key, read_trusted
     from ..link import server_config
 
-    settings = _settings()
-    own, found = load_key(_own(settings)), read_trusted(_trusted(settings))
+    key_file, trusted_file = _files()
+    own, found = load_key(key_file), read_trusted(trusted_file)
     if own is not None and all(key.public != own.public for key in found):
         found.insert(0, TrustedKey(own.public, ("owner", "controller"), "own key"))
     if not found:
@@ -122,15 +119,10 @@ def config(
     say(server_config(found, listen, store), nl=False)
 
 
-def _settings() -> Hub:
+def _files() -> tuple[Path | None, Path | None]:
+    """The configured files of our own key and of those that we trust."""
     from ..config import load
 
-    return load().hub
-
-
-def _own(settings: Hub) -> Path | None:
-    return Path(settings.key_file).expanduser() if settings.key_file else None
-
-
-def _trusted(settings: Hub) -> Path | None:
-    return Path(settings.trusted_file).expanduser() if settings.trusted_file else None
+    hub = load().hub
+    own, trusted = (Path(name).expanduser() if name else None for name in (hub.key_file, hub.trusted_file))
+    return own, trusted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from .app import new_app
 from .output import print_hanging, print_json, say, say_error
@@ -21,13 +21,11 @@ TIMEOUT_S = 60.0
 
 @app.command()
 def inbox(
-    item: Annotated[str | None, typer.Argument(help="An item's id or a unique prefix.")] = None,
-    answer: Annotated[str | None, typer.Argument(help="One of its answers.")] = None,
-    reason: Annotated[
-        str, typer.Option("--reason", help="The reason; the agent receives it when you reject a call.")
-    ] = "",
-    hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Include other machines: nats://...")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"items": [...]}; with an answer, its result.')] = False,
+    item: Annotated[str | None, Argument(help="An item's id or a unique prefix.")] = None,
+    answer: Annotated[str | None, Argument(help="One of its answers.")] = None,
+    reason: Annotated[str, Option(help="The reason; the agent receives it when you reject a call.")] = "",
+    hub: Annotated[str | None, Option(metavar="URL", help="Include other machines: nats://...")] = None,
+    json: Annotated[bool, Option("--json", help='{"items": [...]}; with an answer, its result.')] = False,
 ) -> None:
     """List what needs you, newest first; or answer it.
 

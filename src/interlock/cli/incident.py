@@ -1,11 +1,11 @@
-"""interlock incidents, and incident: look at what an emergency stop left behind, and choose a way on."""
+"""interlock incidents and incident: show emergency stops, and choose how to continue."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import Context, InvalidState
 from ..intervene import OptionName
@@ -22,8 +22,8 @@ app = new_app("Inspect an emergency stop and choose one of the four options.")
 
 @app.command()
 def show(
-    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
-    json: Annotated[bool, typer.Option("--json", help="Show everything that is stored.")] = False,
+    incident: Annotated[str, Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
+    json: Annotated[bool, Option("--json", help="Show everything that is stored.")] = False,
 ) -> None:
     """Show the report of an emergency stop and its four options.
 
@@ -41,11 +41,11 @@ def show(
 
 @app.command("continue")
 def continue_(
-    incident: Annotated[str, typer.Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
-    option: Annotated[OptionName, typer.Option("--option", help="The option.")],
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file.")] = None,
-    summary: Annotated[Path | None, typer.Option("--summary", help="Write a summary as JSON to this file.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="With abort: what was cleaned up.")] = False,
+    incident: Annotated[str, Argument(help="Its id or a unique prefix.", autocompletion=offer_incidents)],
+    option: Annotated[OptionName, Option(help="The option.")],
+    config: Annotated[Path | None, Option(help="A configuration file.")] = None,
+    summary: Annotated[Path | None, Option(help="Write a summary as JSON to this file.")] = None,
+    json: Annotated[bool, Option("--json", help="With abort: what was cleaned up.")] = False,
 ) -> None:
     """Continue after an emergency stop, in this terminal, as a new run; or clean up.
 
@@ -112,16 +112,15 @@ list_app = new_app()
 
 @list_app.command()
 def incidents(
-    every: Annotated[bool, typer.Option("--all", help="Include settled ones.")] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"incidents": [...]}')] = False,
+    every: Annotated[bool, Option("--all", help="Include settled ones.")] = False,
+    json: Annotated[bool, Option("--json", help='{"incidents": [...]}')] = False,
 ) -> None:
     """List the incidents that need a decision.
 
     Example: interlock incidents --all
     """
-    from rich.table import Table
-
     from ..runtime import Incidents
+    from .console import new_table
     from .runs import moment, the_store
 
     found = [stored for stored in Incidents(the_store()).all() if every or stored.status == "open"]
@@ -148,12 +147,10 @@ def incidents(
     if not found:
         console.print("No open incidents." if not every else "No incidents.")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
-    # Where there is little room, what happened is worth more than when and of what kind.
+    # On a narrow terminal, the summary matters more than time and type.
     roomy = console.width >= ROOMY
-    for column in ("INCIDENT", "RUN", *(("WHEN", "ISSUE") if roomy else ()), "STATUS"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("SUMMARY", overflow="fold")
+    columns = ("INCIDENT", "RUN", *(("WHEN", "ISSUE") if roomy else ()), "STATUS", "SUMMARY")
+    table = new_table(*columns, fold=("SUMMARY",))
     for stored in found:
         status = stored.status if stored.option is None else f"{stored.status} ({stored.option})"
         more = (moment(stored.incident.time), stored.incident.issue.type) if roomy else ()

@@ -1,4 +1,4 @@
-"""interlock install and uninstall: permanent hooks that talk to interlock serve; what they change is shown first."""
+"""interlock install and uninstall: permanent hooks that talk to interlock serve; changes are shown first."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, printable
 from .app import new_app
@@ -35,13 +36,13 @@ def install(
     )
 
 
-Agent = Annotated[str, typer.Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
+Agent = Annotated[str, Argument(help="claude-code, codex, gemini or opencode.", metavar="AGENT")]
 Project = Annotated[
-    Path | None, typer.Option("--project", help="Use this folder's settings instead of the user's.", metavar="FOLDER")
+    Path | None, Option("--project", help="Use this folder's settings instead of the user's.", metavar="FOLDER")
 ]
-Diff = Annotated[bool, typer.Option("--diff", help="Show every line that changes.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print what was changed as JSON.")]
+Diff = Annotated[bool, Option("--diff", help="Show every line that changes.")]
+Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
+AsJson = Annotated[bool, Option("--json", help="Print what was changed as JSON.")]
 
 
 def carry_out(
@@ -55,7 +56,7 @@ def carry_out(
     nothing: str,
     removing: bool = False,
 ) -> None:
-    """Show the changes, ask, make them, and say where the backups are."""
+    """Show the changes, ask, make them, and print where the backups are."""
     from ..adapters.hooks import finish_install, finish_uninstall
 
     if project is not None and not project.is_dir():

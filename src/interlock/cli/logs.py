@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput
 from .app import new_app
@@ -20,19 +20,17 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-LOOK_S = 0.2
-"""How often we look for more."""
+POLL_S = 0.2
+"""How often we poll for more."""
 
 
 @app.command()
 def logs(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow until the run ends.")] = False,
-    since: Annotated[
-        str | None, typer.Option("--since", metavar="TIME", help="Only since then: 10m, 14:30, 2026-11-17T14:30.")
-    ] = None,
-    step: Annotated[int | None, typer.Option("--step", metavar="N", min=0, help="Only during this step.")] = None,
-    json: Annotated[bool, typer.Option("--json", help='One line per piece: {"time", "stream", "text"}.')] = False,
+    run: Annotated[str, Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    follow: Annotated[bool, Option("--follow", "-f", help="Follow until the run ends.")] = False,
+    since: Annotated[str | None, Option(metavar="TIME", help="Only since then: 10m, 14:30, 2026-11-17T14:30.")] = None,
+    step: Annotated[int | None, Option(metavar="N", min=0, help="Only during this step.")] = None,
+    json: Annotated[bool, Option("--json", help='One line per piece: {"time", "stream", "text"}.')] = False,
 ) -> None:
     """Show what a run's command printed: stdout and stderr, or what it drew on its terminal.
 
@@ -71,7 +69,7 @@ def _pieces(reader: OutputReader, folder: RunFolder, since: float, follow: bool)
         if over:
             return
         sys.stdout.flush()
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def _is_over(folder: RunFolder) -> bool:
@@ -98,7 +96,7 @@ def _show_json(piece: Printed) -> None:
 
 
 def _show_latest(latest: Latest, since: float, json: bool) -> None:
-    """What is not whole yet: the line that is being printed, the screen as it is drawn."""
+    """Print what is not complete yet: the unfinished line, or the current screen."""
     from ..output import SCREEN, Printed
 
     text = "\n".join(latest.screen) or latest.line

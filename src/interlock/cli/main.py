@@ -1,4 +1,4 @@
-"""The table of commands, each imported only when it is asked for."""
+"""The command line: the table of commands, each imported only when used."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 import typer
+from typer import Option
 from typer._click.exceptions import NoArgsIsHelpError, UsageError
 from typer.core import TyperGroup
 
@@ -82,7 +83,7 @@ HOMES = {
     "verify": "stored_runs.verify_app",
     "web": "dashboards.web_app",
 }
-"""Commands that share a module with others, and what they are called there."""
+"""Commands that share a module with others, and their name there."""
 
 COMMANDS: dict[str, str] = {name: about for commands in GROUPS.values() for name, about in commands.items()}
 
@@ -102,40 +103,22 @@ ALIASES = {
     "watch": "top",
 }
 LISTS = {"checkpoint list": "checkpoints", "incident list": "incidents"}
-"""Words that people try, each with the command that it means. Not listed, and not completed."""
+"""Aliases that people try. Not listed, and not completed."""
 
 
 CHANGING = frozenset(
-    (
-        "approve",
-        "cancel",
-        "checkpoint",
-        "config",
-        "escalate",
-        "hub",
-        "inbox",
-        "incident",
-        "install",
-        "mute",
-        "notify",
-        "pause",
-        "prune",
-        "reject",
-        "resume",
-        "rollback",
-        "undo",
-        "uninstall",
-    )
-)
+    ("approve", "cancel", "checkpoint", "config", "escalate", "hub", "inbox", "incident", "install", "mute", "notify",
+     "pause", "prune", "reject", "resume", "rollback", "undo", "uninstall")
+)  # fmt: skip
 """Commands that finish their work even if their output is not read (| head)."""
 
 
 LOGGING = frozenset(("gui", "serve", "web"))
-"""Commands that log by themselves; the others only on request, since setting up a log takes time."""
+"""Commands that always log; the others only on request, since setting up a log takes time."""
 
 
 LIKENESS = 65
-"""Of a hundred: how like a command a word has to be for us to think that it was meant."""
+"""How similar a word must be to a command to suggest it, out of 100."""
 
 
 class LazyGroup(TyperGroup):
@@ -193,17 +176,17 @@ app = typer.Typer(
 @app.callback()
 def interlock(
     ctx: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Show the version."),
-    log_json: bool = typer.Option(False, "--log-json", help="Log as JSON lines."),
-    log_level: str | None = typer.Option(None, "--log-level", metavar="LEVEL", help="debug, info, warning or error."),
-    log_file: str | None = typer.Option(None, "--log-file", metavar="FILE", help="Log there instead of to stderr."),
+    version: bool = Option(False, "--version", help="Show the version."),
+    log_json: bool = Option(False, "--log-json", help="Log as JSON lines."),
+    log_level: str | None = Option(None, "--log-level", metavar="LEVEL", help="debug, info, warning or error."),
+    log_file: str | None = Option(None, "--log-file", metavar="FILE", help="Log there instead of to stderr."),
 ) -> None:
     """Keep autonomous agents and unattended sessions on track.
 
     Example: interlock run -- claude -p "fix the tests"
     """
     if ctx.invoked_subcommand != "run":
-        # `run` has much to import before it starts anything, and then takes signals itself.
+        # `run` imports much before it starts anything, and then handles signals itself.
         listen_again()
     if log_json or log_level or log_file or ctx.invoked_subcommand in LOGGING:
         from ..runtime import choose_log, configure_log
@@ -231,11 +214,11 @@ PLAINLY = {
     "a valid integer": "a whole number",
     "a valid float range": "a number",
 }
-"""What the parser says of a value, and what a person would."""
+"""The parser's words for a value, and plainer ones."""
 
 
 def say_usage_error(error: UsageError) -> int:
-    """Say what is wrong and where to read how it goes; the exit status."""
+    """Print what is wrong and where to find help; returns the exit status."""
     if isinstance(error, NoArgsIsHelpError):
         error.show()
         return error.exit_code
@@ -251,13 +234,10 @@ def say_usage_error(error: UsageError) -> int:
 
 
 def leave_question(abort: typer.Abort) -> int:
-    """The question was not answered, or answered with no; the exit status."""
+    """A question was not answered, or with no; returns the exit status."""
     if abort.__context__ is not None:
-        # What comes next does not belong behind the question.
+        # End the line of the question.
         sys.stderr.write("\n")
     else:
         say_error("nothing was changed")
     return INTERRUPTED if isinstance(abort.__context__, KeyboardInterrupt) else 1
-
-
-__all__ = ["UsageError", "leave_question", "say_usage_error"]

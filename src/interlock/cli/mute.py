@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput, InterlockError, from_json
 from .app import new_app
@@ -17,17 +17,15 @@ from .output import print_json, say, say_error
 app = new_app()
 
 ISSUE_ID = re.compile(r"[^:]+:\d+:[0-9a-f]{8}")
-"""What an issue's id looks like: it names one finding of one run, and means nothing where no run has it."""
+"""The format of an issue's id: it names one finding of one run."""
 
 
 @app.command()
 def mute(
-    finding: Annotated[
-        str | None, typer.Argument(help="An issue's id, its `key` in the details, or an issue type.")
-    ] = None,
-    run: Annotated[str | None, typer.Option("--run", help="The run that the issue's id is from; default: any.")] = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Unmute it.")] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"project", "muted": [...]}')] = False,
+    finding: Annotated[str | None, Argument(help="An issue's id, its `key` in the details, or an issue type.")] = None,
+    run: Annotated[str | None, Option(help="The run that the issue's id is from; default: any.")] = None,
+    remove: Annotated[bool, Option("--remove", help="Unmute it.")] = False,
+    json: Annotated[bool, Option("--json", help='{"project", "muted": [...]}')] = False,
 ) -> None:
     """Mark a finding as a false alarm for the project in this folder. Without a finding, list what is muted.
 
@@ -52,7 +50,7 @@ def mute(
 
 
 def _key_of(finding: str, run: str | None) -> str:
-    """The key of a finding: of the issue with this id, or the one given, or a type of issue for all of its findings."""
+    """The key to mute: of the issue with this id, or a given key, or an issue type for all of its findings."""
     from ..detect import issue_types
 
     seen = _seen(run)
@@ -64,14 +62,14 @@ def _key_of(finding: str, run: str | None) -> str:
         return finding
     kind, _, rest = finding.partition(":")
     if kind in types and rest and finding.isprintable() and not ISSUE_ID.fullmatch(finding):
-        # A recorded trace that was scanned has left no run behind.
+        # Scanning a recorded trace leaves no run.
         say_error(f"no run has shown {finding} so far; it will be muted if it occurs.")
         return finding
     raise BadInput(f"{finding!r} is neither a finding nor an issue type", todo=_nearest(finding, keys | types, types))
 
 
 def _muted_key(finding: str, run: str | None, muted: frozenset[str]) -> str:
-    """The key to unmute; refused if it is not muted."""
+    """The key to unmute; BadInput if it is not muted."""
     key = finding if finding in muted else _seen(run).get(finding, finding)
     if key not in muted:
         raise BadInput(f"{finding!r} is not muted here", todo=_nearest(finding, muted, muted))
@@ -79,7 +77,7 @@ def _muted_key(finding: str, run: str | None, muted: frozenset[str]) -> str:
 
 
 def _seen(run: str | None) -> dict[str, str]:
-    """The key of every issue by its id, in one run or in all; the newest run speaks where two have the same id."""
+    """The key of every issue by its id, in one run or in all; the newest run wins if two have the same id."""
     from ..core import Issue
     from ..detect import finding_key
     from ..journal import JournalReader
@@ -88,7 +86,7 @@ def _seen(run: str | None) -> dict[str, str]:
     store = the_store()
     seen: dict[str, str] = {}
     for folder in [store.find(run)] if run is not None else store.folders():
-        # A run that cannot be read has no findings to offer.
+        # Skip runs that cannot be read.
         with suppress(InterlockError), JournalReader.open(folder) as reader:
             for record in reader.read(kinds=frozenset(("issue",))):
                 issue = from_json(record.body, Issue)

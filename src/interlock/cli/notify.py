@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput
 from .app import new_app
@@ -13,16 +13,14 @@ from .output import print_json, say, say_error
 app = new_app()
 
 PATIENCE_S = 20.0
-"""How long a channel may take over a test."""
+"""How long a channel may take for a test."""
 
 
 @app.command()
 def notify(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[CHANNEL]...", help="Only these channels.")] = None,
-    test: Annotated[
-        bool, typer.Option("--test", help="Send a test message through each and report the result.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"channels": [{"name", "kind", "ok", "message"}]}')] = False,
+    names: Annotated[list[str] | None, Argument(metavar="[CHANNEL]...", help="Only these channels.")] = None,
+    test: Annotated[bool, Option("--test", help="Send a test message through each and report the result.")] = False,
+    json: Annotated[bool, Option("--json", help='{"channels": [{"name", "kind", "ok", "message"}]}')] = False,
 ) -> None:
     """List the configured alert channels (notifications.channels), and test them.
 
@@ -55,7 +53,7 @@ def notify(
 
 
 def try_channel(url: str) -> tuple[bool, str]:
-    """Send a message through one channel; whether it was taken, and why not."""
+    """Send a message through one channel; returns whether it was accepted, and why not."""
     from ..core import Notify
     from ..runtime import apprise_channel, with_timeout
 

@@ -1,4 +1,4 @@
-"""Output of every command: JSON on stdout for machines, one clear line on stderr for errors."""
+"""Output of all commands: text or JSON on stdout, one clear line on stderr for errors."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from .console import Console
 
 WIDE = 1000
-"""More columns than any terminal has: in a pipe nothing is cut."""
+"""Wider than any terminal: in a pipe nothing is cut."""
 
 ROOMY = 120
-"""Columns from which a table shows everything."""
+"""Columns from which tables show everything."""
 
 
 def table_console() -> Console:
-    """Where tables go: as wide as the terminal, or as wide as they want to be."""
+    """A console for tables: as wide as the terminal, unlimited in a pipe."""
     from .console import Console
 
     console = Console(highlight=False)
@@ -33,20 +33,20 @@ def table_console() -> Console:
 
 
 def rendered(console: Console, table: RenderableType) -> str:
-    """A table as text, without the spaces that fill its last column."""
+    """A table as text, without trailing spaces."""
     with console.capture() as shown:
         console.print(table)
     return "".join(f"{line.rstrip(' ')}\n" for line in shown.get().splitlines())
 
 
 def print_table(console: Console, table: RenderableType) -> None:
-    """A table on stdout."""
+    """Print a table on stdout."""
     sys.stdout.write(rendered(console, table))
     sys.stdout.flush()
 
 
 def print_hanging(console: Console, text: str) -> None:
-    """Lines for people: long ones are wrapped with an indent on a terminal, and left alone in a pipe."""
+    """Print lines; long ones are wrapped with an indent on a terminal, and not wrapped in a pipe."""
     import textwrap
 
     for line in text.splitlines():
@@ -60,12 +60,12 @@ def print_hanging(console: Console, text: str) -> None:
 
 
 def many(number: int, noun: str) -> str:
-    """A count with its word."""
+    """A count with its noun."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def money(spent: float, budget: float | None, unpriced_tokens: int = 0) -> str:
-    """Dollars, and of how many; at least so many where some tokens have no price."""
+    """Dollars spent and the budget; with a plus if some tokens have no price."""
     known = "unknown" if unpriced_tokens and not spent else f"${spent:,.2f}" + ("+" if unpriced_tokens else "")
     return known + (f"/{budget:,.2f}" if budget is not None else "")
 
@@ -76,34 +76,34 @@ def spent(cost: float, budget: float | None, unpriced_tokens: int) -> str:
     return shown if shown.startswith("$") else f"cost {shown}"
 
 
-def say(line: object = "", *, err: bool = False, nl: bool = True) -> None:
-    """Text on stdout, or on stderr."""
+def say(line: object = "", *, nl: bool = True) -> None:
+    """Print text on stdout."""
     import typer
 
-    typer.echo(printable(str(line)), err=err, nl=nl)
+    typer.echo(printable(str(line)), nl=nl)
 
 
 def print_json(value: object) -> None:
-    """One JSON document on one line of stdout."""
+    """Print one JSON document on one line of stdout."""
     sys.stdout.write(json_text(value) + "\n")
     sys.stdout.flush()
 
 
 def json_text(value: object) -> str:
-    """A JSON document that steers no terminal."""
+    """A JSON document without control characters."""
     text = msgspec.json.encode(value).decode()
     return text if text.isascii() and "\x7f" not in text else text.translate(ESCAPED)
 
 
 def say_error(line: str, who: str = "interlock") -> None:
-    """One line on stderr; nothing if that is closed too."""
+    """Print one line on stderr, unless that is closed."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stderr.write(f"{who}: {printable(' '.join(line.split()))}\n")
         sys.stderr.flush()
 
 
 def check_text(what: str, words: str) -> None:
-    """Say in one line that bytes which are not text cannot be kept in a journal."""
+    """Reject what is not UTF-8: a journal cannot store it."""
     try:
         words.encode()
     except UnicodeEncodeError:

@@ -1,6 +1,6 @@
-"""`interlock run` in its plain form, read without the parser of command lines, which takes longer than all the rest.
+"""A fast parser for plain `interlock run` command lines: the full parser takes longer than everything else.
 
-What is not plain is left to that parser: abbreviations, values that begin with a dash, mistakes, requests for help.
+What is not plain is left to the full parser: abbreviations, values that begin with a dash, mistakes, --help.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMPLETION = "_INTERLOCK_COMPLETE"
 
 
 def read_plain(arguments: list[str]) -> dict[str, object] | None:
-    """The RunOptions of `interlock run`; None if the arguments are not that, or not plain."""
+    """The RunOptions of an `interlock run` command line; None if it is another command or not plain."""
     if arguments[:1] != ["run"] or "--" not in arguments or COMPLETION in os.environ:
         return None
     dashes = arguments.index("--")
@@ -49,10 +49,10 @@ def read_plain(arguments: list[str]) -> dict[str, object] | None:
 
 
 def run_plain(options: dict[str, object]) -> None:
-    """Start a run with these options; its owner is a fork of ours, once there is nothing left to import."""
+    """Start a run with these options; its owner is forked once everything is imported."""
     import gc
 
-    # What is imported stays: looking through it for garbage takes a tenth of the time.
+    # Imported modules stay: garbage collection takes a tenth of the time.
     gc.disable()
     from ..adapters.command import fork_owner
     from ..contain import try_early
@@ -72,7 +72,7 @@ def run_plain(options: dict[str, object]) -> None:
 
 
 def _read_option(option: str, value: str) -> tuple[str, object]:
-    """The name and the value of an option that has one; None if it is not plain."""
+    """The name and value of an option; the value is None if it is not plain."""
     read: object = None
     if value.startswith("-"):
         pass

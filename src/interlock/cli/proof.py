@@ -1,10 +1,11 @@
-"""interlock proof: what a run claims, and whether that is true."""
+"""interlock proof: the claims of a run, and whether they are true."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from .app import new_app
 from .completion import offer_runs
@@ -22,9 +23,9 @@ MARKS = {"proven": "✓", "stale": "~", "contradicted": "✗", "unproven": "?"}
 
 @app.command()
 def proof(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    run: Annotated[str, Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
     json: Annotated[
-        bool, typer.Option("--json", help='{"run_id": "...", "claims": [...], "tests": [...], "tree": "..."}')
+        bool, Option("--json", help='{"run_id": "...", "claims": [...], "tests": [...], "tree": "..."}')
     ] = False,
 ) -> None:
     """Show each claim of a run with its verdict and the evidence, and what changed about its tests.
@@ -62,7 +63,7 @@ def proof(
 
 
 def print_proof(console: Console, found: ProofRecord) -> None:
-    """The claims as a table, then the facts about the tests."""
+    """Print the claims as a table, then the facts about the tests."""
     from rich.table import Table
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""interlock ps: the runs."""
+"""interlock ps: lists the runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from .app import new_app
 from .output import many, print_json, rendered, say_error, table_console
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-LOOK_S = 0.5
-"""Time between two looks while watching."""
+POLL_S = 0.5
+"""Polling interval with --watch."""
 
 
 @app.command()
 def ps(
-    every: Annotated[bool, typer.Option("--all", "-a", help="Include ended runs.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Refresh until interrupted.")] = False,
-    hub: Annotated[str | None, typer.Option("--hub", metavar="URL", help="Runs on all machines: nats://...")] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"runs": [...]}; with --watch one per line.')] = False,
+    every: Annotated[bool, Option("--all", "-a", help="Include ended runs.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Refresh until interrupted.")] = False,
+    hub: Annotated[str | None, Option(metavar="URL", help="Runs on all machines: nats://...")] = None,
+    json: Annotated[bool, Option("--json", help='{"runs": [...]}; with --watch one per line.')] = False,
 ) -> None:
     """List the live runs.
 
@@ -55,7 +55,7 @@ def ps(
 
 
 def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
-    """The runs of all machines; one whose host has gone quiet is unknown."""
+    """List the runs of all machines; those of an unreachable host are unknown."""
     from ..core import ENDED
     from ..link import RemoteRun
     from .runs import hub_table, open_hub, shown_run
@@ -80,7 +80,7 @@ def list_hub(url: str, every: bool, watch: bool, json: bool) -> None:
 
 
 def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
-    """One document; watching, another one whenever something has changed."""
+    """Print one document; with --watch, another one whenever something has changed."""
     last: object = None
     while True:
         now = rows()
@@ -89,11 +89,11 @@ def say_rows(rows: Callable[[], list[dict[str, object]]], watch: bool) -> None:
             last = now
         if not watch or not is_read():
             return
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bool) -> None:
-    """A table; watching, on a terminal one that stays in its place, else a new one whenever it has changed."""
+    """Print a table; with --watch, refresh it in place on a terminal, else print it again whenever it has changed."""
     console = table_console()
     nothing = "No runs." if every else "No live runs. interlock ps --all lists the ended ones."
 
@@ -110,7 +110,7 @@ def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bo
 
         with Live(shown(), console=console, auto_refresh=False) as live:
             while True:
-                time.sleep(LOOK_S)
+                time.sleep(POLL_S)
                 live.update(shown(), refresh=True)
     last = ""
     while True:
@@ -122,11 +122,11 @@ def say_table(table: Callable[[int], Table | str | None], every: bool, watch: bo
             sys.stdout.flush()
         if not watch or not is_read():
             return
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def is_read() -> bool:
-    """Whether someone still reads our output: a closed pipe shows only when you poll it or write to it."""
+    """Whether someone still reads our output: a closed pipe shows only on poll or write."""
     asking = select.poll()
     try:
         asking.register(sys.stdout.fileno(), 0)

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput
 from .app import new_app
@@ -20,15 +20,14 @@ FORMATS = ("html", "md", "json")
 
 @app.command()
 def report(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    run: Annotated[str, Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output.")
+        str | None, Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output.")
     ] = None,
     form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="html, md or json; default: by the file's extension."),
+        str | None, Option("--format", metavar="FORMAT", help="html, md or json; default: by the file's extension.")
     ] = None,
-    diffs: Annotated[bool, typer.Option("--diffs/--no-diffs", help="Include file changes.")] = True,
+    diffs: Annotated[bool, Option("--diffs/--no-diffs", help="Include file changes.")] = True,
 ) -> None:
     """Write what happened, why and what it cost into one file that you can share.
 
@@ -62,7 +61,7 @@ def report(
 
 
 def choose_format(form: str | None, output: str | None) -> str:
-    """The format that was asked for, or that the file's ending says."""
+    """The requested format, or the one of the file's extension."""
     if form is None:
         ending = Path(output or "").suffix.lstrip(".").lower()
         return {"md": "md", "markdown": "md", "json": "json"}.get(ending, "html")

@@ -1,4 +1,4 @@
-"""interlock review: the verdict on shell commands."""
+"""interlock review: reviews shell commands."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, Review, from_json
 from .app import new_app
@@ -47,16 +48,15 @@ class ReviewOutput(msgspec.Struct, frozen=True):
 @app.command(context_settings={"ignore_unknown_options": True})
 def review(
     command: Annotated[
-        list[str],
-        typer.Argument(help="A command, preferably in quotes or after --; - reads JSON lines from standard input."),
+        list[str], Argument(help="A command, preferably in quotes or after --; - reads JSON lines from standard input.")
     ],
-    json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,
+    json: Annotated[bool, Option("--json", help="One JSON document.")] = False,
     cwd: Annotated[
-        str | None, typer.Option(help="Where it would run; default: the workspace, or the current folder.")
+        str | None, Option(help="Where it would run; default: the workspace, or the current folder.")
     ] = None,
-    workspace: Annotated[str | None, typer.Option(help="The workspace.")] = None,
-    rules: Annotated[str | None, typer.Option(help="Your own rules: a YAML file or a folder.")] = None,
-    config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
+    workspace: Annotated[str | None, Option(help="The workspace.")] = None,
+    rules: Annotated[str | None, Option(help="Your own rules: a YAML file or a folder.")] = None,
+    config: Annotated[str | None, Option(help="A configuration file.")] = None,
 ) -> None:
     """Show the verdict on a shell command, and why.
 
@@ -88,7 +88,7 @@ def review(
 
 
 def answer_lines(judge: CommandReviewer, cwd: str | None, workspace: str | None) -> tuple[int, int]:
-    """Answer standard input line by line; returns how many were blocked and how many were bad."""
+    """Review standard input line by line; returns how many were blocked and how many were bad."""
     blocked = bad = lines = 0
     for number, line in enumerate(read_lines(), 1):
         if line.isspace():
@@ -108,7 +108,7 @@ def answer_lines(judge: CommandReviewer, cwd: str | None, workspace: str | None)
 
 
 def read_lines() -> Iterator[bytes]:
-    """Lines of standard input as they come; of one that is too long the beginning."""
+    """Lines of standard input as they arrive; only the beginning of one that is too long."""
     if sys.stdin is None:
         return
     source = sys.stdin.buffer
@@ -119,7 +119,7 @@ def read_lines() -> Iterator[bytes]:
 
 
 def read_request(line: bytes) -> ReviewInput:
-    """One line, or what is wrong with it."""
+    """Parse one line; BadInput says what is wrong with it."""
     if len(line) > MAX_LINE:
         raise BadInput("the line is longer than 32 MiB", todo="Give shorter commands.")
     try:
@@ -141,7 +141,7 @@ def is_binary(line: bytes) -> bool:
 
 
 def check(command: str) -> None:
-    """Refuse what is not text."""
+    """Reject an empty command and what is not UTF-8."""
     if not command.strip():
         raise BadInput("the command is empty", todo=f"Give a command, or - and lines such as {EXAMPLE}.")
     try:
@@ -155,7 +155,7 @@ def as_answer(command: str, found: Review) -> ReviewOutput:
 
 
 def shown(command: str) -> str:
-    """A command as it may be shown: without its secrets. Everything that this command prints of its input goes here."""
+    """A command without its secrets; everything printed of the input passes through this."""
     from ..redact import redact_text
 
     return redact_text(command)

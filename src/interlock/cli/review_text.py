@@ -14,16 +14,16 @@ LOOKS = {
     "modify": ("~", "magenta"),
     "block": ("✗", "bold white on red"),
 }
-"""The sign and the colours of each verdict: distinct without colours, too."""
+"""The sign and style of each verdict: distinct without colours, too."""
 
 MAX_SHOWN = 400
-"""Characters of the command that are repeated."""
+"""Characters of the command that are shown."""
 
 NO_SAFE_FORM = "nothing: no safe form is known, so it is blocked"
 
 
 def print_review(command: str, review: Review) -> None:
-    """Verdict, rule, why, what to do instead."""
+    """Print verdict, rule, reason and alternative."""
     console = Console(highlight=False)
     text = command if len(command) <= MAX_SHOWN else f"{command[:MAX_SHOWN]} ..."
     sign, style = LOOKS[review.verdict]

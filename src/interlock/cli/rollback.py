@@ -1,10 +1,11 @@
-"""interlock rollback: take a workspace back to a checkpoint; and undo: take the last rollback back."""
+"""interlock rollback and undo: restore a workspace to a checkpoint, and undo the last rollback."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from msgspec.structs import asdict
+from typer import Argument, Option
 
 from .app import new_app
 from .completion import offer_runs
@@ -17,25 +18,22 @@ app = new_app()
 def rollback(
     run: Annotated[
         str | None,
-        typer.Argument(
-            help="Revert what this run changed; default: everything that differs.", autocompletion=offer_runs
-        ),
+        Argument(help="Revert what this run changed; default: everything that differs.", autocompletion=offer_runs),
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option(
-            "--to",
+        Option(
             metavar="CHECKPOINT",
             help="The target, an id or a label; default: the run's start, or the newest that differs.",
         ),
     ] = None,
-    path: Annotated[list[str] | None, typer.Option("--path", help="Only this file or folder; may be repeated.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    path: Annotated[list[str] | None, Option(help="Only this file or folder; may be repeated.")] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Include what may not be the run's work, and ignore a git lock.")
+        bool, Option("--force", help="Include what may not be the run's work, and ignore a git lock.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
+    json: Annotated[bool, Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
 ) -> None:
     """Restore a checkpoint. The current state is saved first: `interlock undo` reverts the rollback.
 
@@ -43,7 +41,7 @@ def rollback(
 
     Example: interlock rollback --to c12 --path src
     """
-    from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json, restored_status
+    from .checkpoint_text import print_plan, print_restored, restored_status
     from .console import Console
     from .workspace import confirm, open_checkpoints, progress_bar, relative_paths, resolve_run
 
@@ -53,12 +51,12 @@ def rollback(
         paths = relative_paths(path or [], found.workspace)
         target = found.get(to) if to is not None else found.default_target(run_id)
         if not dry_run:
-            # Before it is said that there is nothing to do: a run that is at work has more to come.
+            # Even if there is nothing to do yet: a live run may change more files.
             found.refuse_other_run(force=force)
         own = found.own_changes(target.id, run_id) if run_id is not None and not force else None
         plan = found.preview(target.id, paths, own_changes=own)
         if dry_run and json:
-            print_json(plan_as_json(plan))
+            print_json(asdict(plan))
             raise SystemExit(1 if plan.left_alone else 0)
         if not json:
             print_plan(console, plan)
@@ -68,7 +66,7 @@ def rollback(
         with progress_bar("Rolling back") as progress:
             done = found.restore(target.id, paths, own_changes=own, force=force, progress=progress)
     if json:
-        print_json(restored_as_json(done))
+        print_json(asdict(done))
     else:
         print_restored(console, done, f"Rolled back to {done.checkpoint_id}", plan)
     raise SystemExit(restored_status(done))
@@ -79,10 +77,10 @@ undo_app = new_app()
 
 @undo_app.command()
 def undo(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would change.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Include what was changed since the rollback.")] = False,
-    json: Annotated[bool, typer.Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would change.")] = False,
+    yes: Annotated[bool, Option("--yes", "-y", help="Do not ask.")] = False,
+    force: Annotated[bool, Option("--force", help="Include what was changed since the rollback.")] = False,
+    json: Annotated[bool, Option("--json", help='{"checkpoint_id", "safety_id", "changed", ...}')] = False,
 ) -> None:
     """Undo the last rollback of this workspace; later changes are left alone. Repeat to redo it.
 
@@ -91,7 +89,7 @@ def undo(
     Example: interlock undo
     """
     from ..contain import refuse_inside
-    from .checkpoint_text import plan_as_json, print_plan, print_restored, restored_as_json, restored_status
+    from .checkpoint_text import print_plan, print_restored, restored_status
     from .console import Console
     from .workspace import confirm, open_checkpoints, progress_bar
 
@@ -101,7 +99,7 @@ def undo(
     with open_checkpoints() as found:
         plan = found.preview_undo(force=force)
         if dry_run and json:
-            print_json(plan_as_json(plan))
+            print_json(asdict(plan))
         elif not json:
             print_plan(console, plan)
         if dry_run:
@@ -110,7 +108,7 @@ def undo(
         with progress_bar("Undoing") as progress:
             done = found.undo(force=force, progress=progress)
     if json:
-        print_json(restored_as_json(done))
+        print_json(asdict(done))
     else:
         print_restored(console, done, "Undid the rollback", plan)
     raise SystemExit(restored_status(done))

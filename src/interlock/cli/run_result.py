@@ -1,4 +1,4 @@
-"""How a launched run ends on the command line: its summary, and its exit status."""
+"""Launches a run and ends like it: its summary and its exit status."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOWN_FILES = 5
 
 
 def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None = None) -> NoReturn:
-    """Run to the end, sum up on stderr and in the file, and exit as the run did."""
+    """Run to the end, print and write the summary, and exit with the run's status."""
     launch = with_proxy(with_hooks(launch), proxy)
     if launch.steps == "stdout" and launch.spec.adapter != "process":
         from ..adapters.proxy import ProxyAdapter
@@ -47,7 +47,7 @@ def launch_and_exit(launch: Launch, summary: Path | None, *, proxy: bool | None 
 
 
 def with_hooks(launch: Launch) -> Launch:
-    """The launch with the hooks of the agent that it starts, if we know it; its prompt is the task if none is given."""
+    """The launch with hooks for a known agent; its prompt becomes the task if none is given."""
     wiring = recognise(launch.spec.argv)
     if wiring is None:
         return launch
@@ -57,7 +57,7 @@ def with_hooks(launch: Launch) -> Launch:
 
 
 def with_proxy(launch: Launch, wanted: bool | None) -> Launch:
-    """The launch with the proxy in front of the model's API, if it is wanted or the environment names an API.
+    """The launch with the proxy for the model's API, if it is wanted or the environment names an API.
 
     A key in the environment alone does not redirect a client that has hooks: it rejects a redirected base URL. In a
     fence the proxy is the only way to a model, and the agent gets placeholder keys.
@@ -92,7 +92,7 @@ def _write(path: Path, finished: Finished) -> None:
 
 
 def _print(run: Finished) -> None:
-    """The run in a few lines; nothing but words where stderr is not a terminal."""
+    """Print the run in a few lines; plain text if stderr is not a terminal."""
     if not sys.stderr.isatty() and not {"FORCE_COLOR", "TTY_COMPATIBLE"} & os.environ.keys():
         # Without rich, which takes longer to import than a short command runs.
         words = (f"interlock {run.name or run.run_id}: {run.message}", *(f"  {line}" for line in _lines(run)))
@@ -110,7 +110,7 @@ def _print(run: Finished) -> None:
         for line in _lines(run):
             console.print(Text(f"  {line}", style="dim"))
     except OSError:
-        # The terminal is gone; there is no one left to inform.
+        # The terminal is gone.
         return
 
 
@@ -122,7 +122,7 @@ def _files(what: str, paths: Sequence[str]) -> list[str]:
 
 
 def _typed(run: Finished) -> str:
-    """What to type for this run: its name, unless that means another run or an option."""
+    """How to refer to this run: by its name, unless that means another run or an option."""
     if not run.name or not run.folder or run.name.startswith("-"):
         return run.run_id
     import shlex

@@ -1,4 +1,4 @@
-"""The work of `interlock run`, once its options are known."""
+"""Starts a run with the options of `interlock run`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .run_result import launch_and_exit
 
 
 class RunOptions(Struct, frozen=True, kw_only=True):
-    """The options of `interlock run`, which says what they mean."""
+    """The options of `interlock run`; its help says what they mean."""
 
     command: tuple[str, ...]
     task: str = ""
@@ -50,7 +50,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
 
 
 def start_run(options: RunOptions) -> NoReturn:
-    """Run the command under supervision, and exit as it does."""
+    """Run the command under supervision, and exit with its status."""
     needs_linux("interlock run")
     if options.summary is not None:
         check_writable(options.summary)
@@ -96,12 +96,7 @@ def start_run(options: RunOptions) -> NoReturn:
     if options.steps == "stdout" and not settings.store.output_bytes:
         raise BadInput("--steps stdout reads the kept output", where="store.output_bytes: 0", todo="Set it above 0.")
     launch = Launch(
-        spec=spec,
-        config=settings,
-        context=context,
-        store=root,
-        needs_approval=options.attended,
-        steps=options.steps,
+        spec=spec, config=settings, context=context, store=root, needs_approval=options.attended, steps=options.steps
     )
     launch_and_exit(launch, options.summary, proxy=options.proxy)
 
@@ -132,7 +127,7 @@ def _with_hub(config: Config, url: str | None) -> Config:
 
 
 def check_writable(summary: Path) -> None:
-    """Say now, and not after hours of work, that the summary cannot be written."""
+    """Fail now, not after hours of work, if the summary cannot be written."""
     folder = summary.absolute().parent
     if not folder.is_dir():
         raise BadInput("the folder of the summary does not exist", where=str(summary))

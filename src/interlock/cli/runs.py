@@ -36,21 +36,21 @@ STATUS = {
 
 NUMBERS = frozenset(("STEPS", "ISSUES", "INTERVENTIONS", "COST"))
 SPARED = ("INTERVENTIONS", "COST", "STARTED", "ISSUES", "TASK", "STEPS", "DOING", "HOST")
-"""Columns that go, in this order, where there is no room for all of them."""
+"""Columns that are dropped, in this order, if there is no room for all."""
 
 GAP = 2
 MANY = 200
-"""Rows from which a table is set by hand."""
+"""Rows from which a table is formatted without rich."""
 
 LEAST_TASK = 16
 """Characters of a task that are worth a column."""
 
 
 def the_store(config: Config | None = None) -> Store:
-    """The store of the configuration in force."""
-    # Not through runtime, whose import takes longer than what these commands do.
-    place = (config or load_anyway(say_error)).store.dir
-    return Store(Path(place).expanduser() if place else None)
+    """The store of the current configuration."""
+    # Not through runtime, whose import takes longer than these commands.
+    folder = (config or load_anyway(say_error)).store.dir
+    return Store(Path(folder).expanduser() if folder else None)
 
 
 def open_hub(url: str) -> HubClient:
@@ -62,18 +62,13 @@ def open_hub(url: str) -> HubClient:
     return HubClient(replace(load().hub, url=url))
 
 
-def shown_status(run: RunSummary) -> str:
-    """How the run is, or why it ended; a live one without an owner is `lost`: it is not supervised."""
-    return run.outcome
-
-
 def shown_run(run: RunSummary) -> dict[str, object]:
-    """A run for machines, in the words that people see."""
+    """A run as JSON, with status and outcome as people see them."""
     return {**msgspec.to_builtins(run), "status": run.shown, "outcome": run.outcome}
 
 
 def runs_table(runs: list[RunSummary], width: int) -> Table | str:
-    """One line a run, in what width there is."""
+    """One line per run, fitted to the width."""
     return _fitting(
         [
             {
@@ -95,7 +90,7 @@ def runs_table(runs: list[RunSummary], width: int) -> Table | str:
 
 
 def hub_table(runs: list[RemoteRun], width: int) -> Table | str:
-    """One line a run, with its host."""
+    """One line per run, with its host."""
     return _fitting(
         [
             {
@@ -115,7 +110,7 @@ def hub_table(runs: list[RemoteRun], width: int) -> Table | str:
 
 
 def _fitting(rows: list[dict[str, str]], width: int) -> Table | str:
-    """The columns that have room; what other commands ask for, and how it is, stay in any case."""
+    """A table with the columns that fit; RUN, NAME and STATUS always stay."""
     columns = list(rows[0])
     wide = {name: GAP + max(len(name), *(_cells(row[name]) for row in rows)) for name in columns}
     task, wide["TASK"] = wide["TASK"], min(wide["TASK"], LEAST_TASK)
@@ -137,7 +132,7 @@ def _fitting(rows: list[dict[str, str]], width: int) -> Table | str:
 
 
 def _plain(rows: list[dict[str, str]], columns: list[str], wide: dict[str, int]) -> str:
-    """A long table, set by hand: it is read by programs, and rich takes half a millisecond for each line."""
+    """A long table without rich, which takes half a millisecond per line."""
 
     def set_cell(name: str, text: str) -> str:
         width = wide[name] - GAP
@@ -160,7 +155,7 @@ def _cells(text: str) -> int:
 
 
 def matter(run: RunSummary) -> str:
-    """What must be known of a run, else what it is for."""
+    """The most important fact about a run, else its task."""
     stuck = f"stuck: {run.stuck}" if run.stuck and run.ended is None else ""
     asked = run.doing.question if run.doing is not None and run.doing.question else ""
     words = run.problem or run.unstopped or run.waiting or asked or stuck or run.task

@@ -1,4 +1,4 @@
-"""interlock scan: recorded traces, where they went wrong, what would have been done."""
+"""interlock scan: where recorded traces went wrong, and how Interlock would have responded."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
+from typer import Argument, Option
 
 from ..core import BadInput, usable_cores
 from .app import new_app
 from .output import json_text, say_error
 
 if TYPE_CHECKING:
-    from ..adapters.traces import ParallelScanner, Scanned, TraceScanner
+    from ..adapters.traces import ParallelScanner, TraceScanner
     from ..config import Config
     from ..report.page import ScanPage
     from ..runtime import Plugins
@@ -26,24 +27,20 @@ app = new_app()
 Sensitivity = Literal["low", "medium", "high"]
 
 WORTH_BYTES = 512 * 1024
-"""Smaller traces are read before further processes are started."""
+"""Smaller traces are scanned faster than further processes start."""
 
 MOST_ERRORS = 3
-"""Bad lines that are named for each file; the rest is counted."""
+"""Bad lines that are reported per file; the rest is counted."""
 
 
 @app.command()
 def scan(
-    files: Annotated[list[str], typer.Argument(help="Trace files (.jsonl, also gzip); - is standard input.")],
-    json: Annotated[bool, typer.Option("--json", help="One JSON line per trace.")] = False,
-    config: Annotated[str | None, typer.Option(help="A configuration file.")] = None,
-    sensitivity: Annotated[str | None, typer.Option(help="low, medium or high.")] = None,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Write all findings to an HTML page.")
-    ] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", min=1, metavar="N", help="Parallel processes; default: one per core.")
-    ] = None,
+    files: Annotated[list[str], Argument(help="Trace files (.jsonl, also gzip); - is standard input.")],
+    json: Annotated[bool, Option("--json", help="One JSON line per trace.")] = False,
+    config: Annotated[str | None, Option(help="A configuration file.")] = None,
+    sensitivity: Annotated[str | None, Option(help="low, medium or high.")] = None,
+    html: Annotated[str | None, Option(metavar="FILE", help="Write all findings to an HTML page.")] = None,
+    jobs: Annotated[int | None, Option(min=1, metavar="N", help="Parallel processes; default: one per core.")] = None,
 ) -> None:
     """Find where recorded traces went wrong, and how Interlock would have responded.
 
@@ -52,7 +49,8 @@ def scan(
 
     Example: interlock scan traces/*.jsonl.gz
     """
-    _collect_seldom()
+    # Modules stay, steps come and go without cycles: collecting every 700 objects costs a tenth of a scan.
+    gc.set_threshold(100_000, 20, 100)
     from ..adapters.traces import LineError
     from ..runtime import Plugins, read_mutes
 
@@ -64,19 +62,15 @@ def scan(
     said: Counter[str] = Counter()
     with nullcontext() if json else Progress(files) as progress:
         for name, result in scanner.scan(files):
-            if isinstance(result, LineError):
+            if isinstance(result, LineError | BadInput):
                 bad += 1
-                said[name] += 1
+                at_line = isinstance(result, LineError)
+                said[name] += at_line
+                words = f"{name}:{result.line}: {result.what}" if isinstance(result, LineError) else str(result)
                 if picture is not None:
-                    picture.refuse(f"{name}:{result.line}: {result.what}")
-                if said[name] <= MOST_ERRORS:
-                    say_error(f"{name}:{result.line}: {result.what}. {result.todo}")
-                continue
-            if isinstance(result, BadInput):
-                bad += 1
-                say_error(str(result))
-                if picture is not None:
-                    picture.refuse(str(result))
+                    picture.refuse(words)
+                if not at_line or said[name] <= MOST_ERRORS:
+                    say_error(f"{words}. {result.todo}" if at_line else words)
                 continue
             traces += 1
             if picture is not None:
@@ -84,7 +78,7 @@ def scan(
             found += result.went_wrong
             unsaid += bool(result.ending)
             if progress is None:
-                _print_line(result)
+                sys.stdout.write(json_text(result) + "\n")
             else:
                 print_scanned(result, progress)
                 progress.advance(name, scanner.steps)
@@ -99,7 +93,7 @@ def scan(
 
 
 def _configuration(path: str | None, sensitivity: str | None) -> Config:
-    """The file's, with what the command line says on top."""
+    """The configuration with the command line's sensitivity."""
     from msgspec.structs import replace
 
     from ..config import load
@@ -113,7 +107,7 @@ def _configuration(path: str | None, sensitivity: str | None) -> Config:
 
 
 def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugins) -> TraceScanner | ParallelScanner:
-    """One that uses all cores where that is worth starting processes for."""
+    """A scanner; one that uses all cores if that is worth starting processes."""
     from ..adapters.traces import TraceScanner
 
     if jobs is None:
@@ -129,7 +123,7 @@ def _scanner(files: list[str], jobs: int | None, config: Config, plugins: Plugin
 
 
 def _new_page(html: str | None) -> ScanPage | None:
-    """The page to be written, if one is; that it can be is found out before the long work."""
+    """The page to write, if any; fails before the long work if it cannot be written."""
     if html is None:
         return None
     from ..report.page import ScanPage
@@ -137,13 +131,3 @@ def _new_page(html: str | None) -> ScanPage | None:
     if not Path(html).parent.is_dir() or Path(html).is_dir():
         raise BadInput(f"{html} cannot be written", todo="Choose a file in an existing folder.")
     return ScanPage()
-
-
-def _collect_seldom() -> None:
-    """Modules stay, steps come and go without cycles: to look for garbage every 700 objects costs a tenth of a scan."""
-    gc.set_threshold(100_000, 20, 100)
-
-
-def _print_line(result: Scanned) -> None:
-
-    sys.stdout.write(json_text(result) + "\n")

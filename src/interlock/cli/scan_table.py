@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..adapters.traces import Scanned
-from ..report import fact_line
+from ..report import fact_line, plural
 from .console import Console
 
 COLOURS = {"low": "cyan", "medium": "yellow", "high": "red", "critical": "bold red"}
@@ -20,7 +20,7 @@ console = Console(highlight=False)
 
 
 class Progress:
-    """A bar on stderr, only where a person looks at it."""
+    """A progress bar on stderr, only on a terminal."""
 
     def __init__(self, files: list[str]) -> None:
         self._files = files
@@ -43,7 +43,7 @@ class Progress:
         self._bar.stop()
 
     def advance(self, name: str, steps: int) -> None:
-        """Another trace of this file is done."""
+        """Report that another trace of this file is done."""
         if self._task is not None:
             done = self._files.index(name)
             self._bar.update(self._task, description=name.rpartition("/")[2], completed=done, steps=steps)
@@ -77,16 +77,12 @@ def print_scanned(result: Scanned, progress: Progress) -> None:
 
 
 def print_total(traces: int, steps: int, found: int, unsaid: int) -> None:
-    """The last line."""
+    """Print the last line."""
     verdict = Text(f"{found} of them went wrong", style="yellow") if found else Text("nothing found", style="green")
     console.print(
         Text.assemble(
-            f"{traces:,} {_plural(traces, 'trace')}, {steps:,} {_plural(steps, 'step')}: ",
+            f"{plural(traces, 'trace')}, {plural(steps, 'step')}: ",
             verdict,
             f"; {unsaid:,} ended without a final message" if unsaid else "",
         )
     )
-
-
-def _plural(count: int, word: str) -> str:
-    return word if count == 1 else f"{word}s"

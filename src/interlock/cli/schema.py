@@ -1,11 +1,11 @@
-"""interlock schema: the JSON Schemas of everything on the wire and in the journal."""
+"""interlock schema: the JSON Schemas of messages and journal records."""
 
 from __future__ import annotations
 
 from typing import Annotated, Union
 
 import msgspec
-import typer
+from typer import Argument
 
 from ..core import BadInput
 from .app import new_app
@@ -15,9 +15,7 @@ app = new_app()
 
 
 @app.command()
-def schema(
-    name: Annotated[str | None, typer.Argument(help="One schema; default: all, by name.")] = None,
-) -> None:
+def schema(name: Annotated[str | None, Argument(help="One schema; default: all, by name.")] = None) -> None:
     """Print JSON Schema (2020-12) of the journal's records, by kind, and of their parts.
 
     Example: interlock schema step
@@ -32,7 +30,7 @@ def schema(
 
 
 def schema_types() -> dict[str, object]:
-    """A whole record, the body of each kind, then what else has a schema."""
+    """A whole record, the body of each kind, then other types."""
     from ..config import Config
     from ..control import Abort, AnswerPayload, Done, EscalatePayload, RollbackPayload
     from ..core import Decision, Directive, Limits, Review, RunState
@@ -61,6 +59,6 @@ def schema_types() -> dict[str, object]:
 
 
 def json_schema(kind: object) -> dict[str, object]:
-    """The schema of one type; plain JSON values may be anything."""
+    """The schema of one type; untyped values may be any JSON value."""
     made = msgspec.json.schema(kind, schema_hook=lambda _: {"description": "any JSON value"})
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from ..core import InterlockError
 from .app import new_app
@@ -20,26 +20,20 @@ app = new_app()
 
 @app.command()
 def serve(
-    config: Annotated[Path | None, typer.Option("--config", help="A configuration file for every run.")] = None,
+    config: Annotated[Path | None, Option(help="A configuration file for every run.")] = None,
     http: Annotated[
-        int | None,
-        typer.Option("--http", help="Also listen on this loopback port (0: any), with a token.", metavar="PORT", min=0),
+        int | None, Option(help="Also listen on this loopback port (0: any), with a token.", metavar="PORT", min=0)
     ] = None,
     metrics_port: Annotated[
-        int | None,
-        typer.Option("--metrics-port", metavar="N", min=0, max=65535, help="Serve /metrics on this port; 0: any."),
+        int | None, Option(metavar="N", min=0, max=65535, help="Serve /metrics on this port; 0: any.")
     ] = None,
     hub: Annotated[
-        str | None,
-        typer.Option(
-            "--hub", metavar="URL", help="Publish runs on this hub, and answer requests to runs that have ended."
-        ),
+        str | None, Option(metavar="URL", help="Publish runs on this hub, and answer requests to runs that have ended.")
     ] = None,
     install_service: Annotated[
-        bool,
-        typer.Option("--install-service", help="Install a systemd user service that starts now and after a reboot."),
+        bool, Option("--install-service", help="Install a systemd user service that starts now and after a reboot.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print where it listens as JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print where it listens as JSON.")] = False,
 ) -> None:
     """Supervise every agent whose hooks are installed, each session as its own run, until Ctrl-C.
 
@@ -52,10 +46,8 @@ def serve(
             say(words)
         return
     import gc
-    import os
     import secrets
     import signal
-    import sys
 
     from ..adapters.command import WarmStart, adopt_orphans
     from ..adapters.hooks import HookHttpServer, ResidentSupervisor
@@ -66,7 +58,7 @@ def serve(
     from ..link import is_served, listen, serve_socket
 
     if hub is not None:
-        # Every session reads the configuration anew, and the environment with it.
+        # Every session reads the configuration and the environment again.
         os.environ["INTERLOCK_HUB__URL"] = hub
     settings = load(config, tell=say_error)
     store = open_store(settings)
@@ -80,19 +72,19 @@ def serve(
         metrics = MetricsServer(JournalMetrics(store), metrics_port)
     wanted = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
-    # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
+    # Objects from start-up stay: collecting them would delay a hook by 50 ms.
     gc.freeze()
     resident = ResidentSupervisor(listen(path), store, config)
     warm = WarmStart("interlock.cli.warm_run") if LINUX and not in_a_run() else None
 
-    def look() -> None:
+    def poll() -> None:
         if warm is not None:
             warm.look()
         adopt_orphans(store.root)
 
     if warm is not None:
         warm.look()
-    resident.on_look = look
+    resident.on_look = poll
     resident.start()
     absent = None
     if settings.hub.url:
@@ -119,15 +111,9 @@ def serve(
         sys.stdout.write(f"metrics: {metrics.address}\n" if metrics is not None else "")
         sys.stdout.flush()
     signal.sigwait(wanted)
-    if server is not None:
-        server.close()
-    resident.close()
-    if warm is not None:
-        warm.close()
-    if absent is not None:
-        absent.close()
-    if metrics is not None:
-        metrics.close()
+    for part in (server, resident, warm, absent, metrics):
+        if part is not None:
+            part.close()
     path.unlink(missing_ok=True)
 
 
@@ -160,13 +146,13 @@ def unit_text(config: Path | None = None) -> str:
 
 
 def unit_path() -> Path:
-    """Where a user's units are."""
+    """The path of the user's unit."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
     return Path(home) / "systemd" / "user" / UNIT
 
 
 def set_up_service(config: Path | None = None) -> list[str]:
-    """Write the unit, and start it where a systemd of this user answers; what was done, in words."""
+    """Write the unit, and start it if the user's systemd responds; returns what was done, in words."""
     path = unit_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -184,6 +170,6 @@ def set_up_service(config: Path | None = None) -> list[str]:
 
 
 def _quoted(word: str) -> str:
-    """A word of ExecStart: systemd reads % and $ in it."""
+    """A word of ExecStart, quoted: systemd expands % and $."""
     plain = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{plain}"' if any(char in plain for char in " \t\"'\\;") else plain

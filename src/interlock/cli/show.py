@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Set
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import ENDED, BadInput, Record
 from .app import new_app
@@ -24,17 +24,13 @@ AT_ONCE = 20_000
 
 @app.command()
 def show(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
-    kinds: Annotated[
-        list[str] | None, typer.Option("--kind", help="Only records of this kind; may be repeated.")
-    ] = None,
-    after: Annotated[int, typer.Option("--after", min=0, help="Only records after this number.")] = 0,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most this many records.")] = None,
+    run: Annotated[str, Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    kinds: Annotated[list[str] | None, Option("--kind", help="Only records of this kind; may be repeated.")] = None,
+    after: Annotated[int, Option(min=0, help="Only records after this number.")] = 0,
+    limit: Annotated[int | None, Option(min=1, help="At most this many records.")] = None,
     json: Annotated[
         bool,
-        typer.Option(
-            "--json", help='{"run": {...}, "spec": {...}, "episodes": [...], "records": [...], "journal": {...}}'
-        ),
+        Option("--json", help='{"run": {...}, "spec": {...}, "episodes": [...], "records": [...], "journal": {...}}'),
     ] = False,
 ) -> None:
     """Show one run: its task, its state, and everything that happened.
@@ -68,7 +64,7 @@ def show(
         console = Console(highlight=False)
         if summary is not None:
             print_header(console, summary, folder.spec())
-        # Who waits for the first lines of a long run is not kept waiting for its last record.
+        # For a long run, print the first lines before verifying to the last record.
         last = reader.last()
         is_long = last is not None and last.seq > AT_ONCE
         if not is_long:
@@ -77,7 +73,7 @@ def show(
             print_problems(console, problems)
         for record in records:
             told = read_moment(record, hidden=wanted is not None)
-            # Housekeeping is shown to those who ask for it by name.
+            # Internal records are shown only if asked for by kind.
             if told is not None and (wanted is not None or told.level != "quiet"):
                 print_moment(console, told)
         if is_long and limit is None:
@@ -85,7 +81,7 @@ def show(
 
 
 def print_records(head: dict[str, object], records: Iterable[Record], verify: Callable[[], Verification]) -> None:
-    """One JSON document, written as it is read."""
+    """Print one JSON document while reading."""
     sys.stdout.write(json_text(head)[:-1] + ',"records":[')
     between = ""
     for record in records:

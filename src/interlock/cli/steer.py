@@ -1,4 +1,4 @@
-"""interlock pause, resume, cancel, approve, reject, escalate: each has its word, its help and options of its own."""
+"""interlock pause, resume, cancel, approve, reject and escalate: the help and the options of each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from ..control import Command
 from .app import new_app
@@ -14,18 +15,18 @@ from .control_requests import LocalRuns, Payload, ReasonOption, RunChoice, StepO
 
 
 def command_to_runs(command: Command, about: str, own: Callable[..., Payload | None] = lambda: None) -> typer.Typer:
-    """A command to one run or to many. `own` has the command's own options and says what its request carries."""
+    """A command to one run or to many. `own` has the command's own options and returns what makes the payload."""
     return _command(command, about, own, many=True)
 
 
 def answer_to_step(command: Command, about: str) -> typer.Typer:
-    """An answer to the step of a run that waits for a person."""
+    """An answer to the step of a run that needs approval."""
 
     def own(step: StepOption = None, reason: ReasonOption = None) -> Payload:
-        def payload(place: LocalRuns, run_id: str) -> dict[str, object]:
+        def payload(runs: LocalRuns, run_id: str) -> dict[str, object]:
             if step is not None:
                 return {"step": step, **({"reason": reason} if reason is not None else {})}
-            call = place.waiting_call(run_id)
+            call = runs.waiting_call(run_id)
             given = {"step": call.step, "digest": call.digest or None, "reason": reason}
             return {key: value for key, value in given.items() if value is not None}
 
@@ -59,9 +60,9 @@ def _parameters(of: Callable[..., object]) -> dict[str, inspect.Parameter]:
 
 
 def _pause_now(
-    now: Annotated[bool, typer.Option("--now", help="Stop at once, even in the middle of a step.")] = False,
+    now: Annotated[bool, Option("--now", help="Stop at once, even in the middle of a step.")] = False,
 ) -> Payload:
-    return lambda place, run_id: {"now": True} if now else {}
+    return lambda runs, run_id: {"now": True} if now else {}
 
 
 pause = command_to_runs(
@@ -124,14 +125,14 @@ reject = answer_to_step(
 
 
 def _to_model(
-    model: Annotated[str, typer.Option("--model", help="The stronger model.")],
+    model: Annotated[str, Option(help="The stronger model.")],
     force: Annotated[
-        bool, typer.Option("--force", help="Switch even if it is unknown whether the model is stronger.")
+        bool, Option("--force", help="Switch even if it is unknown whether the model is stronger.")
     ] = False,
     reason: ReasonOption = None,
 ) -> Payload:
     given = {"model": model, "reason": reason, "force": force or None}
-    return lambda place, run_id: {key: value for key, value in given.items() if value is not None}
+    return lambda runs, run_id: {key: value for key, value in given.items() if value is not None}
 
 
 escalate = command_to_runs(

@@ -14,16 +14,16 @@ PATIENCE_S = 1.0
 """How long an owner may take to acknowledge a pause or a cancel."""
 
 DEAD_S = 0.3
-"""How long we wait if there is none: another may be on its way."""
+"""How long we wait if there is none: a successor may be starting."""
 
 GRACE_S = 0.5
-"""How long the agent may take to end by itself."""
+"""How long the agent may take to end after SIGTERM."""
 
 STEERABLE = ("pause", "resume", "cancel")
 
 
 def patience_for(folder: RunFolder) -> float | None:
-    """How long to wait for the owner of a run; None if there is nothing to be done without one."""
+    """How long to wait for the owner of a run; None if nothing can be done without one."""
     if not (folder.path / TREE).exists():
         return None
     return PATIENCE_S if folder.owner() is not None else DEAD_S
@@ -57,7 +57,7 @@ def steer_without_owner(folder: RunFolder, command: Command, lived: bool) -> Req
 
 def _pause(folder: RunFolder, tree: ProcessTree) -> RequestOutcome:
     with contextlib.suppress(OSError):
-        # For an owner that comes back: it must not let them continue.
+        # For an owner that comes back: it must not resume them.
         write_whole(folder.path / HELD, f"{time.time()}\n".encode())
     how = tree.freeze()
     if not how.held:
@@ -75,14 +75,14 @@ def _resume(folder: RunFolder, tree: ProcessTree) -> RequestOutcome | None:
     orphaned = folder.owner() is None and not has_front(folder)
     launch = read_launch(folder) if orphaned else None
     if orphaned and (launch is None or launch.config.runtime.contain == "fence"):
-        # Whatever led out of the fence, and the key that the agent was given, ended with the front.
+        # The fence's network access and the agent's key ended with the front.
         why = "it is no longer supervised, and inside a fence that cannot be restored; interlock cancel ends it"
         return RequestOutcome(outcome="failure", code="failed", message=why)
     if held:
         (folder.path / HELD).unlink(missing_ok=True)
         how = tree.thaw().words
     adopt_orphan(folder)
-    # Paused by what its journal says, only an owner resumes it: the one that there is now.
+    # A run that its journal says is paused is resumed by the new owner.
     return RequestOutcome(outcome="success", message=f"resumed without its owner: {how}") if held else None
 
 

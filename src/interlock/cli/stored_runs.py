@@ -1,11 +1,11 @@
-"""interlock export, verify, prune: a run as one file, whether a journal is as its owner wrote it, old runs removed."""
+"""interlock export, verify and prune: export a run, check a journal for changes, remove old runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from ..core import BadInput, NotFound
 from .app import HubOption, finite, new_app
@@ -21,11 +21,11 @@ export_app = new_app()
 
 @export_app.command()
 def export(
-    run: Annotated[str, typer.Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
+    run: Annotated[str, Argument(help="A run's id, name or unique prefix.", autocompletion=offer_runs)],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A .tar.gz, a .zip or a folder; default: RUN.tar.gz.")
+        Path | None, Option("--output", "-o", help="A .tar.gz, a .zip or a folder; default: RUN.tar.gz.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help='{"run_id", "path", "bytes"}')] = False,
+    json: Annotated[bool, Option("--json", help='{"run_id", "path", "bytes"}')] = False,
 ) -> None:
     """Export a run, live or ended, into a file that you can share.
 
@@ -49,10 +49,10 @@ verify_app = new_app()
 @verify_app.command()
 def verify(
     run: Annotated[
-        str, typer.Argument(metavar="RUN|FILE", help="A run, or an exported file or folder.", autocompletion=offer_runs)
+        str, Argument(metavar="RUN|FILE", help="A run, or an exported file or folder.", autocompletion=offer_runs)
     ],
     json: Annotated[
-        bool, typer.Option("--json", help='{"run_id", "verdict", "records", "key", "damage": [{"what", "seq"}], ...}')
+        bool, Option("--json", help='{"run_id", "verdict", "records", "key", "damage": [{"what", "seq"}], ...}')
     ] = False,
     hub: HubOption = None,
 ) -> None:
@@ -107,13 +107,11 @@ DAY = 86_400
 @prune_app.command()
 def prune(
     older_than: Annotated[
-        float | None, typer.Option(help="Days since the run was last active.", min=0, callback=finite)
+        float | None, Option(help="Days since the run was last active.", min=0, callback=finite)
     ] = None,
-    keep: Annotated[int | None, typer.Option(help="Keep this many of the newest.", min=0)] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
-    json: Annotated[
-        bool, typer.Option("--json", help='{"removed": [{"run_id", "name", "bytes", "why"}], "failed"}')
-    ] = False,
+    keep: Annotated[int | None, Option(help="Keep this many of the newest.", min=0)] = None,
+    dry_run: Annotated[bool, Option("--dry-run", help="Only show what would be removed.")] = False,
+    json: Annotated[bool, Option("--json", help='{"removed": [{"run_id", "name", "bytes", "why"}], "failed"}')] = False,
 ) -> None:
     """Remove runs: the old ones, all but the newest, or what exceeds store.max_bytes. Never a live or a paused one.
 

@@ -1,4 +1,4 @@
-"""Streams that were closed before we began, or whose reader goes away."""
+"""Standard streams that were closed at the start, or whose reader goes away."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 
 def fill_closed() -> None:
-    """Put nothing in the place of a closed stream: the next file that is opened would get its number, and our words."""
+    """Open /dev/null for closed standard streams: otherwise the next opened file would get our output."""
     while (opened := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(opened)
-    # Commands that read standard input report that it is closed; output may go unread.
+    # Commands that read standard input report that it is closed; output is discarded.
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  it stays open
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115  likewise
 
 
 class _Output(io.FileIO):
-    """Standard output; when its reader has gone (| head), the rest goes nowhere."""
+    """Standard output; once its reader is gone (| head), the rest is discarded."""
 
     def write(self, data: ReadableBuffer) -> int:
         try:
@@ -35,15 +35,12 @@ class _Output(io.FileIO):
 
 
 def outlive_reader() -> None:
-    """From here on, what is printed never ends the command: its work and its exit status matter more."""
+    """From now on a closed pipe does not end the command: its work and exit status matter more."""
     try:
         raw = _Output(sys.stdout.fileno(), "w", closefd=False)
     except (OSError, ValueError):
-        return  # Something else stands in for it.
+        return  # It is not a real file.
     sys.stdout.flush()
     sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=sys.stdout.encoding,
-        errors=sys.stdout.errors,
-        line_buffering=raw.isatty(),
+        io.BufferedWriter(raw), encoding=sys.stdout.encoding, errors=sys.stdout.errors, line_buffering=raw.isatty()
     )

@@ -1,4 +1,4 @@
-"""How a run's records are shown as a timeline."""
+"""The text output of show: header, problems and timeline of a run."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from ..journal import RunSummary
 from ..report import Level, Problem, TimelineMoment, tried_line
 from .console import Console
 from .output import many, spent
-from .runs import moment, shown_status, style_of
+from .runs import moment, style_of
 
 
 def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
     """Print a run's description and its numbers."""
-    status = shown_status(run)
-    console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (status, style_of(status))))
+    console.print(Text.assemble((run.run_id, "bold"), f"  {run.name}  ", (run.outcome, style_of(run.outcome))))
     if run.task:
         console.print(Text(f"  {' '.join(run.task.split())}", style="italic"))
     facts = [
@@ -32,7 +31,7 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
     console.print("  " + ", ".join(facts))
     parked = run.doing is not None and run.doing.word == "parked"
     if run.doing is not None:
-        # Why it is parked, the timeline says.
+        # The timeline says why it is parked.
         evidence = f" ({run.doing.evidence})" if run.doing.evidence and not parked else ""
         asked = f"; it asks: {run.doing.question}" if run.doing.question else ""
         words = f"  {run.doing.words} since {moment(run.doing.since)}{evidence}{asked}"
@@ -50,15 +49,15 @@ def print_header(console: Console, run: RunSummary, spec: RunSpec) -> None:
 
 
 def print_problems(console: Console, problems: list[Problem]) -> None:
-    """What the run got stuck on: what was tried, what it achieved and what it cost."""
+    """Print what the run got stuck on: what was tried, what it achieved and what it cost."""
     if not problems:
         return
     console.print(Text("What it got stuck on", style="bold"))
     for each in problems:
         style = "yellow" if each.open else "green" if each.worked else ""
-        place = f" ({each.place})" if each.place else ""
+        location = f" ({each.place})" if each.place else ""
         at = Text(f"{each.opened_step:>7}  ", style="dim")
-        words = Text.assemble(f"{each.what}{place}: ", (each.achieved, style), (f"  {each.cost}", "dim"))
+        words = Text.assemble(f"{each.what}{location}: ", (each.achieved, style), (f"  {each.cost}", "dim"))
         console.print(at + words, soft_wrap=True)
         if each.tried:
             console.print(Text(f"{'':9}{tried_line(each)}", style="dim"), soft_wrap=True)
@@ -66,14 +65,14 @@ def print_problems(console: Console, problems: list[Problem]) -> None:
 
 
 def print_moment(console: Console, told: TimelineMoment) -> None:
-    """One line of the timeline. A step is cut to the terminal's width; what was found and done continues below."""
+    """Print one line of the timeline. Steps are cut to the terminal's width, other lines are wrapped."""
     at = datetime.fromtimestamp(told.time).strftime("%H:%M:%S")
     step = f"{told.step:>5}" if told.step is not None else " " * 5
     detail = " ".join(told.detail.split())
     more = f"  {detail}" if detail and detail not in told.title and told.kind != "step" else ""
     begin, mark = f"{at}  {step} ", f"{MARK.get(told.kind, '·')} "
     if not console.is_terminal:
-        # Not through rich, which takes minutes for a million lines.
+        # Without rich, which takes minutes for a million lines.
         console.file.write(f"{begin}{mark}{printable(told.title + more)}\n")
         return
     words = Text.assemble((told.title, STYLE[told.level]), (more, "dim"))

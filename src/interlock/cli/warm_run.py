@@ -1,4 +1,4 @@
-"""`interlock run` in a fork of the warm start, for a process that was called so and has imported nothing."""
+"""`interlock run` in a fork of the warm start, on behalf of a thin process that has imported nothing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import sys
 import traceback
 
 from ..adapters.command import ThinCaller
-from . import exit_status, run_start  # noqa: F401  whoever imports this has them ready
+from . import exit_status, run_start  # noqa: F401  imported ahead
 from .plain_run import read_plain, run_plain
 
 
 def run_warm(caller: ThinCaller, arguments: list[str]) -> None:
-    """Run this command line for its caller, and have it end as the run did. Returns in the run's owner, at its end."""
+    """Run this command line for its caller, which exits like the run. Returns in the run's owner, at its end."""
     options = read_plain(arguments)
     if options is None:
         caller.refuse()
@@ -22,6 +22,6 @@ def run_warm(caller: ThinCaller, arguments: list[str]) -> None:
         return
     except SystemExit as left:
         status = left.code
-    except BaseException:  # noqa: BLE001  as Python ends a process of its own
+    except BaseException:  # noqa: BLE001  like Python at the top level
         traceback.print_exc()
     caller.leave(f"exit {status if isinstance(status, int) else 0 if status is None else 1}")

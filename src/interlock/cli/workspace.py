@@ -1,4 +1,4 @@
-"""Shared by the commands on checkpoints: finding and opening the workspace, asking for confirmation."""
+"""Shared by the checkpoint commands: finding and opening the workspace, asking for confirmation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Progress = Callable[[int, int], None]
 
 
 def resolve_workspace(run: str | None) -> Path:
-    """The workspace of a run; without one the nearest known workspace from here upwards, else this folder."""
+    """The workspace of a run; without a run the nearest known workspace from here upwards, else this folder."""
     if run is None:
         here = standing()
         return known_workspace(here) or resolved(here)
@@ -28,7 +28,7 @@ def resolve_workspace(run: str | None) -> Path:
 
 
 def standing() -> Path:
-    """The person's current folder, also where an agent has deleted it: the shell still knows its name."""
+    """The current folder, even if an agent has deleted it: the shell still knows its name."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -49,7 +49,7 @@ def resolve_run(run: str | None) -> str | None:
 
 @contextmanager
 def open_checkpoints(run: str | None = None) -> Iterator[Checkpoints]:
-    """The checkpoints of a workspace; what a crash left half done is finished first, and said."""
+    """The checkpoints of a workspace; an operation that a crash interrupted is finished first, and reported."""
     from ..config import load
 
     config = load().checkpoints
@@ -60,7 +60,7 @@ def open_checkpoints(run: str | None = None) -> Iterator[Checkpoints]:
 
 
 def relative_paths(paths: list[str], workspace: Path) -> list[str]:
-    """Paths as typed here, relative to the workspace; one outside is refused."""
+    """Paths as typed here, relative to the workspace; BadInput for one outside."""
     here = os.path.realpath(standing())
     found = []
     for path in paths:
@@ -72,7 +72,7 @@ def relative_paths(paths: list[str], workspace: Path) -> list[str]:
 
 
 def confirm(question: str, *, yes: bool, json: bool) -> None:
-    """Continue only if a person agrees; without a terminal it is bad usage, a no ends the command."""
+    """Continue only if the user agrees; BadInput without a terminal, exit on no."""
     import typer
 
     if yes:
@@ -87,7 +87,7 @@ def confirm(question: str, *, yes: bool, json: bool) -> None:
 
 @contextmanager
 def progress_bar(what: str) -> Iterator[Progress | None]:
-    """A bar on a terminal's stderr while something long is done."""
+    """A progress bar on a terminal's stderr."""
     if not sys.stderr.isatty():
         yield None
         return

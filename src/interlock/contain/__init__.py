@@ -1,4 +1,4 @@
-"""Containment: the agent works as before, but its supervisor is out of its reach."""
+"""Containment: the agent works as usual, but cannot reach its supervisor."""
 
 from .._lazy import lazy
 

@@ -1,4 +1,4 @@
-"""Whether bubblewrap can build namespaces on this machine, tried out."""
+"""Tests whether bubblewrap can create namespaces on this machine."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 
 def find_bubblewrap() -> str | None:
     """The path of bwrap."""
-    places = (os.path.join(folder, "bwrap") for folder in os.get_exec_path() if folder)  # noqa: PTH118  as it is called
-    return next((place for place in places if os.access(place, os.X_OK) and os.path.isfile(place)), None)  # noqa: PTH113
+    paths = (os.path.join(folder, "bwrap") for folder in os.get_exec_path() if folder)  # noqa: PTH118  as it is called
+    return next((path for path in paths if os.access(path, os.X_OK) and os.path.isfile(path)), None)  # noqa: PTH113
 
 
 def base_words(program: str, *, fenced: bool = False) -> tuple[str, ...]:
-    """The namespaces: as root without a user namespace, so that apt, chown and su keep working."""
+    """The bubblewrap command with its namespaces: as root without a user namespace, so that apt, chown and su work."""
     user = () if os.geteuid() == 0 else ("--unshare-user",)
     more = ("--unshare-net", "--unshare-ipc", "--ro-bind", "/", "/") if fenced else ("--bind", "/", "/")
     return (program, *user, "--unshare-pid", "--as-pid-1", *more)
 
 
 def why_not(*, fenced: bool = False) -> str:
-    """What keeps us from building the namespaces, and how to get them; empty if it works."""
+    """Why namespaces cannot be created, and how to fix it; empty if it works."""
     program = find_bubblewrap()
     if program is None:
         return f"bubblewrap is not installed. {INSTALL}"
     if not fenced and _identity(program) == _worked:
         return ""
     try:
-        status, words = (_take_early(fenced) or _Trial(program, fenced)).end()
+        status, words = (_pop_early(fenced) or _Trial(program, fenced)).end()
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap cannot be run ({error})"
     if status == 0:
@@ -49,7 +49,7 @@ def why_not(*, fenced: bool = False) -> str:
 
 
 class _Trial:
-    """Namespaces for a program that does nothing. What is said goes to a file, which no fork of ours can close."""
+    """Namespaces for a program that does nothing. Its stderr is a memory file, which survives our forks."""
 
     def __init__(self, program: str, fenced: bool) -> None:
         self._said = open_memory_file("bubblewrap")
@@ -62,7 +62,7 @@ class _Trial:
             raise
 
     def end(self) -> tuple[int, bytes]:
-        """Its exit status, and what it said."""
+        """Its exit status and stderr."""
         try:
             return self._process.wait(TRY_S), os.pread(self._said, MOST_SAID, 0)
         except subprocess.TimeoutExpired:
@@ -77,7 +77,7 @@ _early: dict[bool, _Trial] = {}
 
 
 def try_early(*, fenced: bool) -> None:
-    """Begin now what `why_not` will be asked, for a process that has other things to do until then."""
+    """Start the test for `why_not` now, while the process does other work."""
     program = find_bubblewrap()
     if program is not None and (fenced or _identity(program) != _worked):
         with contextlib.suppress(OSError):
@@ -88,9 +88,9 @@ _worked: tuple[object, ...] | None = None
 
 
 def try_ahead() -> None:
-    """Have `why_not` know that guard works, in a process that waits for a run to ask. What fails is tried again then.
+    """Test ahead of time that guard works, in a process that waits for runs. A failure is tested again then.
 
-    Where it works no more when it is asked, the wall cannot be built, and the command does not begin.
+    If it no longer works by then, the sandbox cannot be created, and the command does not start.
     """
     global _worked
     _worked = None
@@ -109,16 +109,16 @@ def _identity(program: str) -> tuple[object, ...]:
 
 
 def forget_early() -> None:
-    """Nobody will ask: what was begun is let end."""
+    """Wait for tests that were started early and are not needed."""
     while _early:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             _early.popitem()[1].end()
 
 
-def _take_early(fenced: bool) -> _Trial | None:
-    taken = _early.pop(fenced, None)
+def _pop_early(fenced: bool) -> _Trial | None:
+    early = _early.pop(fenced, None)
     forget_early()
-    return taken
+    return early
 
 
 def _advice() -> str:

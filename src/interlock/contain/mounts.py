@@ -1,4 +1,4 @@
-"""Guard and fence in bubblewrap's words: places that are read-only, empty or not there, and the system call filter."""
+"""Guard and fence as bubblewrap arguments: read-only, emptied and hidden paths, and the system call filter."""
 
 from __future__ import annotations
 
@@ -20,30 +20,31 @@ from .protected_paths import (
     Fence,
     bound_sockets,
     cgroup_mounts,
-    code_places,
+    code_paths,
     hidden_sockets,
     hidden_variables,
     homes,
     is_there,
-    own_places,
-    protected_places,
+    own_folders,
+    protected_paths,
+    real_paths,
 )
 
 ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
                      "CAP_NET_BIND_SERVICE", "CAP_KILL", "CAP_SYS_CHROOT")  # fmt: skip
-"""What root keeps: enough for apt, chown and su; nothing that mounts, traces or makes devices."""
+"""Capabilities that root keeps: enough for apt, chown and su; not for mounting, tracing or creating devices."""
 
 DEVICES = ("/dev/pts", "/dev/shm", "/dev/dri", "/dev/snd", "/dev/fuse", "/dev/kvm", "/dev/video0")
-"""What root gets of /dev besides the ordinary: no disks, no memory, no consoles."""
+"""Devices for root besides bubblewrap's defaults: no disks, no memory, no consoles."""
 
 KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi", "/proc/scsi", "/proc/fs")
 
 
-class GuardedPlaces(Struct, frozen=True, kw_only=True):
-    """The places of one run.
+class GuardedPaths(Struct, frozen=True, kw_only=True):
+    """The paths of one run.
 
-    `hidden` is empty inside but for what `shown` (read-only) and `writable` name; `fixed` is read-only. What the agent
-    works in (`workspaces`) stays writable, wherever it is. `secret` files are empty inside, wherever they are.
+    `hidden` folders are empty inside except for `shown` (read-only) and `writable`; `fixed` is read-only. `workspaces`
+    stay writable, wherever they are. `secret` files are empty inside, wherever they are.
     """
 
     hidden: tuple[Path, ...] = ()
@@ -56,12 +57,12 @@ class GuardedPlaces(Struct, frozen=True, kw_only=True):
 
 def guard_words(
     program: str,
-    kept: GuardedPlaces,
+    kept: GuardedPaths,
     allow: tuple[str, ...] = (),
     filter_fd: int | None = None,
     fence: Fence | None = None,
 ) -> tuple[str, ...]:
-    """The words before the command: bubblewrap with everything that guard means, and a fence around it."""
+    """The command prefix: bubblewrap with the arguments for guard, and for a fence."""
     root = os.geteuid() == 0
     words = [*base_words(program, fenced=fence is not None), *_devices(whole=not root and fence is None)]
     words += ["--proc", "/proc"]
@@ -71,60 +72,62 @@ def guard_words(
         words += _bind("--ro-bind", map(Path, KERNEL))
         words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
     words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
-    fixed = [*own_places(), *protected_places(allow), Path(program), *kept.fixed]
-    for place in own_places():
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    fixed = [*own_folders(), *protected_paths(allow), Path(program), *kept.fixed]
+    for path in own_folders():
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
     free: list[Path] = []
     if "interlock-code" not in allow:
-        code, free = code_places()
+        code, free = code_paths()
         fixed += code
-    changeable = [path for path in _real(fixed) if os.access(path, os.W_OK)]
-    # Inside a fence only what is in a writable place has to be taken out of it; the rest is read-only or gone.
+    changeable = [path for path in real_paths(fixed) if os.access(path, os.W_OK)]
+    # Inside a fence only paths in writable folders need this; the rest is read-only or hidden.
     words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
     if fence is not None:
-        words += _bind("--ro-bind", (path for path in own_places() if _is_below(path, map(Path, TEMPORARY))))
-    words += _bind("--bind", _real(free) if fence is None else ())
+        words += _bind("--ro-bind", (path for path in own_folders() if _is_below(path, map(Path, TEMPORARY))))
+    words += _bind("--bind", real_paths(free) if fence is None else ())
     folders, files = hidden_sockets(allow)
-    emptied = [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]
+    emptied = [*kept.hidden, *real_paths(folders), *([Path("/run/interlock")] if root else [])]
     words += _hide(folder for folder in emptied if folder.is_dir())
-    words += _hide(file for file in _real(files) if not _is_gone(file, fence))
+    words += _hide(file for file in real_paths(files) if not _is_gone(file, fence))
     if fence is not None:
-        words += _hide(path for path in _real(bound_sockets()) if _is_seen(path, fence, emptied))
+        words += _hide(path for path in real_paths(bound_sockets()) if _is_seen(path, fence, emptied))
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
-        words += [word for place in fence.hidden if place.is_dir() for word in ("--remount-ro", str(place))]
-    words += _bind("--bind", (place for place in kept.workspaces if _is_below(place, (*kept.hidden, *fixed))))
+        words += [word for path in fence.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
+    words += _bind("--bind", (path for path in kept.workspaces if _is_below(path, (*kept.hidden, *fixed))))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
     gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
-    words += _hide(file for file in _real(kept.secret) if not _is_below(file, gone) or _is_below(file, kept.workspaces))
+    words += _hide(
+        file for file in real_paths(kept.secret) if not _is_below(file, gone) or _is_below(file, kept.workspaces)
+    )
     variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
     words += [word for name in variables for word in ("--unsetenv", name)]
     return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))
 
 
 def _open_fence(fence: Fence) -> list[str]:
-    """A /run and a temporary folder of its own, then what can be written; the rest of the machine is read-only."""
+    """A private /run and temporary folder, then writable paths; the rest of the machine is read-only."""
     words = ["--tmpfs", "/run"] if Path("/run").is_dir() else []
-    for place in map(Path, TEMPORARY):
-        words += ["--bind", str(fence.temporary), str(place)] if place.is_dir() else []
+    for path in map(Path, TEMPORARY):
+        words += ["--bind", str(fence.temporary), str(path)] if path.is_dir() else []
     words += ["--tmpfs", "/dev/shm"]
-    # Homes, and Interlock with its interpreter, wherever they are.
+    # Homes and Interlock with its interpreter may be in emptied folders.
     emptied = tuple(map(Path, ("/run", *TEMPORARY)))
-    words += _bind("--ro-bind", (place for place in (*homes(), *code_places()[0]) if _is_below(place, emptied)))
+    words += _bind("--ro-bind", (path for path in (*homes(), *code_paths()[0]) if _is_below(path, emptied)))
     return words + _bind("--bind", fence.write)
 
 
 def _is_seen(path: Path, fence: Fence, emptied: list[Path]) -> bool:
-    """Whether a socket outside is there inside a fence: not given to it by name, nor in what is emptied anyway."""
+    """Whether an outside socket is visible inside a fence: not allowed by name, nor in an emptied folder."""
     if path in fence.write or _is_below(path, (*emptied, *fence.hidden)):
         return False
-    again = (*homes(), *code_places()[0], *fence.write)
+    again = (*homes(), *code_paths()[0], *fence.write)
     return not _is_below(path, map(Path, ("/run", *TEMPORARY))) or _is_below(path, again)
 
 
 def _is_gone(file: Path, fence: Fence | None) -> bool:
-    """Whether a fence has emptied the folder of this socket anyway."""
+    """Whether a fence empties the folder of this socket."""
     return fence is not None and file.is_relative_to("/run")
 
 
@@ -134,37 +137,31 @@ def _devices(*, whole: bool) -> list[str]:
     return ["--dev", "/dev", *(word for name in DEVICES for word in ("--dev-bind-try", name, name))]
 
 
-def _hide(places: Iterable[Path]) -> list[str]:
-    """Empty folders, and files without content."""
+def _hide(paths: Iterable[Path]) -> list[str]:
+    """Hide paths: folders become empty, files have no content."""
     words: list[str] = []
-    for place in places:
-        words += ("--perms", "0700", "--tmpfs") if place.is_dir() else ("--ro-bind", "/dev/null")
-        words.append(str(place))
+    for path in paths:
+        words += ("--perms", "0700", "--tmpfs") if path.is_dir() else ("--ro-bind", "/dev/null")
+        words.append(str(path))
     return words
 
 
-def _bind(how: str, places: Iterable[Path]) -> list[str]:
-    return [word for place in places if is_there(place) for word in (how, str(place), str(place))]
+def _bind(how: str, paths: Iterable[Path]) -> list[str]:
+    return [word for path in paths if is_there(path) for word in (how, str(path), str(path))]
 
 
-def _real(places: Iterable[Path]) -> list[Path]:
-    """Where they really are, each once, outer ones first: a mount goes onto the place, not onto a link to it."""
-    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
-    return sorted(found, key=lambda path: len(path.parts))
-
-
-def _is_below(place: Path, others: Iterable[Path]) -> bool:
-    real = Path(os.path.realpath(place))
+def _is_below(path: Path, others: Iterable[Path]) -> bool:
+    real = Path(os.path.realpath(path))
     return any(real.is_relative_to(os.path.realpath(other)) for other in others)
 
 
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 FAMILIES = (1, 2, 10, 16)
-"""Sockets that a network namespace holds, or a mount: UNIX, INET, INET6, NETLINK. VSOCK, for one, it does not."""
+"""Socket families that namespaces and mounts contain: UNIX, INET, INET6, NETLINK; but not VSOCK, for example."""
 
 LOAD, EQUAL, AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06
 NUMBER, ARCH, FAMILY, REQUEST = 0, 4, 16, 24
-"""Where struct seccomp_data has the system call, its architecture, and the low halves of its first two arguments."""
+"""Offsets in struct seccomp_data: system call, architecture, and the low halves of the first two arguments."""
 
 ALLOW = 0x7FFF0000
 REFUSE, ABSENT, NO_FAMILY = (0x00050000 | number for number in (errno.EPERM, errno.ENOSYS, errno.EAFNOSUPPORT))
@@ -188,11 +185,11 @@ MACHINES = {
     ),
     "aarch64": (Numbers(0xC00000B7, 29, 198, (217, 218, 219, 425)), Numbers(0x40000028, 54, 281, (309, 310, 311, 425))),
 }
-"""Architectures that a machine runs."""
+"""The architectures that each machine runs."""
 
 
 def open_filter(*, fenced: bool = False) -> int | None:
-    """A descriptor with the filter as bubblewrap reads it; None on a machine whose numbers we do not know."""
+    """A descriptor with the filter for bubblewrap; None on a machine whose system calls we do not know."""
     known = MACHINES.get(platform.machine())
     if known is None or not LINUX:
         return None
@@ -203,10 +200,10 @@ def open_filter(*, fenced: bool = False) -> int | None:
 
 
 def program(architectures: tuple[Numbers, ...], *, fenced: bool) -> bytes:
-    """The BPF program: one block for each architecture, any other one is refused."""
+    """The BPF program: one block per architecture; others are refused."""
     parts = [_op(LOAD, ARCH)]
     for numbers in architectures:
-        # The x32 calls would go by numbers of their own.
+        # x32 calls have other numbers.
         block = [_op(LOAD, NUMBER), _op(AT_LEAST, X32, 0, 1), _op(RETURN, REFUSE)]
         if fenced:
             for number in numbers.absent:

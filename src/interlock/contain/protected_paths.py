@@ -1,4 +1,4 @@
-"""What guard protects, and what a fence adds: what a fenced agent may write, and which secrets are not there for it."""
+"""The paths that guard protects, and those that a fence adds: writable paths and hidden secrets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNITS = ("/etc/systemd", "/usr/lib/systemd", "/lib/systemd", "/run/systemd", "/u
 
 
 def homes() -> tuple[Path, ...]:
-    """The user's home as the environment and as the system has it."""
+    """The user's home according to the environment and to the system."""
     known = [Path(os.environ["HOME"])] if os.environ.get("HOME") else []
     with contextlib.suppress(KeyError):
         known.append(Path(pwd.getpwuid(os.geteuid()).pw_dir))
@@ -34,20 +34,20 @@ def homes() -> tuple[Path, ...]:
 
 
 def every_home() -> tuple[Path, ...]:
-    """The homes that we can read: root can read everybody's."""
+    """All homes that we can read: as root, everybody's."""
     others = [Path(user.pw_dir) for user in pwd.getpwall() if user.pw_dir.startswith("/")] if os.geteuid() == 0 else []
     return tuple(dict.fromkeys((*homes(), *others)))
 
 
-def own_places() -> tuple[Path, ...]:
-    """Our configuration and our cache, with the hook client in it: read-only inside."""
+def own_folders() -> tuple[Path, ...]:
+    """Our configuration and cache, which contains the hook client: read-only inside."""
     return user_folder("config"), user_folder("cache")
 
 
-def code_places() -> tuple[list[Path], list[Path]]:
-    """What our own code is read from; and inside of that what is not, and may be written."""
+def code_paths() -> tuple[list[Path], list[Path]]:
+    """Where our own code is; and folders inside of it that are not ours and may be written."""
     package = Path(__file__).parents[1]
-    # As sysconfig says, which reads how Python was built: a tenth of a megabyte in every run.
+    # Without sysconfig, which takes a tenth of a megabyte.
     standard, interpreter = Path(os.__file__).parent, Path(os.path.realpath(sys.executable or "python3"))
     read = {Path(entry).resolve() for entry in sys.path if entry}
     kept = [package, standard, interpreter, *interpreter.parents[1].glob("lib/libpython3*")]
@@ -58,8 +58,8 @@ def code_places() -> tuple[list[Path], list[Path]]:
     return kept, free
 
 
-def protected_places(allow: tuple[str, ...]) -> list[Path]:
-    """Files and folders that make something run outside, now or later: read-only inside."""
+def protected_paths(allow: tuple[str, ...]) -> list[Path]:
+    """Files and folders through which something runs outside, now or later: read-only inside."""
     found: list[Path] = []
     for home in homes():
         if "shell-files" not in allow:
@@ -75,14 +75,13 @@ def protected_places(allow: tuple[str, ...]) -> list[Path]:
     return found
 
 
-def late_places(allow: tuple[str, ...]) -> tuple[Path, ...]:
-    """Protected places that do not exist yet: nothing can be mounted there, so that its creation is noticed."""
-    wanted = [*protected_places(allow)]
-    return tuple(path for path in wanted if not is_there(path) and _may_make(path))
+def missing_paths(allow: tuple[str, ...]) -> tuple[Path, ...]:
+    """Protected paths that do not exist yet: they cannot be mounted over, so their creation is monitored."""
+    return tuple(path for path in protected_paths(allow) if not is_there(path) and _may_make(path))
 
 
-def command_places() -> tuple[Path, ...]:
-    """Where a person's shell finds `interlock`, and where it would find another one first."""
+def command_paths() -> tuple[Path, ...]:
+    """Where the user's shell finds `interlock`, and where it would find another one first."""
     found: list[Path] = []
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         if folder.startswith("/"):
@@ -93,7 +92,7 @@ def command_places() -> tuple[Path, ...]:
 
 
 def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
-    """Folders (emptied inside) and single sockets (not there) through which a process gets away from its parent."""
+    """Folders (emptied inside) and sockets (hidden) through which a process could escape from its parent."""
     uid = os.geteuid()
     name = _user_name(uid)
     runtime = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{uid}")
@@ -120,14 +119,14 @@ def hidden_sockets(allow: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
 
 
 def bound_sockets() -> list[Path]:
-    """Every socket outside that has a path: connecting to one needs no right to write, and no network."""
+    """All outside sockets with a path: connecting needs neither write permission nor network."""
     lines = Path("/proc/net/unix").read_text(errors="surrogateescape").splitlines()
     paths = {Path(fields[7]) for line in lines if len(fields := line.split(maxsplit=7)) == 8 and fields[7][0] == "/"}
     return sorted(path for path in paths if is_there(path) and path.is_socket())
 
 
 def hidden_variables(allow: tuple[str, ...]) -> tuple[str, ...]:
-    """Variables that name what is not there inside."""
+    """Variables that refer to what is hidden inside."""
     names = ["SWAYSOCK", "I3SOCK"]
     for what, variables in (("tmux", ("TMUX", "TMUX_PANE")), ("screen", ("STY",)), ("docker", ("DOCKER_HOST",)),
                             ("dbus", ("DBUS_SESSION_BUS_ADDRESS",))):  # fmt: skip
@@ -136,13 +135,13 @@ def hidden_variables(allow: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def cgroup_mounts() -> list[Path]:
-    """Cgroup hierarchies that are mounted elsewhere than below /sys."""
+    """Cgroup hierarchies that are mounted outside /sys."""
     mounts = read_mounts(Path("/proc/self/mountinfo").read_text())
     return [Path(mount.point) for mount in mounts if not mount.point.startswith("/sys/")]
 
 
 def is_there(path: Path) -> bool:
-    """Whether a place exists for us; what is where we may not look, the agent does not reach either."""
+    """Whether a path exists for us; what we cannot access, the agent cannot either."""
     try:
         return path.exists()
     except PermissionError:
@@ -169,7 +168,7 @@ def _user_name(uid: int) -> str:
 
 
 API_PORT, EGRESS_PORT = 47_811, 47_812
-"""Where the model's API and the way out are found in the agent's own network namespace."""
+"""Ports of the model's API and of the egress proxy in the agent's network namespace."""
 
 TEMPORARY = ("/tmp", "/var/tmp")
 
@@ -179,12 +178,12 @@ CLIENT_FOLDERS = (
 )  # fmt: skip
 CLIENT_FILES = (".claude.json",)
 CLIENT_VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CACHE_HOME")
-"""What clients and package managers keep for themselves."""
+"""Data of clients and package managers: writable."""
 
 CLIENT_SETTINGS = (".claude/settings.json", ".claude/settings.local.json", ".claude/hooks", ".claude/commands",
                    ".claude/agents", ".claude/plugins", ".codex/config.toml", ".gemini/settings.json",
                    ".gemini/extensions")  # fmt: skip
-"""Inside of that, what starts programs in the next session outside: read-only."""
+"""Files inside of these that start programs in the next session outside: read-only."""
 
 SECRETS = (
     ".ssh", ".aws", ".azure", ".config/gcloud", ".kube", ".docker", ".config/containers", ".gnupg", ".password-store",
@@ -199,11 +198,11 @@ SYSTEM_SECRETS = ("/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/var/lib/s
 SECRET_VARIABLES = ("SSH_AUTH_SOCK", "SSH_AGENT_PID", "GPG_AGENT_INFO", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
                     "AWS_SESSION_TOKEN", "GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "NPM_TOKEN", "DISPLAY",
                     "WAYLAND_DISPLAY")  # fmt: skip
-"""Variables that are a secret or lead to one, or to what is not there."""
+"""Variables that are a secret, or refer to one or to what is hidden."""
 
 
 class Fence(Struct, frozen=True, kw_only=True):
-    """A fence around one run: `write` can be written, `fixed` not, `hidden` is not there; `temporary` is its /tmp."""
+    """The fence of one run: `write` is writable, `fixed` read-only, `hidden` is hidden; `temporary` is its /tmp."""
 
     write: tuple[Path, ...]
     fixed: tuple[Path, ...]
@@ -213,26 +212,27 @@ class Fence(Struct, frozen=True, kw_only=True):
 
 def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str, ...], hide: tuple[str, ...]) -> Fence:
     """The fence of a run. What is named in `write` is never hidden."""
-    given = tuple(Path(os.path.realpath(Path(place).expanduser())) for place in write)
+    given = tuple(Path(os.path.realpath(Path(path).expanduser())) for path in write)
     own = [home / name for home in homes() for name in (*CLIENT_FOLDERS, *CLIENT_FILES)]
     own += [Path(value) for name in CLIENT_VARIABLES if (value := os.environ.get(name, "")).startswith("/")]
     settings = [home / name for home in homes() for name in CLIENT_SETTINGS]
     secrets = [home / name for home in every_home() for name in SECRETS]
-    secrets += [*map(Path, SYSTEM_SECRETS), *(Path(place).expanduser() for place in hide)]
+    secrets += [*map(Path, SYSTEM_SECRETS), *(Path(path).expanduser() for path in hide)]
     return Fence(
-        write=_real((*own, *given, *workspaces)),
-        fixed=_real(settings),
-        hidden=tuple(path for path in _real(secrets) if path not in given),
+        write=real_paths((*own, *given, *workspaces)),
+        fixed=real_paths(settings),
+        hidden=tuple(path for path in real_paths(secrets) if path not in given),
         temporary=temporary,
     )
 
 
 def missing_settings() -> tuple[Path, ...]:
-    """Settings of agent clients that do not exist yet, and can be made: what they start runs outside later."""
+    """Settings of agent clients that do not exist yet but can be created: they start programs outside later."""
     wanted = [home / name for home in homes() for name in CLIENT_SETTINGS]
     return tuple(path for path in wanted if not is_there(path) and is_there(path.parent))
 
 
-def _real(places: Iterable[Path]) -> tuple[Path, ...]:
-    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
+def real_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Where existing paths really are, each once, outer ones first: a mount goes onto the target, not onto a link."""
+    found = {Path(os.path.realpath(path)) for path in paths if is_there(path)}
     return tuple(sorted(found, key=lambda path: len(path.parts)))

@@ -1,8 +1,9 @@
-"""Which processes belong to a run, according to the kernel, so that a run cannot steer itself."""
+"""Tells which processes belong to a run, according to the kernel, so that a run cannot steer itself."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from ..core import InvalidState
@@ -10,22 +11,22 @@ from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_m
 
 
 class Insiders:
-    """Asked about the peer of a control connection. `tree` is the run's own, as soon as it is known."""
+    """Identifies the peers of control connections. `tree` is the run's own, once it is known."""
 
     def __init__(self, tree: TreeHandle | None = None) -> None:
         self.tree = tree
         self._agents: set[tuple[int, int]] = set()
 
     def add_agent(self, pid: int) -> None:
-        """A process that was seen as the agent's own: it and everything below it is inside."""
+        """Add a process of the agent: it and its descendants are inside."""
         start = start_of(pid)
         if start is not None:
             self._agents.add((pid, start))
 
     def why_inside(self, pid: int) -> str:
-        """How we know that a process is not a person's; empty if it is one."""
+        """Why a process belongs to the agent; empty if it is a person's."""
         if pid <= 0:
-            # In a namespace above ours: a process there could do without us.
+            # In an outer PID namespace: a process there does not need us.
             return ""
         process = look_at(pid)
         if process is None or process.dead:
@@ -37,41 +38,44 @@ class Insiders:
             return "it is in the run's cgroup"
         return self._by_descent(process)
 
-    def _by_descent(self, process: Process | None) -> str:
-        tree, seen = self.tree, 0
+    def _by_descent(self, process: Process) -> str:
+        tree = self.tree
         marker = tree.marker.encode() if tree is not None else b""
         known = set(self._agents)
         if tree is not None:
             known |= {(one.pid, one.start) for one in (tree.root, tree.keeper) if one is not None}
-        while process is not None and process.pid > 1 and seen < 200:
-            if (process.pid, process.start) in known:
+        for each in _with_ancestors(process):
+            if (each.pid, each.start) in known or (
+                marker and each.pid != os.getpid() and has_marker(environment_of(each.pid), marker)
+            ):
                 return "it was started by the agent"
-            if marker and process.pid != os.getpid() and has_marker(environment_of(process.pid), marker):
-                return "it was started by the agent"
-            process, seen = look_at(process.parent), seen + 1
         return ""
 
 
 def in_a_run(pid: int = 0) -> bool:
-    """Whether a process, or this very one, belongs to a run, as far as its environment, cgroup and ancestors tell."""
+    """Whether a process, by default this one, belongs to a run, by its environment, cgroup and ancestors."""
     if (not pid and os.environ.get(MARKER)) or in_group(pid or os.getpid(), PREFIX):
         return True
-    process, seen = look_at(pid or os.getppid()), 0
+    ancestors = _with_ancestors(look_at(pid or os.getppid()))
+    return any(f"{MARKER}=".encode() in environment_of(process.pid) for process in ancestors)
+
+
+def _with_ancestors(process: Process | None) -> Iterator[Process]:
+    """A process and its ancestors below init; bounded, as pids are reused."""
+    seen = 0
     while process is not None and process.pid > 1 and seen < 200:
-        if f"{MARKER}=".encode() in environment_of(process.pid):
-            return True
+        yield process
         process, seen = look_at(process.parent), seen + 1
-    return False
 
 
 def refuse_inside(what: str) -> None:
-    """Only a person does this: InvalidState in a run. What stops an agent that hides where it is are the levels."""
+    """Raise InvalidState in a run: only a person may do this. Against an agent that hides, containment levels help."""
     if in_a_run():
         raise InvalidState(f"an agent cannot {what}", todo="Run this in your own terminal.")
 
 
 def pid_namespace(pid: int | str) -> str:
-    """The namespace's name as the kernel has it; empty if we may not know."""
+    """The name of a process's PID namespace; empty if we may not read it."""
     try:
         return str(Path(f"/proc/{pid}/ns/pid").readlink())
     except OSError:
@@ -79,7 +83,7 @@ def pid_namespace(pid: int | str) -> str:
 
 
 def in_group(pid: int, name: str) -> bool:
-    """Whether a process is in a cgroup whose folder begins like this."""
+    """Whether a process is in a cgroup whose folder starts with this name."""
     try:
         lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The demonstration: a scripted agent that goes wrong in several ways, supervised by the real runtime."""
+"""The demo: a scripted agent that goes wrong in several ways, supervised by the real runtime."""
 
 from .._lazy import lazy
 

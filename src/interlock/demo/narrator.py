@@ -1,4 +1,4 @@
-"""The narrator: what the audience reads of each event, and what it adds up to at the end."""
+"""The narrator: the text for each event, and the totals at the end."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from msgspec import Struct, field
 
 from ..core import LADDER, Intervention, from_plain
 from ..journal_records import EpisodeRecord
-from ..report import dollars, episode_cost, episode_ending
+from ..report import dollars, episode_cost, episode_ending, plural
 from .player import DemoEvent
 
 Side = Literal["agent", "interlock"]
 
 RUNGS = (("hint", "green"), ("reminder", "cyan"), ("throttle", "yellow"), ("rollback", "magenta"), ("stop", "bold red"))
-"""The ladder in one word each."""
+"""Short names and styles of the rungs."""
 MEANINGS = (
     "The agent gets a hint about this failure.",
     "The agent is reminded of its task and limits.",
@@ -26,13 +26,13 @@ SEVERITY_STYLES = {"low": "cyan", "medium": "yellow", "high": "red", "critical":
 BLOCKED = "bold white on red"
 GOOD, BAD, WARN, QUIET = "green", "bold red", "yellow", "dim"
 SHORT = 6
-"""Fewer lines of output than this are shown whole."""
+"""Output with fewer lines is shown in full."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """Something on one side of the screen, and for how long it stays before the next.
+    """An entry on one side of the screen, and how long it is shown before the next.
 
-    An entry with the `key` of an earlier one close by is the same again.
+    An entry with the same `key` as a recent one repeats it.
     """
 
     side: Side
@@ -45,7 +45,7 @@ class Entry(Struct, frozen=True, kw_only=True):
 
 
 class DemoTally(Struct):
-    """What was saved, and the state of the workspace and the ladder."""
+    """Totals, and the state of the workspace and the ladder."""
 
     rung: int | None = None
     files: int = 0
@@ -72,23 +72,23 @@ class Narrator:
         self._said: set[str] = set()
 
     def tell(self, event: DemoEvent) -> list[Entry]:
-        """What to show of an event: often nothing."""
+        """The entries for an event; often none."""
         handler = getattr(self, f"_{event.kind}", None)
         return [] if handler is None else handler(event.body)
 
     def totals(self) -> list[tuple[str, str]]:
-        """What was saved: how much, and of what."""
+        """What was saved: amounts with descriptions."""
         tally = self.tally
         budget, spent = tally.budget_usd, tally.cost_usd
         ended = f"ended by {' and '.join(tally.worked)}, after {tally.stuck_calls} calls"
         return [
             (f"{tally.restored} files", "destroyed by the agent, restored byte for byte"),
             ("1 machine", "“rm -rf /” blocked before it ran"),
-            (_count(tally.attacks, "attack"), "on the supervisor failed; it never stopped watching"),
+            (plural(tally.attacks, "attack"), "on the supervisor failed; it never stopped watching"),
             (f"{tally.false_claims} false “done”", "caught by running the tests; the next one is proven"),
-            (_count(len(tally.worked), "loop"), ended),
+            (plural(len(tally.worked), "loop"), ended),
             (dollars(budget - spent), f"of the {dollars(budget)} budget unspent; the run cost {dollars(spent)}"),
-            (_count(tally.steps, "step"), f"in a signed journal, {tally.journal}"),
+            (plural(tally.steps, "step"), f"in a signed journal, {tally.journal}"),
         ]  # fmt: skip
 
     def _start(self, body: Any) -> list[Entry]:
@@ -214,7 +214,7 @@ class Narrator:
         return []
 
     def _is_new(self, words: str) -> bool:
-        """Whether this is said for the first time."""
+        """Whether this is shown for the first time."""
         new = words not in self._said
         self._said.add(words)
         return new
@@ -229,7 +229,7 @@ def _ours(mark: str, title: str, text: str, style: str, hold_s: float) -> Entry:
 
 
 def _telling_lines(output: str, *, failed: bool) -> str:
-    """What a person would look at: an error, a sum, all of few short lines, else the first."""
+    """The most telling lines: an error, a test summary, all of a short output, else the first."""
     lines = output.splitlines() or ["(no output)"]
     if ": " in lines[0] and len(lines) < SHORT:
         return "\n".join(lines)
@@ -238,7 +238,3 @@ def _telling_lines(output: str, *, failed: bool) -> str:
     if lines[-1] == "OK":
         return next(line for line in lines if line.startswith("Ran ")).split(" in ")[0] + ": OK"
     return lines[0]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""The performance: the story, scene by scene, in a temporary folder; nothing is left behind unless kept."""
+"""The demo's story, scene by scene, in a temporary folder; nothing is left behind unless kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ..config import Config, RunLimits, Runtime
-from ..contain import GuardedPlaces, find_bubblewrap, guard_words, open_filter, own_places, why_not
+from ..contain import GuardedPaths, find_bubblewrap, guard_words, open_filter, own_folders, why_not
 from ..core import Context, Contract, ManualClock
 from ..journal import Store
 from ..link import runtime_dir
@@ -21,18 +21,19 @@ from .player import Act, DemoEvent, Play, Scene, Workshop
 PREFIX = "interlock-demo-"
 
 STORY_S = 960.0
-"""A little more than the story takes on its own clock: it starts so long ago that nothing is ahead of now."""
+"""A little more than the story's duration on its own clock, which starts this long ago so that nothing is in the
+future."""
 
 PATIENCE_MS = 20_000.0
-"""A machine that halts for a moment must not change the story, as a step that proceeds without its answer would."""
+"""A slow machine must not change the story: no step may time out."""
 
 
 def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
-    """Run the whole demonstration, as fast as it can."""
+    """Run the whole demo at full speed."""
     with ExitStack() as stack:
         if keep is None:
             root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=PREFIX)))
-            stack.enter_context(_no_new_folders(own_places()))
+            stack.enter_context(_no_new_folders(own_folders()))
         else:
             root = Path(tempfile.mkdtemp(prefix=PREFIX))
         stack.enter_context(_environment())
@@ -42,8 +43,8 @@ def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
         store = Store(keep.root if keep is not None else root / "runs", clock)
         checkpoints = root / "checkpoints" if keep is None else None
         missing = why_not()
-        wall = no_wall if missing else _guard(workspace, store.root)
-        workshop = Workshop(workspace, FILES, wall)
+        sandbox = no_wall if missing else _guard(workspace, store.root)
+        workshop = Workshop(workspace, FILES, sandbox)
         supervisor = Supervisor.open(
             task=TASK,
             name="demo",
@@ -57,17 +58,17 @@ def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
             clock=clock,
         )
         with supervisor:
-            supervisor.stop_gate.runner.enclose = wall
+            supervisor.stop_gate.runner.enclose = sandbox
             about = {"task": TASK, "model": MODEL, "budget_usd": BUDGET_USD, "files": len(FILES), "guard": missing}
             yield DemoEvent("start", 0.0, about)
             yield from Play(supervisor, workshop, clock, SCENES, guarded=not missing, usage=True).run()
 
 
 def _guard(workspace: Path, store: Path) -> Wall:
-    """The words that put guard around one command of the agent."""
+    """The command prefix that runs one of the agent's commands under guard."""
     program = find_bubblewrap()
     assert program is not None, "why_not has found it"
-    kept = GuardedPlaces(hidden=(store, runtime_dir()), workspaces=(workspace,))
+    kept = GuardedPaths(hidden=(store, runtime_dir()), workspaces=(workspace,))
 
     def enclose() -> tuple[tuple[str, ...], tuple[int, ...]]:
         store.mkdir(parents=True, exist_ok=True)
@@ -80,7 +81,7 @@ def _guard(workspace: Path, store: Path) -> Wall:
 
 @contextmanager
 def _environment() -> Iterator[None]:
-    """The story's `python3` is the interpreter that we run on, and leaves no compiled files."""
+    """Make our interpreter the story's `python3`, without compiled files."""
     before = dict(os.environ)
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{before.get('PATH', os.defpath)}"
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -92,15 +93,15 @@ def _environment() -> Iterator[None]:
 
 
 @contextmanager
-def _no_new_folders(places: tuple[Path, ...]) -> Iterator[None]:
-    """Remove those of our folders that guard made to have them read-only."""
-    new = [place for place in places if not place.exists()]
+def _no_new_folders(folders: tuple[Path, ...]) -> Iterator[None]:
+    """Remove the folders that guard created."""
+    new = [folder for folder in folders if not folder.exists()]
     try:
         yield
     finally:
-        for place in new:
+        for folder in new:
             with suppress(OSError):
-                place.rmdir()
+                folder.rmdir()
 
 
 TASK = (
@@ -143,7 +144,7 @@ attempt("delete its socket", lambda: os.remove("{socket}"))
 attempt("change its code", lambda: open("{code}", "r+").close())
 raise SystemExit(failed)
 """
-"""What the agent runs to get rid of its supervisor. Process, journal, socket and code are filled in, and exist."""
+"""The agent's attack on its supervisor. The placeholders become the real process, journal, socket and code."""
 
 
 def failing(flags: str, says: str = "") -> Act:

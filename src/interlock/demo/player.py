@@ -1,4 +1,4 @@
-"""The play: the scripted agent in a small project, under the real supervisor, as events read back from the journal."""
+"""Plays the scripted agent in a small project under the real supervisor, as events from the journal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..runtime import CheckRunner, Supervisor, Wall, no_wall
 
 
 class Act(Struct, frozen=True):
-    """One thing that the agent does: a call (with `output` where it is played, not run), or words alone.
+    """One act of the agent: a call (with `output` if it is not really run), or only a message.
 
     `after` are seconds of story time until the next act; `tokens` what the model wrote. A call that `must_block` is
     never run, whatever is decided. An `attack` runs only where guard holds it. `done` ends the agent's turn.
@@ -37,7 +37,7 @@ class Act(Struct, frozen=True):
 
 
 class Scene(Struct, frozen=True):
-    """A part of the story with what there is to see in it."""
+    """A part of the story with what to watch for."""
 
     title: str
     watch_for: str
@@ -45,7 +45,7 @@ class Scene(Struct, frozen=True):
 
 
 class DemoEvent(Struct, frozen=True, omit_defaults=True):
-    """Something to show: what kind, when on the story's clock, and the facts."""
+    """Something to show: its kind, its time on the story's clock, and its data."""
 
     kind: str
     clock: float
@@ -56,10 +56,10 @@ SHOWN = frozenset(
     ("issue", "episode", "intervention", "effect", "restored", "applied", "limit", "incident", "plan", "fault",
      "stop_gate")
 )  # fmt: skip
-"""The records that the audience sees; steps are shown as they are played."""
+"""The records that are shown; steps are shown as they are played."""
 
 READ_TOKENS, CACHED = 16_000, 15_000
-"""What the model reads for each call, and how much of it comes from its cache."""
+"""Input tokens of each call, and how many of them are cached."""
 
 
 class Play:
@@ -75,12 +75,8 @@ class Play:
         guarded: bool = False,
         usage: bool = False,
     ) -> None:
-        self._supervisor = supervisor
-        self._workshop = workshop
-        self._clock = clock
-        self._scenes = scenes
-        self._guarded = guarded
-        self._usage = usage
+        self._supervisor, self._workshop, self._clock, self._scenes = supervisor, workshop, clock, scenes
+        self._guarded, self._usage = guarded, usage
         self._started = clock.time()
         assert supervisor.run.folder is not None
         self._folder = supervisor.run.folder
@@ -107,9 +103,7 @@ class Play:
             yield from self._news()
             verified = verify_journal(self._folder)
             yield self._event(
-                "end",
-                summary=msgspec.to_builtins(self._supervisor.run.summary),
-                journal=verified.verdict,
+                "end", summary=msgspec.to_builtins(self._supervisor.run.summary), journal=verified.verdict
             )
         finally:
             self._reader.close()
@@ -193,7 +187,7 @@ class Play:
         return self._workshop.run(act.command)
 
     def _fill_in(self, script: str) -> str:
-        """The supervisor that the agent would be rid of: this process, its journal, its socket, its code."""
+        """Fill in the real targets: this process, its journal, its socket, its code."""
         targets = {
             "pid": os.getpid(),
             "journal": self._folder.path / "journal.db",
@@ -205,7 +199,7 @@ class Play:
         return script
 
     def _loss(self, before: dict[str, str]) -> DemoEvent:
-        """A call has removed files; what else it changed is lost as well."""
+        """A call has removed files; its other changes count as lost as well."""
         now = self._workshop.files()
         self._lost = {path: found for path, found in before.items() if now.get(path) != found}
         return self._event("gone", paths=sorted(self._lost), lost=count_files(self._lost), left=count_files(now))
@@ -215,7 +209,7 @@ class Play:
         return self._event("files", same=before == after, count=count_files(after))
 
     def _news(self) -> Iterator[DemoEvent]:
-        """What supervision has written into the journal since."""
+        """New records that supervision has written."""
         if not self._supervisor.run.ended:
             self._supervisor.run.journal.flush()
         for record in self._reader.read(after=self._read):
@@ -256,12 +250,12 @@ class Output(Struct, frozen=True):
 
 
 class Workshop:
-    """The folder that the scripted agent works in; `wall` contains its commands."""
+    """The folder that the scripted agent works in; its commands run in `sandbox`."""
 
-    def __init__(self, root: Path, files: Mapping[str, str], wall: Wall = no_wall) -> None:
+    def __init__(self, root: Path, files: Mapping[str, str], sandbox: Wall = no_wall) -> None:
         self.root = root
         self._runner = CheckRunner(str(root), COMMAND_S)
-        self._runner.enclose = wall
+        self._runner.enclose = sandbox
         for name, content in files.items():
             path = root / name
             path.parent.mkdir(parents=True, exist_ok=True)

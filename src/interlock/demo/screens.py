@@ -1,4 +1,4 @@
-"""The demonstration as plain lines, for pipes and small terminals, or on a split screen, redrawn in place."""
+"""The demo as plain lines, for pipes and small terminals, or on a split screen."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NARROW_INDENT = 8
 
 
 class Lines:
-    """Prints one performance, agent at the margin, Interlock indented."""
+    """Prints the demo, agent at the margin, Interlock indented."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -31,7 +31,7 @@ class Lines:
         self._more = 0
 
     def show(self, event: DemoEvent) -> float:
-        """Print an event; how many seconds people need for it."""
+        """Print an event; returns how many seconds people need to read it."""
         held = 0.0
         for entry in self.narrator.tell(event):
             self._print(entry)
@@ -63,7 +63,7 @@ class Lines:
 
 
 def print_totals(console: Console, narrator: Narrator, *, kept: bool) -> None:
-    """What was saved, and what to try next."""
+    """Print what was saved, and what to try next."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style=GOOD, justify="right", no_wrap=True)
     table.add_column()
@@ -85,11 +85,11 @@ LEAST_COLUMNS, LEAST_ROWS = 72, 20
 
 WIDE = 100
 KEPT = 60
-"""Entries of each side that are remembered; more never fit."""
+"""Entries kept per side; more never fit."""
 
 
 class SplitScreen:
-    """Renders the current state of the performance."""
+    """Renders the current state of the demo."""
 
     def __init__(self) -> None:
         self.narrator = Narrator()
@@ -98,7 +98,7 @@ class SplitScreen:
         self._title, self._caption, self._number, self._of = "", "", 0, 0
 
     def begin(self, event: DemoEvent) -> list[Entry]:
-        """The entries of an event, to `add` one after the other."""
+        """The entries of an event, to `add` one by one."""
         if event.kind == "scene":
             body = event.body
             self._title, self._caption = str(body["title"]), str(body["watch_for"])
@@ -106,7 +106,7 @@ class SplitScreen:
         return self.narrator.tell(event)
 
     def add(self, entry: Entry) -> None:
-        """Put an entry below the others of its side; one that is the same again takes its place, and counts."""
+        """Append an entry to its side; a repeated one replaces the earlier one and is counted."""
         side = self._sides.setdefault(entry.side, deque(maxlen=KEPT))
         for back in (1, 2):
             if entry.key and len(side) >= back and side[-back][0].key == entry.key:
@@ -115,7 +115,7 @@ class SplitScreen:
         side.append((entry, 1))
 
     def count_files(self) -> bool:
-        """Go one file nearer to how many there are; False when there."""
+        """Move the displayed number of files one step; False when it is right."""
         self._files += (self.narrator.tally.files > self._files) - (self.narrator.tally.files < self._files)
         return self._files != self.narrator.tally.files
 

@@ -7,6 +7,7 @@ from .analyzer import LocalAnalyzer as LocalAnalyzer
 from .analyzer import ReplayStatus as ReplayStatus
 from .analyzer.auto import PictureJudge as PictureJudge
 from .analyzer.auto import read_picture as read_picture
+from .doctor import GuiCheck as GuiCheck
 from .doctor import examine as examine
 from .input import InputBackend as InputBackend
 from .orchestrator import InterventionConfig as InterventionConfig
@@ -27,8 +28,8 @@ from .session import OperationType as OperationType
 from .session import ReplaySession as ReplaySession
 from .session import read_session as read_session
 from .supervised_replay import Replayed as Replayed
-from .supervised_replay import Wishes as Wishes
+from .supervised_replay import ReplayOptions as ReplayOptions
 from .supervised_replay import replay_session as replay_session
 from .verifier import FileVerifier as FileVerifier
-from .watcher import Watching as Watching
+from .watcher import WatchOptions as WatchOptions
 from .watcher import watch_display as watch_display

@@ -1,4 +1,4 @@
-"""Accessibility: dialogs, buttons and the focus as programs describe them to a screen reader (AT-SPI over D-Bus)."""
+"""Accessibility: dialogs, buttons and keyboard focus as programs expose them to screen readers (AT-SPI over D-Bus)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core import InterlockError
 from .windows import Rectangle
 
 TIMEOUT_S = 1.0
-"""A program that does not answer in this time is stuck, which is itself worth knowing."""
+"""A program that does not reply within this time hangs, which is worth reporting."""
 
 MATCH_ALL, MATCH_ANY = 1, 2
 
@@ -43,16 +43,16 @@ class NoAccessibility(InterlockError):
 
 
 class Node(Struct, frozen=True):
-    """Something on the screen: what it is, what it is called, where it is."""
+    """A widget on the screen: its role, name and bounds."""
 
     reference: Reference
     role: str
     name: str
-    place: Rectangle | None = None
+    bounds: Rectangle | None = None
 
 
 class Dialog(Struct, frozen=True):
-    """A dialog or an alert with its buttons; `is_window` says that it is its own window."""
+    """A dialog or an alert with its buttons; `is_window`: it has a window of its own."""
 
     node: Node
     text: str
@@ -61,7 +61,7 @@ class Dialog(Struct, frozen=True):
 
 
 class Accessibility:
-    """A connection to the accessibility bus that belongs to a session bus; thread-safe, reconnects by itself."""
+    """A connection to the accessibility bus of a session bus; thread-safe, reconnects by itself."""
 
     def __init__(self, session_bus: str | None = None) -> None:
         self._session_bus = session_bus
@@ -77,23 +77,23 @@ class Accessibility:
     def frames(self) -> list[Reference]:
         """The top-level windows of all programs."""
         with self._lock:
-            applications = _references(self._call(_children(REGISTRY)))
+            applications = _references(self._wanted([_children(REGISTRY)])[0])
             answers = self._ask([_children(each) for each in applications])
-            # A program that has just ended has no windows.
+            # A program that has just ended has none.
             return [frame for answer in answers if not isinstance(answer, Exception) for frame in _references(answer)]
 
-    def dialogs(self, frames: Sequence[Reference] | None = None) -> list[Dialog]:
-        """Every dialog and alert that shows, in all programs; `frames` where they are known already."""
+    def dialogs(self) -> list[Dialog]:
+        """Every dialog and alert that shows, in all programs."""
         with self._lock:
-            return self._dialogs(*self._look(self.frames() if frames is None else frames, focus=False)[:2])
+            return self._dialogs(*self._look(self.frames(), focus=False)[:2])
 
-    def focused(self, frames: Sequence[Reference] | None = None) -> list[Node]:
-        """What has keyboard focus, as each program says; more than one when programs disagree."""
+    def focused(self) -> list[Node]:
+        """What has keyboard focus according to each program; several when programs disagree."""
         with self._lock:
-            return self._nodes(self._look(self.frames() if frames is None else frames, dialogs=False)[2])
+            return self._nodes(self._look(self.frames(), dialogs=False)[2])
 
     def look(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
-        """Dialogs and focus together, in half the time: every question waits for a busy program only once."""
+        """Dialogs and focus together, in half the time: a busy program delays the queries only once."""
         with self._lock:
             windows, dialogs, focused = self._look(frames)
             return self._dialogs(windows, dialogs), self._nodes(focused)
@@ -101,7 +101,7 @@ class Accessibility:
     def _look(
         self, frames: Sequence[Reference], *, dialogs: bool = True, focus: bool = True
     ) -> tuple[list[Reference], list[Reference], list[Reference]]:
-        """Frames that are dialogs themselves, dialogs within frames, and what has the focus."""
+        """Frames that are dialogs themselves, dialogs within frames, and what has keyboard focus."""
         calls = []
         for frame in frames:
             if dialogs:
@@ -109,15 +109,14 @@ class Accessibility:
             if focus:
                 calls.append(_matches(frame, ("focused", "showing"), ()))
         answers = iter(self._wanted(calls))
-        found: tuple[list[Reference], list[Reference], list[Reference]] = ([], [], [])
+        windows, inside, focused = list[Reference](), list[Reference](), list[Reference]()
         for frame in frames:
             if dialogs:
-                if _role_name(next(answers)) in DIALOGS:
-                    found[0].append(frame)
-                found[1].extend(_references(next(answers)))
+                windows += [frame] if _role_name(next(answers)) in DIALOGS else []
+                inside += _references(next(answers))
             if focus:
-                found[2].extend(_references(next(answers)))
-        return found
+                focused += _references(next(answers))
+        return windows, inside, focused
 
     def _dialogs(self, windows: Sequence[Reference], inside: Sequence[Reference]) -> list[Dialog]:
         references = [*windows, *inside]
@@ -127,28 +126,25 @@ class Accessibility:
         own = [next(nodes) for _ in references]
         found = []
         for index, (node, buttons) in enumerate(zip(own, names, strict=True)):
-            shown = [button for button in (next(nodes) for _ in buttons) if button.name and button.place]
+            shown = [button for button in (next(nodes) for _ in buttons) if button.name and button.bounds]
             found.append(Dialog(node, node.name, tuple(shown), index < len(windows)))
         return found
 
     def _nodes(self, references: Sequence[Reference]) -> list[Node]:
-        """Role, name and place of each."""
-        calls = [call for each in references for call in (_role(each), _name(each), _place(each))]
+        """Role, name and bounds of each."""
+        calls = [call for each in references for call in (_role(each), _name(each), _extents(each))]
         answers = self._ask(calls)
         found = []
         for index, reference in enumerate(references):
-            role, name, place = answers[3 * index : 3 * index + 3]
+            role, name, bounds = answers[3 * index : 3 * index + 3]
             for answer in (role, name):
                 if isinstance(answer, NoAccessibility):
                     raise answer
-            found.append(Node(reference, _role_name(role), str(name[0][1]), _place_of(place)))
+            found.append(Node(reference, _role_name(role), str(name[0][1]), _bounds_of(bounds)))
         return found
 
-    def _call(self, call: BusCall) -> Any:
-        return self._wanted([call])[0]
-
     def _wanted(self, calls: Sequence[BusCall]) -> list[Any]:
-        """The answers to calls of which none may fail."""
+        """The replies to calls; raises if one of them failed."""
         answers = self._ask(calls)
         for answer in answers:
             if isinstance(answer, NoAccessibility):
@@ -156,7 +152,7 @@ class Accessibility:
         return answers
 
     def _ask(self, calls: Sequence[BusCall]) -> list[Any]:
-        """The answers to calls that are sent all at once, in their order; a failure is an answer too."""
+        """The replies to calls that are sent all at once, in order; a failed call has its error instead."""
         from jeepney import HeaderFields
 
         if not calls:
@@ -172,7 +168,7 @@ class Accessibility:
             while len(answers) < len(calls):
                 answer = connection.receive(timeout=max(0.0, end - time.monotonic()))
                 serial = answer.header.fields.get(HeaderFields.reply_serial)
-                # Others are late answers to earlier calls.
+                # Others are late replies to earlier calls.
                 if serial in serials:
                     answers[serial] = _unwrap(answer)
         except TimeoutError:
@@ -201,7 +197,7 @@ class Accessibility:
 
 
 def enable_accessibility(session_bus: str) -> None:
-    """Say that someone listens; a browser that was started before does not describe itself."""
+    """Switch accessibility on; a browser that was started before does not expose its widgets."""
     from jeepney import DBusAddress, new_method_call
     from jeepney.io.blocking import open_dbus_connection
 
@@ -226,7 +222,7 @@ def _name(reference: Reference) -> BusCall:
     return (*reference, "org.freedesktop.DBus.Properties", "Get", "ss", (ACCESSIBLE, "Name"))
 
 
-def _place(reference: Reference) -> BusCall:
+def _extents(reference: Reference) -> BusCall:
     return (*reference, "org.a11y.atspi.Component", "GetExtents", "u", (0,))
 
 
@@ -262,8 +258,8 @@ def _role_name(answer: Any) -> str:
     return ROLE_NAMES.get(number, str(number))
 
 
-def _place_of(answer: Any) -> Rectangle | None:
-    """Where it is; None for what has no place."""
+def _bounds_of(answer: Any) -> Rectangle | None:
+    """The bounds in a reply; None for a widget without any."""
     if isinstance(answer, NoAccessibility):
         return None
     left, top, width, height = (int(each) for each in answer[0])
@@ -271,7 +267,7 @@ def _place_of(answer: Any) -> Rectangle | None:
 
 
 def _bits(numbers: Sequence[int], words: int) -> list[int]:
-    """Numbers as set bits of signed 32-bit words; no words where nothing is asked for."""
+    """Numbers as set bits of signed 32-bit words."""
     values = [0] * words
     for number in numbers:
         values[number // 32] |= 1 << (number % 32)

@@ -1,9 +1,10 @@
-"""Puts a watch together: capture, layers of evidence, input and orchestration for one display."""
+"""Assembles a screen monitor: capture, layers of evidence, input and orchestration for one display."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -19,13 +20,13 @@ from .editor.vscode import VSCodeController
 from .input import InputBackend, InputError
 from .orchestrator import InterventionOrchestrator
 from .recovery import RecoveryExecutor
-from .screen_supervision import RunLike
+from .screen_supervision import NoRun
 from .screenshot.backend import create_screenshot_backend
 from .windows import DisplayGone, WindowSystem
 
 
 class Screen(Struct, frozen=True, kw_only=True):
-    """What a watch can reach of a display; everything but the display itself may be missing."""
+    """What a monitor can reach of a display; everything but the display itself may be missing."""
 
     display: str | None
     windows: WindowSystem | None = None
@@ -37,7 +38,7 @@ class Screen(Struct, frozen=True, kw_only=True):
 
 
 class ScreenMonitor(Struct, frozen=True):
-    """The parts that watch a screen, and the budget of its questions to a model."""
+    """The parts that monitor a screen, and the budget for its model calls."""
 
     orchestrator: InterventionOrchestrator
     local: LocalAnalyzer
@@ -53,14 +54,14 @@ def assemble(
     screen: Screen,
     config: Gui,
     *,
-    run: RunLike | None = None,
+    run: NoRun | None = None,
     extra_layers: Sequence[Layer] = (),
     window_id: int | str | None = None,
     expect_editor: bool = True,
     pictures: Path | None = None,
     more_models: Sequence[ModelInfo] = (),
 ) -> ScreenMonitor:
-    """A watch over a display. `expect_editor` is false for screens where no editor has to be in front."""
+    """A monitor for a display. `expect_editor` is false for screens where no editor has to be in front."""
     layers = (*_layers(screen, expect_editor), *extra_layers)
     local = LocalAnalyzer(layers, editor=expect_editor, blind_spots=_blind_spots(screen))
     on_call = run.record if run is not None else None
@@ -94,7 +95,7 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
 
 
 def _blind_spots(screen: Screen) -> list[str]:
-    """What cannot be seen on this display, and for want of what."""
+    """What cannot be seen on this display, and what is missing for it."""
     spots = []
     if screen.windows is None or screen.windows.window_manager() is None:
         spots.append("which window is in front (no window manager)")
@@ -109,7 +110,7 @@ def _blind_spots(screen: Screen) -> list[str]:
 
 
 def _title(windows: WindowSystem | None) -> str:
-    """What the active window says of itself."""
+    """The active window's title."""
     try:
         active = windows.active() if windows is not None else None
     except DisplayGone:
@@ -122,23 +123,10 @@ class _NoKeyboard(InputBackend):
 
     name = "none"
 
-    def _refuse(self, *_: object) -> None:
+    def _refuse(self, *_: Any, **__: Any) -> None:
         raise InputError("nothing can be typed on this display")
 
-    def type_text(self, text: str) -> None:
-        self._refuse()
-
-    def key_press(self, key: str) -> None:
-        self._refuse()
-
-    def key_combo(self, *keys: str) -> None:
-        self._refuse()
-
-    def mouse_move_click(self, x: int, y: int) -> None:
-        self._refuse()
+    type_text = key_press = key_combo = mouse_move_click = activate_window = _refuse
 
     def search_window(self, name: str) -> int | None:
         return None
-
-    def activate_window(self, window_id: int) -> None:
-        self._refuse()

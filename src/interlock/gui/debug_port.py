@@ -1,4 +1,4 @@
-"""DebugPort: asks the page behind Chromium's (or Electron's) debugging port."""
+"""DebugPort: a client of Chromium's (or Electron's) debugging port."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from ..core import InterlockError
 
 TIMEOUT_S = 1.5
-"""A page that does not answer in this time is blocked by a native dialog, or dead."""
+"""A page that does not reply within this time is blocked by a native dialog, or has crashed."""
 
 
 class NoAnswer(InterlockError):
@@ -19,7 +19,7 @@ class NoAnswer(InterlockError):
 
 
 class Blocked(NoAnswer):
-    """Raised when the page is there and does not answer."""
+    """Raised when the page exists but does not reply."""
 
 
 class DebugPort:
@@ -45,7 +45,7 @@ class DebugPort:
             except Blocked:
                 raise
             except NoAnswer:
-                # The page that we knew may have made room for another.
+                # The known page may have been replaced by another.
                 if not kept:
                     raise
                 return self._call(method, parameters, timeout_s)

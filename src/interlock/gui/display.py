@@ -1,4 +1,4 @@
-"""VirtualDisplay: an X display of its own; the programs that a session starts; and waiting for them, with a limit."""
+"""VirtualDisplay: a private X display; the programs that a session starts; and waiting with a timeout."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -24,9 +25,9 @@ START_S = 20.0
 
 
 class VirtualDisplay:
-    """Xvfb, openbox and one session bus; `environment` is what programs on it are started with.
+    """Xvfb, openbox and one session bus; programs on it are started with `environment`.
 
-    One bus for everything: a program without it would start a second one, and the accessibility tree would break.
+    All programs share one bus: one without it would start a second bus and break the accessibility tree.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class VirtualDisplay:
     ) -> None:
         self.programs = programs
         self.environment = plain_environment()
-        # Sockets of the accessibility bus are here; elsewhere they are shared by everything with the same number.
+        # Holds the sockets of the accessibility bus; elsewhere, displays with the same number would share them.
         self._runtime = tempfile.mkdtemp(prefix="interlock-")
         self.environment["XDG_RUNTIME_DIR"] = self._runtime
         try:
@@ -56,7 +57,7 @@ class VirtualDisplay:
             self.start_manager()
 
     def start_manager(self) -> None:
-        """Start the window manager and wait until it manages."""
+        """Start the window manager and wait until it is ready."""
         self.programs.start("openbox", ["openbox"], self.environment)
 
         with WindowSystem.open(self.name) as windows:
@@ -68,7 +69,7 @@ class VirtualDisplay:
         shutil.rmtree(self._runtime, ignore_errors=True)
 
     def _start_printing(self, name: str, argv: list[str], option: str) -> str:
-        """Start a program that prints what it is reached by to a file descriptor; that line."""
+        """Start a program that prints its address to a file descriptor; returns that line."""
         ours, theirs = os.pipe()
         try:
             argument = [option, str(theirs)] if name == "xvfb" else [f"{option}={theirs}"]
@@ -87,11 +88,11 @@ class VirtualDisplay:
 
 
 GRACE_S = 2.0
-"""How long a program may take to end by itself."""
+"""How long a program may take to end after SIGTERM."""
 
 
 class StartedProgram(Struct, frozen=True):
-    """A started program; the time of its start tells it from a later one with the same number."""
+    """A started program; its start time distinguishes it from a later one with the same pid."""
 
     name: str
     pid: int
@@ -99,7 +100,7 @@ class StartedProgram(Struct, frozen=True):
 
 
 class Programs:
-    """Started programs, each in its own session, written down so that a later run can end what a crash left."""
+    """Started programs, each in its own session, recorded so that a later run can end what a crash left."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -151,12 +152,12 @@ class Programs:
         for started, process in reversed(ending):
             end_tree(started.pid)
             process.wait()
-        # By identity: a recovery may have started one of the same name meanwhile, and that is to end with the rest.
+        # By identity: a recovery may have started one of the same name meanwhile, which must stay listed.
         self._running = [entry for entry in self._running if entry not in ending]
         self._write()
 
     def end_left_over(self) -> int:
-        """End what an earlier process of ours started in this folder and could not end; how many."""
+        """End what an earlier process of ours left running in this folder; returns how many."""
         try:
             left = from_json(self._record.read_bytes(), list[StartedProgram])
         except (OSError, msgspec.MsgspecError):
@@ -172,25 +173,20 @@ class Programs:
 
 
 def end_tree(pid: int) -> None:
-    """End a process and everything below it: politely, then by force."""
+    """End a process and its descendants: SIGTERM, then SIGKILL."""
     try:
         top = psutil.Process(pid)
         tree = [*top.children(recursive=True), top]
     except psutil.Error:
         return
     for process in tree:
-        _quietly(process.terminate)
+        with suppress(psutil.Error):
+            process.terminate()
     _, alive = psutil.wait_procs(tree, timeout=GRACE_S)
     for process in alive:
-        _quietly(process.kill)
+        with suppress(psutil.Error):
+            process.kill()
     psutil.wait_procs(alive, timeout=GRACE_S)
-
-
-def _quietly(action: object) -> None:
-    try:
-        action()  # type: ignore[operator]
-    except psutil.Error:
-        return
 
 
 def _created(pid: int) -> float:
@@ -213,7 +209,7 @@ def wait_until(
     every_s: float = 0.02,
     give_up: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Wait until a condition holds; False when the time is over or `give_up` says so."""
+    """Wait until a condition holds; False on timeout or when `give_up` returns True."""
     end = time.monotonic() + timeout_s
     while not condition():
         if give_up() or time.monotonic() >= end:

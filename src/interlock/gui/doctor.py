@@ -1,4 +1,4 @@
-"""Check the requirements of a GUI session before it starts: each with the finding and the remedy."""
+"""Checks of what a GUI session needs, each with its finding and remedy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -36,7 +36,7 @@ PROGRAMS = {
 
 
 class GuiCheck(Struct, frozen=True):
-    """One thing that was looked at; `missing` is only in the way of some sessions."""
+    """One check; `missing` affects only some sessions."""
 
     what: str
     state: State
@@ -45,15 +45,15 @@ class GuiCheck(Struct, frozen=True):
 
 
 def examine(display: str | None = None) -> Iterator[GuiCheck]:
-    """Look at a display: the named one, the environment's, else one that is started for it."""
+    """Check a display: the named one, the environment's, else one started for this."""
     yield from _programs()
     yield _editor_installed()
     yield _model()
-    with _some_display(display) as place:
-        if isinstance(place, GuiCheck):
-            yield place
+    with _some_display(display) as opened:
+        if isinstance(opened, GuiCheck):
+            yield opened
             return
-        name, bus, own = place
+        name, bus, own = opened
         try:
             with WindowSystem.open(name) as windows:
                 size = windows.screen_size()
@@ -94,7 +94,7 @@ def _model() -> GuiCheck:
 
 @contextmanager
 def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] | GuiCheck]:
-    """Its name, its session bus, and whether it is one of ours."""
+    """Its name, its session bus, and whether we started it."""
     name = display or os.environ.get("DISPLAY")
     if name:
         yield name, os.environ.get("DBUS_SESSION_BUS_ADDRESS"), False
@@ -105,10 +105,8 @@ def _some_display(display: str | None) -> Iterator[tuple[str, str | None, bool] 
         except InterlockError as error:
             yield GuiCheck("display", "broken", f"none is set, and none can be started ({error.what})", error.todo)
             return
-        try:
+        with closing(own):
             yield own.name, own.environment["DBUS_SESSION_BUS_ADDRESS"], True
-        finally:
-            own.close()
 
 
 def _window_manager(windows: WindowSystem) -> GuiCheck:
@@ -144,13 +142,11 @@ def _captures(display: str) -> Iterator[GuiCheck]:
         except (InterlockError, ImportError) as error:
             yield GuiCheck(f"pictures by {name}", "missing", str(error))
             continue
-        yield GuiCheck(
-            f"pictures by {name}", "ok" if works else "missing", "a screenshot was taken" if works else "no screenshot"
-        )
+        found = "a screenshot was taken" if works else "no screenshot"
+        yield GuiCheck(f"pictures by {name}", "ok" if works else "missing", found)
 
 
 def _inputs(display: str) -> Iterator[GuiCheck]:
-
     exact = False
     for name in ("xtest", "xdotool"):
         what = f"typing by {name}"
@@ -170,13 +166,11 @@ def _inputs(display: str) -> Iterator[GuiCheck]:
 def _accessibility(bus: str | None) -> GuiCheck:
     if bus is None:
         return GuiCheck("accessibility bus", "missing", "DBUS_SESSION_BUS_ADDRESS is not set", "Start a session bus")
-    tree = Accessibility(bus)
     try:
-        count = len(tree.frames())
+        with closing(Accessibility(bus)) as tree:
+            count = len(tree.frames())
     except InterlockError as error:
         return GuiCheck("accessibility bus", "broken", error.what, error.todo or "Install Debian's at-spi2-core")
-    finally:
-        tree.close()
     return GuiCheck("accessibility bus", "ok", f"{count} windows are accessible")
 
 
@@ -187,22 +181,15 @@ ARRIVE_S = 10.0
 
 
 def type_and_read(display: str, backend: str) -> str:
-    """Type the sample with this backend into a small window; what the window got."""
-    catcher = Catcher(display)
-    try:
-        keyboard = create_input_backend(backend, display)
-        try:
-            keyboard.type_text(SAMPLE)
-            wait_until(lambda: len(catcher.text) >= len(SAMPLE), ARRIVE_S)
-            return catcher.text
-        finally:
-            keyboard.close()
-    finally:
-        catcher.close()
+    """Type the sample with this backend into a small window; returns what the window received."""
+    with closing(Catcher(display)) as catcher, closing(create_input_backend(backend, display)) as keyboard:
+        keyboard.type_text(SAMPLE)
+        wait_until(lambda: len(catcher.text) >= len(SAMPLE), ARRIVE_S)
+        return catcher.text
 
 
 class Catcher:
-    """A window that has keyboard focus and writes down what is typed."""
+    """A window with keyboard focus that records what is typed."""
 
     def __init__(self, display: str) -> None:
         from Xlib import X
@@ -221,7 +208,7 @@ class Catcher:
         self._thread = threading.Thread(target=self._read, name="interlock-catcher", daemon=True)
         self._thread.start()
         with WindowSystem.open(display) as windows:
-            # A window manager gives the keyboard in its own time; what is typed before goes elsewhere.
+            # A window manager moves keyboard focus with a delay; what is typed before goes elsewhere.
             windows.activate(self._window.id)
             focused = wait_until(lambda: self._has_keyboard(windows), ARRIVE_S)
         if not focused:
@@ -237,11 +224,9 @@ class Catcher:
     def close(self) -> None:
         self._over = True
         self._thread.join(2)
-        try:
+        with suppress(*lost_errors()):
             self._window.destroy()
             self._display.close()
-        except lost_errors():
-            return
 
     def _read(self) -> None:
         from Xlib import X

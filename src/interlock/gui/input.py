@@ -1,4 +1,4 @@
-"""InputBackend: keyboard and mouse, the names of keys, and the choice of the way that works; xdotool is one."""
+"""InputBackend: keyboard and mouse, key names, and the choice of a backend that works; xdotool is one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class InputError(InterlockError):
 
 
 class InputBackend(ABC):
-    """Sends keys, text and clicks to whatever has the focus, and finds windows."""
+    """Sends keys, text and clicks to whatever has keyboard focus, and finds windows."""
 
     name = ""
 
@@ -41,14 +41,14 @@ class InputBackend(ABC):
 
     @abstractmethod
     def activate_window(self, window_id: int) -> None:
-        """Bring a window to the front and give it the keyboard."""
+        """Bring a window to the front and give it keyboard focus."""
 
     def screen_size(self) -> tuple[int, int] | None:
         """The screen's size; None if it is not known."""
         return None
 
     def close(self) -> None:
-        """Close what was kept open, and restore what was changed."""
+        """Close connections, and restore what was changed."""
         return
 
 
@@ -75,7 +75,7 @@ def create_input_backend(name: str = "auto", display: str | None = None) -> Inpu
 
 
 class DisplayInput(InputBackend):
-    """Keyboard and mouse of an X display whose windows are known."""
+    """Keyboard and mouse of an X display with a window system."""
 
     _windows: WindowSystem
 
@@ -123,7 +123,7 @@ _CANONICAL = {name.lower(): name for name in NAMED} | ALIASES
 
 
 def canonical_key(name: str) -> str | None:
-    """The keysym name of a key, or None if we do not know it; letters become small, as on the key."""
+    """The keysym name of a key, or None if it is unknown; letters become lower case."""
     if len(name) == 1 and name.isascii() and name.isalnum():
         return name.lower()
     return _CANONICAL.get(name.lower())
@@ -146,11 +146,11 @@ TIMEOUT_S = 30
 
 ASCII_DELAY_MS = 1
 OTHER_DELAY_MS = 40
-"""xdotool gives each unusual character a key just before it types it; faster than this, programs see the old one."""
+"""xdotool remaps a key just before it types an unusual character; faster than this, programs see the old mapping."""
 
 
 class XdotoolInput(DisplayInput):
-    """Keyboard and mouse of an X display through xdotool, where XTEST cannot be reached directly."""
+    """Keyboard and mouse of an X display through xdotool, where XTEST cannot be used directly."""
 
     name = "xdotool"
 

@@ -1,4 +1,4 @@
-"""LongestMatch: the longest common text of two ranges by hashing, where comparing all pairs would take minutes."""
+"""LongestMatch: the longest common text of two ranges, by hashing; comparing all pairs would take minutes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 BASE = np.uint64(0x9E3779B97F4A7C15)
-"""An odd multiplier; hashes are taken modulo 2**64."""
+"""An odd multiplier; hashes are modulo 2**64."""
 
 
 class LongestMatch:
-    """Finds what `SequenceMatcher.find_longest_match` finds (up to which of several equally long ones)."""
+    """Finds what `SequenceMatcher.find_longest_match` finds, or another match of the same length."""
 
     def __init__(self, a: str, b: str) -> None:
         self._a, self._b = _prefix_hashes(a), _prefix_hashes(b)
@@ -20,7 +20,7 @@ class LongestMatch:
     def find(self, alo: int, ahi: int, blo: int, bhi: int, bound: int) -> tuple[int, int, int]:
         """Start in a, start in b and length of the longest text common to a[alo:ahi] and b[blo:bhi].
 
-        `bound` is a length that is known not to be exceeded.
+        `bound` is a known upper bound of its length.
         """
         low, high = 0, min(ahi - alo, bhi - blo, bound) + 1
         best = (alo, blo, 0)
@@ -34,18 +34,18 @@ class LongestMatch:
         return best
 
     def _common(self, alo: int, ahi: int, blo: int, bhi: int, size: int) -> tuple[int, int] | None:
-        """The first place in a (and the first in b for it) of a common text of this size."""
+        """The first position in a (and the first in b for it) of a common text of this size."""
         hashes_a = self._grams(self._a, alo, ahi, size)
         hashes_b = self._grams(self._b, blo, bhi, size)
         order = np.argsort(hashes_b, kind="stable")
         sorted_b = hashes_b[order]
-        place = np.searchsorted(sorted_b, hashes_a)
-        place[place == len(sorted_b)] = 0
-        hit = sorted_b[place] == hashes_a
+        positions = np.searchsorted(sorted_b, hashes_a)
+        positions[positions == len(sorted_b)] = 0
+        hit = sorted_b[positions] == hashes_a
         if not hit.any():
             return None
         first = int(hit.argmax())
-        return alo + first, blo + int(order[place[first]])
+        return alo + first, blo + int(order[positions[first]])
 
     def _grams(self, prefix: Any, low: int, high: int, size: int) -> Any:
         return prefix[low + size : high + 1] - prefix[low : high + 1 - size] * self._power[size]

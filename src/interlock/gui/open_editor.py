@@ -1,4 +1,4 @@
-"""Opening an editor for a session: our own, one at an address, or the one on the display; Ctrl-C ends it in order."""
+"""Opens an editor for a session: our own, one at a URL, or the one on the display; Ctrl-C ends it cleanly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .input import create_input_backend
 from .windows import DisplayGone, WindowSystem
 
 SIZE = (1600, 900)
-"""Of the display that we start: enough for an editor, and a quarter less to paint than full HD."""
+"""Of the display that we start: enough for an editor, and a quarter fewer pixels than full HD."""
 
 
 @contextmanager
@@ -32,14 +32,14 @@ def open_editor(
     start: bool = False,
     say: Callable[[str], None] = lambda line: None,
 ) -> Iterator[Screen]:
-    """The screen with an editor that shows the workspace. `folder` holds what we start, for the cleanup."""
+    """The screen with an editor that shows the workspace. `folder` holds the state of what we start, for clean-up."""
     if not start and url is None:
         with attached(workspace) as screen:
             yield screen
         return
     with only_one(folder):
         for part in ("editor", "browser"):
-            # What a killed editor had not saved must not come back.
+            # Unsaved changes of a killed editor must not come back.
             shutil.rmtree(folder / part, ignore_errors=True)
         editor = EditorSession(folder, workspace, SIZE, say, url)
         try:
@@ -49,9 +49,9 @@ def open_editor(
 
 
 @contextmanager
-def attached(workspace: Path, display: str | None = None) -> Iterator[Screen]:
-    """An editor that someone opened, on a display that is there."""
-    with open_display(display, workspace) as screen:
+def attached(workspace: Path) -> Iterator[Screen]:
+    """An editor that someone opened on the current display."""
+    with open_display(None, workspace) as screen:
         if screen.controller is None or screen.controller.window() is None:
             raise InvalidState(
                 "no editor window has a title that shows its state",
@@ -63,7 +63,7 @@ def attached(workspace: Path, display: str | None = None) -> Iterator[Screen]:
 
 @contextmanager
 def open_display(display: str | None, workspace: Path | None = None) -> Iterator[Screen]:
-    """Whatever can be reached of a display."""
+    """Everything that can be reached of a display."""
     name = display or os.environ.get("DISPLAY")
     if not name and os.environ.get("WAYLAND_DISPLAY"):
         yield Screen(display=None)
@@ -101,7 +101,7 @@ def screen_of(editor: EditorSession) -> Screen:
 
 @contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """One session at a time in a folder: a second one would end the first one's programs."""
+    """Allow one session at a time in a folder: a second one would end the first one's programs."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         try:
@@ -116,7 +116,7 @@ INTERRUPTED = "interrupted"
 
 @contextmanager
 def interrupted(stop: Callable[[str], object]) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end the session in order: what was started is ended, what was typed is kept."""
+    """Ctrl-C and SIGTERM end the session cleanly: its programs end, what was typed is kept."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -1,4 +1,4 @@
-"""InterventionOrchestrator: looks at the screen now and then, recovers, and looks again."""
+"""InterventionOrchestrator: checks the screen periodically, recovers, and checks again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..journal_records import InterventionEvent
 from .analyzer.auto import Analyzer
 from .analyzer.evidence import AnalysisResult, ReplayStatus, ScreenSituation, unknown
 from .recovery import Pacing, RecoveryExecutor, RecoveryResult, decide
-from .screen_supervision import NoRun, RunLike
+from .screen_supervision import NoRun
 from .screenshot.album import Album
 from .screenshot.backend import ScreenshotBackend
 from .screenshot.screenshot import Screenshot
@@ -29,22 +29,22 @@ InterventionConfig = Gui
 
 KEEP_EVENTS = 10_000
 STOP_S = 4.5
-"""How long stop() waits for a check under way; one that hangs longer is left behind and does nothing more."""
+"""How long stop() waits for a check under way; one that hangs longer is abandoned and does nothing more."""
 
 ROUNDS = 3
-"""One trouble may hide another: so many are dealt with in one check."""
+"""One problem may hide another: up to this many are handled in one check."""
 
 log = structlog.get_logger("interlock.gui")
 
 
 class Executor(Protocol):
-    """Carries actions out; RecoveryExecutor is ours."""
+    """Executes actions; RecoveryExecutor is ours."""
 
     def execute(self, actions: list[str]) -> RecoveryResult | Sequence[RecoveryResult]: ...
 
 
 class InterventionOrchestrator:
-    """Captures, analyses, decides, recovers and looks again; every check leaves exactly one event."""
+    """Captures, analyses, decides, recovers and checks again; every check produces exactly one event."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class InterventionOrchestrator:
         recovery_executor: Executor,
         *,
         clock: Clock | None = None,
-        run: RunLike | None = None,
+        run: NoRun | None = None,
         window_id: int | str | None = None,
         pace: Callable[[float], bool] | None = None,
         pictures: Path | None = None,
@@ -69,22 +69,22 @@ class InterventionOrchestrator:
         self._events: deque[InterventionEvent] = deque(maxlen=KEEP_EVENTS)
         self._checking = threading.Lock()
         self._stopping = threading.Event()
-        # Waits the seconds, True if it was asked to stop meanwhile.
+        # Waits this many seconds; True if it was asked to stop meanwhile.
         self._pace = pace or self._stopping.wait
         self._thread: threading.Thread | None = None
         self._on_critical: Callable[[], object] = lambda: None
         self.safe_point: Callable[[], AbstractContextManager[bool]] = lambda: contextlib.nullcontext(True)
-        """Entered around a recovery: a replay stops typing meanwhile, or says (False) that it cannot."""
+        """Entered around a recovery: a replay stops typing meanwhile, or yields False if it cannot."""
         self.situation: Callable[[], ScreenSituation] | None = None
-        """What should be on the screen right now, where a replay knows."""
+        """What should be on the screen right now, if a replay knows."""
         self.observe = False
-        """Look, never act."""
+        """Check, never act."""
         self.on_event: Callable[[InterventionEvent], None] = lambda event: None
         """Called with every event, to show it."""
         self.checks = 0
-        """How many checks there were; get_events() has the newest."""
+        """The number of checks so far; get_events() has the newest."""
         self.errors: Counter[str] = Counter()
-        """How often each part that we call has raised; none of them ends the watch."""
+        """How often each part that we call has raised; none of them ends monitoring."""
 
     def start(self) -> None:
         """Check every `interval_seconds` in the background."""
@@ -107,7 +107,7 @@ class InterventionOrchestrator:
             thread.join(STOP_S)
             if thread.is_alive():
                 log.warning("a check is still running and was abandoned")
-                # A check that hangs keeps its lock; later checks need one of their own.
+                # A hanging check keeps its lock; later checks need a new one.
                 self._checking = threading.Lock()
                 return
         self._tell_parts("start")
@@ -126,7 +126,7 @@ class InterventionOrchestrator:
             return self._record(event)
 
     def set_critical_failure_callback(self, callback: Callable[[], object]) -> None:
-        """What is called, once, when `max_retries` recoveries in a row have failed."""
+        """Set what is called, once, when `max_retries` recoveries in a row have failed."""
         self._on_critical = callback
 
     def get_events(self) -> list[InterventionEvent]:
@@ -161,7 +161,7 @@ class InterventionOrchestrator:
     def _recover(
         self, result: AnalysisResult, shot: Screenshot, context: object, path: str | None
     ) -> InterventionEvent:
-        """Carry steps out and look again; other steps follow where these did not help or another trouble shows."""
+        """Execute steps and check again; other steps follow if these did not help or another problem appears."""
         first, taken, reason, helped, seen = result, list[str](), "", False, None
         for _ in range(ROUNDS):
             settled: bool | None = None
@@ -172,7 +172,7 @@ class InterventionOrchestrator:
                 break
             settled = self._settle(context)
             if settled is False:
-                # Before the look, so that it gives other steps.
+                # Before the check, so that it suggests other steps.
                 self._tell(self.analyzer, "tried", result, False)
             again, failure = self._capture()
             after = self._analyze(again, context) if again is not None else unknown(failure)
@@ -192,7 +192,7 @@ class InterventionOrchestrator:
         return event
 
     def _goes_on(self, before: AnalysisResult, after: AnalysisResult) -> bool:
-        """Whether there are steps that have not just been taken: against another trouble, or other ones against it."""
+        """Whether there are steps that have not just been tried: for another problem, or other ones for this."""
         return (
             decide(after, self.config, None).outcome == "act"
             and (after.status is not before.status or list(after.recovery_actions) != list(before.recovery_actions))
@@ -200,7 +200,7 @@ class InterventionOrchestrator:
         )
 
     def _settle(self, context: object) -> bool | None:
-        """Let the editor show what was done; whether the screen became normal, None if the analyzer cannot wait."""
+        """Wait for the effect of the steps; whether the screen became normal, None if the analyzer cannot wait."""
         wait = getattr(self.analyzer, "settle", None)
         if not callable(wait):
             return None
@@ -240,7 +240,7 @@ class InterventionOrchestrator:
             return unknown(f"the analyzer failed: {error}")
 
     def _context(self, context: object) -> object:
-        """What should be on the screen, where a replay knows it."""
+        """What should be on the screen, if a replay knows."""
         if self.situation is None:
             return context
         return msgspec.structs.replace(self.situation(), note=str(context or ""))
@@ -278,14 +278,14 @@ class InterventionOrchestrator:
             self._guard(method, function, *arguments)
 
     def _guard(self, part: str, function: Callable[..., object], *arguments: object) -> None:
-        """Call what is not ours; whatever it raises is counted and logged, and ends nothing."""
+        """Call foreign code; whatever it raises is counted and logged, and ends nothing."""
         try:
             function(*arguments)
         except Exception as error:  # noqa: BLE001 - the watch must outlive every callback
             self._raised(part, error)
 
     def _raised(self, part: str, error: Exception) -> str:
-        """Count and log what a part raised; its text."""
+        """Count and log what a part raised; returns its text."""
         self.errors[part] += 1
         times = self.errors[part]
         # The 1st, 2nd, 4th, 8th ...: a callback that always raises does not fill the log.
@@ -294,7 +294,7 @@ class InterventionOrchestrator:
         return _text(error)
 
     def _new_album(self, pictures: Path | None) -> Album | None:
-        """Where pictures go: the configured folder, else the run's own, else the user's."""
+        """Where screenshots go: the configured folder, else the run's own, else the user's."""
         if not self.config.save_screenshots:
             return None
         folder = self.config.screenshot_dir or pictures
@@ -302,7 +302,7 @@ class InterventionOrchestrator:
 
 
 def _failure(done: Sequence[RecoveryResult]) -> str:
-    """Which action failed and why; nothing if none did."""
+    """Which action failed and why; empty if none did."""
     if not done:
         return "no action was carried out"
     failed = next((each for each in done if not each.success), None)

@@ -1,4 +1,4 @@
-"""RecoveryExecutor: carries checked actions out, one after the other; and the decision whether to act on a verdict."""
+"""RecoveryExecutor: executes validated actions in order; and the decision whether to act on a verdict."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .screenshot.screenshot import Screenshot
 from .windows import Rectangle
 
 BETWEEN_S = 0.5
-"""Between two actions: the editor needs a moment to show what the first one did."""
+"""Between two actions: the editor needs a moment to show the effect of the first."""
 
 EDITOR_TITLE = "Visual Studio Code"
 
@@ -47,24 +47,24 @@ class RecoveryResult(Struct, frozen=True):
 
 
 class EditorControl(Protocol):
-    """What the executor asks of the editor; everything else goes through the keyboard."""
+    """What the executor needs from the editor; everything else goes through the keyboard."""
 
     def open_file(self, path: str) -> bool: ...
 
     def clear_notifications(self) -> bool: ...
 
     def buttons(self) -> dict[str, Rectangle]:
-        """The buttons of open dialogs by name, with their places on the screen."""
+        """The buttons of open dialogs by name, with their bounds on the screen."""
         ...
 
     def terminal_has_focus(self) -> bool: ...
 
     def revive(self) -> None:
-        """Start again what we started ourselves and what has died."""
+        """Restart what we started and has died."""
         ...
 
     def wake(self) -> None:
-        """Give keyboard focus back to the text where the window has it and passes nothing on."""
+        """Give keyboard focus back to the text if the window has it and does not pass it on."""
         ...
 
 
@@ -82,11 +82,11 @@ class RecoveryExecutor:
         self.input_backend, self.vscode_controller = input_backend, vscode_controller
         self._allowed = tuple(allowed_buttons)
         self._stop = threading.Event()
-        # Waits the seconds, True if it was asked to stop meanwhile.
+        # Waits this many seconds; True if it was asked to stop meanwhile.
         self._wait = wait or self._stop.wait
 
     def stop(self) -> None:
-        """Do nothing more: a running list of actions ends at the next one, a wait at once."""
+        """Stop: a running list of actions ends at the next one, a wait ends at once."""
         self._stop.set()
 
     def start(self) -> None:
@@ -94,9 +94,9 @@ class RecoveryExecutor:
         self._stop.clear()
 
     def execute(self, actions: list[str], screenshot: Screenshot | None = None) -> list[RecoveryResult]:
-        """Carry actions out in order and stop at the first that fails; a result for each one tried. Never raises.
+        """Execute actions in order and stop at the first that fails; a result for each one tried. Never raises.
 
-        Places of clicks are those in `screenshot`; without it, those on the screen.
+        Click positions are those in `screenshot`; without it, those on the screen.
         """
         if len(actions) > MAX_ACTIONS:
             return [RecoveryResult(False, "", f"refused: {len(actions)} actions, at most {MAX_ACTIONS}")]
@@ -164,14 +164,14 @@ class RecoveryExecutor:
                 f"refused: the button {name!r} deletes something or grants trust",
                 todo="gui.allowed_buttons can allow it.",
             )
-        places = {each.casefold(): place for each, place in self._buttons().items()}
-        place = places.get(name.casefold())
-        if place is None:
+        by_name = {each.casefold(): bounds for each, bounds in self._buttons().items()}
+        bounds = by_name.get(name.casefold())
+        if bounds is None:
             raise ActionRefused(f"there is no button {name!r}")
-        self.input_backend.mouse_move_click(*place.centre)
+        self.input_backend.mouse_move_click(*bounds.centre)
 
     def _close_dialog(self) -> None:
-        """Press the harmless button, else one that the configuration allows; Escape where no button is known."""
+        """Press the harmless button, else one that the configuration allows; Escape if no button is known."""
         buttons = self._buttons() if self.vscode_controller is not None else {}
         name = harmless(list(buttons)) or next((each for each in self._allowed if each in buttons), None)
         if name is not None:
@@ -186,7 +186,7 @@ class RecoveryExecutor:
         return found if isinstance(found, dict) else {}
 
     def _on_screen(self, x: float, y: float, screenshot: Screenshot | None) -> tuple[int, int]:
-        """A place in the picture as a place on the screen; outside is refused."""
+        """A position in the picture as a position on the screen; one outside is refused."""
         at = screenshot.to_screen(x, y) if screenshot is not None else (round(x), round(y))
         size = (screenshot.screen_width, screenshot.screen_height) if screenshot is not None else None
         size = size or self.input_backend.screen_size()
@@ -211,7 +211,7 @@ HARMLESS = (
     "Cancel", "Keep Editing", "Stay", "Close", "Dismiss", "Not Now", "Later", "Ask Me Later", "No", "Ignore", "OK",
     "Got it", "Never Mind",
 )  # fmt: skip
-"""Buttons that take nothing away, the best answer first."""
+"""Buttons that discard nothing, the best answer first."""
 
 DANGEROUS = re.compile(
     r"\b(don.?t save|discard|delete|remove|overwrite|replace|leave|trust|revert|reset|erase|format|uninstall|install"
@@ -219,7 +219,7 @@ DANGEROUS = re.compile(
     r"|empty|drop|terminate|truncate|accept|agree|enable|yes)",
     re.IGNORECASE,
 )
-"""Buttons that destroy, trust, run or agree; "I don't trust" is one of the few that are safe anyway."""
+"""Buttons that destroy, trust, run or agree; a few like "I don't trust" are safe anyway."""
 
 SAFE_ALL_THE_SAME = re.compile(r"don.?t (trust|allow|install|delete|remove|sync)|do not (trust|allow)", re.IGNORECASE)
 
@@ -233,7 +233,7 @@ def is_allowed(name: str, allowed: Iterable[str]) -> bool:
 
 
 def harmless(names: Sequence[str]) -> str | None:
-    """The button that closes a dialog and takes nothing away; None if there is none."""
+    """The button that closes a dialog and discards nothing; None if there is none."""
     by_name = {_plain(name).casefold(): name for name in names}
     for wanted in HARMLESS:
         if wanted.casefold() in by_name:
@@ -242,20 +242,20 @@ def harmless(names: Sequence[str]) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """A name without mnemonics, curly quotes, look-alike and invisible letters and surrounding blanks."""
+    """A name without mnemonics, curly quotes, look-alike and invisible letters, and surrounding blanks."""
     folded = unicodedata.normalize("NFKC", name).replace("_", "").replace("&", "").replace("\u2019", "'")
     return "".join(c for c in folded if unicodedata.category(c) != "Cf").strip()
 
 
 class RecoveryDecision(Struct, frozen=True):
-    """Act, or what becomes of the check instead and why."""
+    """Whether to act, or the outcome of the check instead, and why."""
 
     outcome: Literal["act", "none", "skipped", "no_action"]
     reason: str = ""
 
 
 def decide(result: AnalysisResult, config: Gui, pacing: Pacing | None) -> RecoveryDecision:
-    """Act on a problem that is sure enough, has steps, and is not too soon after the last recovery."""
+    """Act on a problem with enough confidence and known steps that is not too soon after the last recovery."""
     if not result.is_problem:
         return RecoveryDecision("none")
     if result.confidence < config.confidence_threshold:
@@ -269,7 +269,7 @@ def decide(result: AnalysisResult, config: Gui, pacing: Pacing | None) -> Recove
 
 
 class Pacing:
-    """Counts failures and keeps the cooldown, by the monotonic clock."""
+    """Counts failures and times the cooldown, by the monotonic clock."""
 
     def __init__(self, config: Gui, clock: Clock) -> None:
         self._config, self._clock = config, clock

@@ -1,4 +1,4 @@
-"""Actions: the strings that a recovery is made of, checked first; and policies: what helps against what, as data."""
+"""Actions: the validated strings of which a recovery consists; and policies: which actions help against what."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_ACTIONS = 10
 MAX_TEXT = 500
 MAX_WAIT_S = 60.0
 MAX_COORDINATE = 32_767
-"""X knows no larger one."""
+"""The largest that X supports."""
 
 VOCABULARY = {
     "press KEY": "press one key, or a combination",
@@ -30,18 +30,18 @@ VOCABULARY = {
     "click_button NAME": "click the button with this name",
     "clear_notifications": "dismiss all notifications",
 }
-"""Everything that the executor knows; the prompt lists exactly this."""
+"""All actions of the executor; the prompt lists exactly these."""
 
 FORBIDDEN_COMBOS = {
     ("alt", "F4"), ("ctrl", "q"), ("ctrl", "shift", "q"), ("ctrl", "shift", "w"), ("ctrl", "alt", "t"),
     ("ctrl", "alt", "Delete"), ("ctrl", "alt", "BackSpace"), ("alt", "shift", "F4"), ("alt", "F2"),
     *(("ctrl", "alt", f"F{number}") for number in range(1, 13)),
 }  # fmt: skip
-"""They close windows, end sessions, switch consoles or open a prompt that runs commands."""
+"""They close windows, end sessions, switch consoles or open a prompt that runs commands. Modifiers are in order."""
 
 
 class ActionRefused(InterlockError):
-    """Raised when an action is outside what may be done."""
+    """Raised when an action is not allowed."""
 
 
 class Press(Struct, frozen=True):
@@ -81,9 +81,9 @@ PLAIN = ("focus_vscode", "close_dialog", "clear_notifications")
 
 
 def parse_action(action: str) -> Action:
-    """The action that a string means; Refused says why it is none."""
+    """The action that a string means; raises ActionRefused if it is not allowed."""
     line = action.strip()
-    # A line end behind a text would be a Return.
+    # A line end after the text would be a Return.
     if _has_control(action.strip(" ") if line[:5].lower() == "type " else line):
         raise ActionRefused(f"refused: control characters in {_shown(line)}")
     verb, _, rest = line.partition(" ")
@@ -93,7 +93,7 @@ def parse_action(action: str) -> Action:
     if verb in ("press", "key"):
         return _press(rest)
     if verb == "type":
-        # The text is what is behind the verb, blanks included.
+        # The text is everything after the verb, blanks included.
         return _type(line[5:])
     if verb == "click":
         return _click(rest)
@@ -111,12 +111,9 @@ def _press(text: str) -> Press:
     if keys is None:
         raise ActionRefused(f"refused: {_shown(text)} is not on the list of allowed keys")
     order = [name for name in ("ctrl", "alt", "shift") if name in keys[:-1]]
-    if "super" in keys or (*order, keys[-1]) in _FORBIDDEN or len(keys) > 4:
+    if "super" in keys or (*order, keys[-1]) in FORBIDDEN_COMBOS or len(keys) > 4:
         raise ActionRefused(f"refused: {_shown(text)} is not an allowed combination")
     return Press(keys)
-
-
-_FORBIDDEN = {(*(n for n in ("ctrl", "alt", "shift") if n in combo), combo[-1]) for combo in FORBIDDEN_COMBOS}
 
 
 def _type(text: str) -> Type:
@@ -152,18 +149,18 @@ def _has_control(text: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    """A short, harmless picture of what was asked."""
+    """The beginning of a text, escaped."""
     return ascii(text if len(text) <= 60 else text[:57] + "...")
 
 
 NEED_EDITOR = ("focus_vscode", "open_file", "clear_notifications", "key ctrl+1")
-"""Actions that mean something in the editor only; in a browser, ctrl+1 goes to another page."""
+"""Actions that only make sense in the editor; in a browser, ctrl+1 switches tabs."""
 
 
 class RecoveryPolicy(Struct, frozen=True):
-    """What to do about one kind of trouble.
+    """What to do about one kind of problem.
 
-    `steps` are lists of actions, tried in turn until one has helped: a click may have come before a dialog listened.
+    `steps` are lists of actions, tried in turn until one helps: a dialog may ignore an early click.
     `then` are the topics about which no layer may report a problem afterwards.
     """
 
@@ -172,9 +169,9 @@ class RecoveryPolicy(Struct, frozen=True):
     then: tuple[str, ...]
 
     def actions(self, attempt: int, expected_file: str | None, *, editor: bool = True) -> tuple[str, ...]:
-        """The actions of an attempt (from 0); the first list again when there are no more.
+        """The actions of an attempt (from 0); starts over after the last list.
 
-        Without an `editor` those that need one are left out, and nothing is left if they were all.
+        Without an `editor`, actions that need one are left out.
         """
         chosen = self.steps[attempt % len(self.steps)]
         if not editor:
@@ -190,7 +187,7 @@ class _Table(Struct, frozen=True):
 
 
 def find_policy(kind: str) -> RecoveryPolicy | None:
-    """The policy for a kind of trouble; None if there is none."""
+    """The policy for a kind of problem; None if there is none."""
     return _table().get(kind)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 import structlog
@@ -25,7 +25,7 @@ log = structlog.get_logger("interlock.gui")
 
 
 class Keyboard:
-    """The adapter of a GUI session: it can be held between two chunks, and stopped at once."""
+    """The adapter of a GUI session, which can be held between two chunks and stopped at once."""
 
     name = ADAPTER
     capabilities: frozenset[Capability] = frozenset(("hold", "stop"))
@@ -40,8 +40,29 @@ class Keyboard:
         return Applied(False, "not supported in a GUI session")
 
 
-class SupervisedRun:
-    """What a replay and its watcher see of a Supervisor's run; a computer-use agent's steps may pass the same one."""
+Passage = Literal["proceed", "stop"]
+
+
+class NoRun:
+    """A run as sessions see it: its journal and its gate. This one records nothing, and nobody pauses it."""
+
+    def record(self, body: RecordBody) -> None:
+        """Write a record to the run's journal."""
+
+    def gate(self) -> Passage:
+        """Call before each chunk; waits while the run is paused, returns "stop" when it was cancelled."""
+        return "proceed"
+
+    def is_paused(self) -> bool:
+        """Whether nothing may be typed now, not even by a recovery."""
+        return False
+
+    def checkpoint(self, label: str) -> None:
+        """Make a checkpoint of the workspace."""
+
+
+class SupervisedRun(NoRun):
+    """A Supervisor's run as a replay and its monitor use it; a computer-use agent's steps may use the same run."""
 
     def __init__(self, supervisor: Supervisor, keyboard: Keyboard | None = None) -> None:
         self.supervisor, self.run = supervisor, supervisor.run
@@ -56,9 +77,9 @@ class SupervisedRun:
         return self.run.folder.pictures if self.run.folder is not None else None
 
     def record(self, body: RecordBody) -> None:
-        """Write a record, with what it changes in lists of runs; a full disk does not end a session."""
+        """Write a record and update the run's summary; a full disk does not end a session."""
         try:
-            # Typing and watching record at the same time, and both count.
+            # Typing and monitoring record at the same time, and both update counters.
             with self._recording:
                 changes = self._changes(body)
                 if isinstance(body, InterventionEvent):
@@ -70,7 +91,7 @@ class SupervisedRun:
             log.error("a record could not be written", kind=kind_of(body), error=str(error))
 
     def gate(self) -> Passage:
-        """One passage for each chunk; the chunk before is over when the next one asks."""
+        """Pass the gate before each chunk; the previous chunk is over when the next one asks."""
         gate = self.run.gate
         self.leave()
         with self._lock:
@@ -89,7 +110,7 @@ class SupervisedRun:
         return "proceed"
 
     def leave(self) -> None:
-        """The chunk under way is over; a pause that waited for it takes hold."""
+        """The chunk under way is over; a pause that waited for it takes effect."""
         with self._lock:
             step, self._passing = self._passing, None
         if step is not None:
@@ -102,7 +123,7 @@ class SupervisedRun:
         self.supervisor.checkpoint(cause=AFTER_STEP, step=self.run.summary.steps, label=label)
 
     def end(self, completed: bool, message: str) -> None:
-        """The session is over; an earlier reason for its end takes precedence."""
+        """End the session; an earlier reason for its end takes precedence."""
         self.leave()
         status, reason = ("done", "COMPLETE") if completed else ("aborted", "ERROR")
         self.supervisor.finish(status, reason, message)  # type: ignore[arg-type]
@@ -126,7 +147,7 @@ class SupervisedRun:
         return changes
 
     def _portable(self, event: InterventionEvent) -> InterventionEvent:
-        """Pictures by their name in the run's folder of pictures, which may be moved and sent."""
+        """The event with pictures relative to the run's folder, which may be moved or sent."""
 
         def inside(path: str | None) -> str | None:
             pictures = self.pictures
@@ -144,17 +165,10 @@ class SupervisedRun:
 
 
 def open_run(
-    config: Config,
-    *,
-    name: str,
-    task: str,
-    workspace: Path | None,
-    session_id: str | None = None,
-    resume: bool = False,
-    store: Store | None = None,
+    config: Config, *, name: str, task: str, workspace: Path | None, session_id: str | None = None, resume: bool = False
 ) -> SupervisedRun:
     """A run for a GUI session; with `resume`, the one that was interrupted continues."""
-    store = store or open_store(config)
+    store = open_store(config)
     remove_old_pictures(store, config.gui.screenshot_retention_days)
     keyboard = Keyboard()
     left = find_interrupted(store, session_id, workspace) if resume and session_id else None
@@ -188,7 +202,7 @@ def find_interrupted(store: Store, session_id: str | None, workspace: Path | Non
 
 
 def remove_old_pictures(store: Store, days: float) -> None:
-    """Pictures of all runs that are older than the retention."""
+    """Remove pictures of all runs that are older than the retention."""
     from .screenshot.album import Album
 
     for folder in store.folders():
@@ -200,42 +214,3 @@ def _is_over(folder: RunFolder) -> bool:
     with JournalReader.open(folder) as reader:
         summary = reader.summary()
     return summary is None or summary.status in ENDED
-
-
-Passage = Literal["proceed", "stop"]
-
-
-class RunLike(Protocol):
-    """A run: its journal, and the gate that pause, resume and cancel close and open."""
-
-    def record(self, body: RecordBody) -> None:
-        """Write a record to the run's journal."""
-        ...
-
-    def gate(self) -> Passage:
-        """Ask before each chunk; waits while the run is paused, and says stop when it was cancelled."""
-        ...
-
-    def is_paused(self) -> bool:
-        """Whether nothing may be typed now, not even by a recovery."""
-        ...
-
-    def checkpoint(self, label: str) -> None:
-        """Keep the workspace as it is now."""
-        ...
-
-
-class NoRun:
-    """A session on its own: nothing is recorded, no one pauses it."""
-
-    def record(self, body: RecordBody) -> None:
-        return
-
-    def gate(self) -> Passage:
-        return "proceed"
-
-    def is_paused(self) -> bool:
-        return False
-
-    def checkpoint(self, label: str) -> None:
-        return

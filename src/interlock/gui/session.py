@@ -1,4 +1,4 @@
-"""ReplaySession: a scripted editor session, read from JSON and checked, and the text that its operations mean."""
+"""ReplaySession: a scripted editor session, read from JSON and validated, and the text that its operations produce."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class OperationType(enum.Enum):
 
 
 class Operation(Struct, frozen=True, omit_defaults=True):
-    """One edit on the text that the operation before left.
+    """One edit of the text that the previous operation left.
 
-    `navigate` goes to `line`; `delete` takes the lines `line` to `line_end` (inclusive; `line` alone if missing)
-    out; `insert` types `content` at the beginning of `line`, where the number of lines plus one means the end.
-    A field that its type does not use is ignored.
+    `navigate` goes to `line`; `delete` removes the lines `line` to `line_end` (inclusive; only `line` if missing);
+    `insert` types `content` at the beginning of `line`, where the number of lines plus one means the end.
+    Fields that a type does not use are ignored.
     """
 
     type: OperationType
@@ -73,7 +73,7 @@ class ReplaySession(Struct, frozen=True, omit_defaults=True):
 
 
 def read_session(source: str | Path | Mapping[str, object] | ReplaySession) -> ReplaySession:
-    """A session from a file, from decoded JSON, or as it is; a bad one raises BadInput that says where."""
+    """A session from a file, from decoded JSON, or as it is; BadInput names the position of an error."""
     if isinstance(source, ReplaySession):
         return _checked(source, f"session {source.session_id!r}")
     if not isinstance(source, str | Path):
@@ -89,7 +89,7 @@ def read_session(source: str | Path | Mapping[str, object] | ReplaySession) -> R
 
 
 def clean_path(path: str) -> str:
-    """The one spelling of a path inside the workspace; ValueError says what is wrong with it."""
+    """The normalised path inside the workspace; ValueError says what is wrong with it."""
     if not path or path.strip() != path or "\0" in path or "\n" in path:
         raise ValueError("must be a file name without leading or trailing spaces, or line breaks")
     if path.startswith(("/", "~")) or "\\" in path or (len(path) > 1 and path[1] == ":"):
@@ -113,7 +113,7 @@ def inside(workspace: Path, path: str) -> Path:
 
 
 def read_text(path: Path) -> str | None:
-    """A file's text; None if it is not there or not UTF-8."""
+    """A file's text; None if it does not exist or is not UTF-8."""
     try:
         return path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -161,8 +161,8 @@ def _to(kind: type[T], raw: object, where: str) -> T:
     try:
         return from_plain(raw, kind)
     except msgspec.ValidationError as error:
-        what, _, place = str(error).partition(" - at ")
-        field = place.strip("`").removeprefix("$").removeprefix(".")
+        what, _, path = str(error).partition(" - at ")
+        field = path.strip("`").removeprefix("$").removeprefix(".")
         raise BadInput(f"field {field!r}: {what}" if field else what, where=where) from None
 
 
@@ -214,7 +214,7 @@ def expected_content(before: str, operations: Iterable[Operation]) -> str:
 
 
 def apply(text: str, operation: Operation, *, strict: bool = False) -> str:
-    """The text after one operation; with `strict`, OutOfText if a line that it needs is not there."""
+    """The text after one operation; with `strict`, OutOfText if a line does not exist."""
     lines = split_lines(text)
     if operation.type is OperationType.DELETE:
         last = operation.line_end or operation.line
@@ -236,22 +236,22 @@ def split_lines(text: str) -> list[str]:
 
 
 def normalise(text: str) -> str:
-    """One kind of line end, and no byte order mark: an editor keeps the file's own."""
+    """The text with LF line ends and without byte order mark; editors preserve the file's own."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def text_hash(text: str) -> str:
-    """The hash by which a text is recognised, whatever its line ends."""
+    """The hash of a text, independent of its line ends."""
     return hashlib.sha256(normalise(text).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _opening(lines: list[str], line: int) -> str:
-    """A line end before text that goes behind a last line without one."""
+    """A line end, if the text is appended after a last line without one."""
     return "\n" if lines and line > len(lines) and not lines[-1].endswith("\n") else ""
 
 
 def _without(lines: list[str], first: int, last: int) -> str:
-    """The text without these lines; where the last one goes, so does the line end before it if it had none itself."""
+    """The text without these lines; if the last line had no line end, the one before it goes too."""
     kept = lines[: first - 1] + lines[last:]
     ended = not lines or lines[-1].endswith("\n")
     if kept and first <= len(lines) <= last and not ended:

@@ -1,9 +1,10 @@
-"""Similarity: difflib's ratio, exact where that is affordable and close to it where difflib takes minutes."""
+"""Similarity: difflib's ratio, exact for small texts and close to it where difflib would take minutes."""
 
 from __future__ import annotations
 
 import difflib
 import heapq
+import importlib
 import re
 from bisect import bisect
 from collections import Counter
@@ -17,13 +18,13 @@ EXACT_CHARS = 8192
 """Up to this size both sides are compared character by character, exactly as difflib does."""
 
 LEAF_WORK = 2_000_000
-"""Pairs of characters that are compared directly; larger gaps are divided at their longest common text first."""
+"""Pairs of characters that are compared directly; larger gaps are first divided at their longest common text."""
 
 FEW_ANCHORS = 0.3
-"""Where anchors cover less than this, which common text is the longest decides much, so it is sought exactly."""
+"""If anchors cover less than this, the longest common text matters much and is searched exactly."""
 
 HOPELESS_WORK = 500_000**2
-"""Beyond this that search takes too long, and what anchors there are must do."""
+"""Beyond this, that search takes too long, and the anchors must suffice."""
 
 Span = tuple[int, int, int, int]
 
@@ -49,7 +50,7 @@ def similarity(expected: str, actual: str) -> Similarity:
 
 
 def _matched(a: str, b: str) -> int:
-    """Characters in matching blocks: anchors first, then what is between them."""
+    """Characters in matching blocks: anchors first, then the gaps between them."""
     total = 0
     waiting: list[Span] = [(0, len(a), 0, len(b))]
     while waiting:
@@ -104,29 +105,25 @@ def _matched_characters(a: str, b: str) -> int:
 
 
 def _matcher(a: str, b: str) -> Any:
-    """A SequenceMatcher without autojunk; cydifflib's gives the same numbers some twenty times faster."""
-    return _SequenceMatcher(None, a, b, False)
+    """A SequenceMatcher without autojunk."""
+    return differ.SequenceMatcher(None, a, b, False)
 
 
-def _fastest_matcher() -> Any:
-    try:
-        from cydifflib import SequenceMatcher
-    except ImportError:
-        return difflib.SequenceMatcher
-    return SequenceMatcher
-
-
-_SequenceMatcher = _fastest_matcher()
+try:
+    differ: Any = importlib.import_module("cydifflib")
+    """difflib, or cydifflib where it is installed: the same results, some twenty times faster."""
+except ImportError:
+    differ = difflib
 
 
 ANCHOR_CHARS = 32
-"""Shorter common texts are left to the comparison of characters."""
+"""Shorter common texts are found by comparing characters."""
 
 LONG_LINE = 240
-"""Where lines are longer than this on average (one-line JSON), pieces of lines take their place."""
+"""If lines are longer than this on average (one-line JSON), pieces of lines are used instead."""
 
 PIECE = re.compile(r"[^\s,;{}\[\]()Qk7+]{0,64}[\s,;{}\[\]()Qk7+]?", re.DOTALL)
-"""Ends at punctuation, or at a few rare enough letters so that text without any punctuation is cut as well."""
+"""Ends at punctuation, or at a few rare letters, so that text without punctuation is cut as well."""
 
 Match = tuple[int, int, int]
 
@@ -134,21 +131,21 @@ Match = tuple[int, int, int]
 def find_anchors(a: str, b: str) -> list[Match]:
     """Common texts (start in a, start in b, size) that do not cross, in order.
 
-    As difflib does, the longest is taken first and everything that crosses it is given up.
+    Like difflib, it takes the longest first and drops everything that crosses it.
     """
     waiting = [(-size, i, j) for i, j, size in _candidates(a, b) if size >= ANCHOR_CHARS]
     heapq.heapify(waiting)
     taken: list[Match] = []
     while waiting:
         negative, i, j = heapq.heappop(waiting)
-        place = bisect(taken, (i, j, 0))
-        clipped = _clip((i, j, -negative), taken[place - 1] if place else None, taken[place : place + 1])
+        position = bisect(taken, (i, j, 0))
+        clipped = _clip((i, j, -negative), taken[position - 1] if position else None, taken[position : position + 1])
         if clipped is None or clipped[2] < ANCHOR_CHARS:
             continue
         if clipped[2] < -negative:
             heapq.heappush(waiting, (-clipped[2], clipped[0], clipped[1]))
         else:
-            taken.insert(place, clipped)
+            taken.insert(position, clipped)
     return taken
 
 
@@ -164,7 +161,7 @@ def _clip(match: Match, before: Match | None, after: list[Match]) -> Match | Non
 
 
 def _candidates(a: str, b: str) -> list[Match]:
-    """Every piece that is unique on both sides, grown as far as the texts agree; each grown text once."""
+    """Every piece that is unique on both sides, extended as far as the texts agree, without duplicates."""
     starts_a, starts_b = _unique(a), _unique(b)
     found: list[Match] = []
     ends: dict[int, int] = {}
@@ -179,17 +176,17 @@ def _candidates(a: str, b: str) -> list[Match]:
 
 
 def _unique(text: str) -> dict[str, int]:
-    """Pieces that occur once, with their place, in order."""
+    """Pieces that occur once, with their position, in order."""
     lines = text.splitlines(keepends=True)
     pieces = lines if len(text) <= LONG_LINE * max(len(lines), 1) else PIECE.findall(text)
     counts = Counter(pieces)
-    places: dict[str, int] = {}
-    place = 0
+    positions: dict[str, int] = {}
+    position = 0
     for piece in pieces:
         if counts[piece] == 1 and not piece.isspace():
-            places[piece] = place
-        place += len(piece)
-    return places
+            positions[piece] = position
+        position += len(piece)
+    return positions
 
 
 def _grow(a: str, b: str, i: int, j: int, size: int) -> Match:

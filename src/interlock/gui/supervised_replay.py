@@ -1,4 +1,4 @@
-"""A whole replay: run, editor, watcher, typing and verification, from a session's file to its outcome."""
+"""A whole replay, from a session's file to its outcome: run, editor, monitor, typing and verification."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..config import Config
 from ..core import BadInput, InterlockError
 from ..journal_records import GuiResultRecord, InterventionEvent
 from .analyzer.layers import ProgressLayer
-from .assembly import Screen, ScreenMonitor, assemble
+from .assembly import Screen, assemble
 from .open_editor import INTERRUPTED, interrupted, open_editor
 from .replay.engine import CRITICAL, ReplayEngine
 from .replay.store import ReplayResult, SessionStore
@@ -41,7 +41,7 @@ class Replayed(Struct, frozen=True):
         return 0 if self.result.success else 1
 
 
-class Wishes(Struct, frozen=True, kw_only=True):
+class ReplayOptions(Struct, frozen=True, kw_only=True):
     """How a session is to be replayed."""
 
     url: str | None = None
@@ -56,19 +56,19 @@ def replay_session(
     source: Path,
     workspace: Path,
     config: Config,
-    wishes: Wishes,
+    options: ReplayOptions,
     *,
     say: Callable[[str], None] = lambda line: None,
     on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
     on_event: Callable[[InterventionEvent], None] = lambda event: None,
 ) -> Replayed:
-    """Replay a session into an editor, watched, as its own run."""
+    """Replay a session in an editor, monitored, as a run of its own."""
     session = read_session(source)
     if not workspace.is_dir():
         raise BadInput("the workspace is not a folder", where=str(workspace))
-    if wishes.url is not None and wishes.start_editor:
+    if options.url is not None and options.start_editor:
         raise BadInput("--editor and --start-editor cannot be combined", todo="Use one of them.")
-    film = Filmstrip(wishes.record) if wishes.record is not None else None
+    film = Filmstrip(options.record) if options.record is not None else None
     store = SessionStore(workspace, session.session_id)
     run = open_run(
         config,
@@ -76,14 +76,14 @@ def replay_session(
         task=session.title or f"replay of {source.name}",
         workspace=workspace,
         session_id=session.session_id,
-        resume=wishes.resume,
+        resume=options.resume,
     )
     try:
         say("Opening the editor ...")
         with open_editor(
-            workspace, store.folder / "desk", url=wishes.url, start=wishes.start_editor, say=say
+            workspace, store.folder / "desk", url=options.url, start=options.start_editor, say=say
         ) as screen:
-            return _replay(session, screen, config, run, wishes, film, on_progress, on_event)
+            return _replay(session, screen, config, run, options, film, on_progress, on_event)
     except InterlockError as error:
         run.end(False, str(error))
         raise
@@ -96,22 +96,20 @@ def _replay(
     screen: Screen,
     config: Config,
     run: SupervisedRun,
-    wishes: Wishes,
+    options: ReplayOptions,
     film: Filmstrip | None,
     on_progress: Callable[[int, int, str], None],
     on_event: Callable[[InterventionEvent], None],
 ) -> Replayed:
     assert screen.controller is not None
-    watch: ScreenMonitor | None = None
 
     def progressed(done: int, total: int, path: str) -> None:
-        if film is not None and watch is not None:
+        if film is not None:
             film.chunk(watch.orchestrator.screenshot_backend, done, path)
         on_progress(done, total, path)
 
-    # The layer asks the engine, which is made with the watch that the layer is a part of.
-    engines: list[ReplayEngine] = []
-    progress = ProgressLayer(lambda: engines[0].last_progress() if engines else None)
+    # Called once the engine exists, which is created with the monitor that the layer is part of.
+    progress = ProgressLayer(lambda: engine.last_progress())
     watch = assemble(
         screen, config.gui, run=run, extra_layers=[progress], pictures=run.pictures, more_models=config.models
     )
@@ -123,12 +121,11 @@ def _replay(
 
     watch.orchestrator.on_event = happened
     engine = ReplayEngine(screen.controller, watch.orchestrator, config=config.gui, run=run, on_progress=progressed)
-    engines.append(engine)
     watch.follow(engine.situation)
     engine.load_session(session)
     run.keyboard.on_stop = engine.request_abort
     with interrupted(engine.request_abort):
-        result = engine.execute(resume=wishes.resume, verify=wishes.verify, repair=wishes.repair)
+        result = engine.execute(resume=options.resume, verify=options.verify, repair=options.repair)
     run.record(
         GuiResultRecord(
             completed=result.completed,

@@ -1,27 +1,25 @@
-"""FileVerifier: the files on disk against the operations applied to what they were, and which lines differ."""
+"""FileVerifier: compares files on disk with the expected result of a session, and lists differing lines."""
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
 from ..core import BadInput
 from ..journal_records import FileComparison, MatchStatus, VerificationResult
 from .session import ReplaySession, expected_content, inside, normalise
-from .similarity import similarity
+from .similarity import differ, similarity
 
 MATCH_STATUSES: tuple[MatchStatus, ...] = ("match", "partial", "mismatch", "missing")
 
 
 class FileVerifier:
-    """Compares the files of a workspace with those that a session should have written.
+    """Compares the files of a workspace with the expected result of a session.
 
     `tolerance` is the similarity from which a file matches, `partial` the one from which it matches in part;
-    `strict` requires equality, apart from line endings. `originals` are the files as they were before the run.
+    `strict` requires equality, apart from line endings. `originals` are the files before the run.
     """
 
     def __init__(
@@ -48,7 +46,7 @@ class FileVerifier:
         return summarise(comparisons, strict=self.strict)
 
     def compare_file(self, path: str | Path, expected: str) -> FileComparison:
-        """Compare one file with what it should hold."""
+        """Compare one file with its expected content."""
         name = str(path)
         lines = len(expected.splitlines())
         target = inside(self.workspace_root, name)
@@ -92,12 +90,12 @@ class FileVerifier:
 
 
 def _unreadable(path: str, expected_lines: int, reason: str) -> FileComparison:
-    """A file that is there and cannot be compared."""
+    """A file that exists but cannot be compared."""
     return FileComparison(path, True, 0.0, "mismatch", [f"Read error: {reason}"], expected_lines, 0, reason=reason)
 
 
 def summarise(comparisons: list[FileComparison], *, strict: bool) -> VerificationResult:
-    """Count every class, name what is missing or not exact, and decide."""
+    """Count each match status, name what is missing or not exact, and decide."""
     if not comparisons:
         return VerificationResult(True, comparisons, "no files to verify")
     counts = ", ".join(f"{sum(c.match_status == s for c in comparisons)} {s}" for s in MATCH_STATUSES)
@@ -122,7 +120,7 @@ class Changes(Struct, frozen=True):
 
 
 class DifferingLines(Struct, frozen=True):
-    """A differing stretch: these lines of the actual text (0-based, end exclusive) should read `expected`."""
+    """A differing section: these lines of the actual text (0-based, end exclusive) should be `expected`."""
 
     start: int
     end: int
@@ -132,7 +130,9 @@ class DifferingLines(Struct, frozen=True):
 def unified_diff(path: str, expected: str, actual: str) -> list[str]:
     """Unified diff from expected to actual, without line ends."""
     return list(
-        _unified_diff(expected.splitlines(), actual.splitlines(), f"expected/{path}", f"actual/{path}", lineterm="")
+        differ.unified_diff(
+            expected.splitlines(), actual.splitlines(), f"expected/{path}", f"actual/{path}", lineterm=""
+        )
     ) or ["only the line break at the end of the file differs"]
 
 
@@ -149,7 +149,7 @@ def count_changes(expected: str, actual: str) -> Changes:
 
 
 def differing_sections(expected: list[str], actual: list[str]) -> list[DifferingLines]:
-    """The stretches of `actual` that differ, last one first, so that repairing one moves none of the rest."""
+    """The sections of `actual` that differ, last one first, so that repairing one does not move the others."""
     return [
         DifferingLines(j1, j2, tuple(expected[i1:i2]))
         for tag, i1, i2, j1, j2 in reversed(_opcodes(expected, actual))
@@ -158,16 +158,5 @@ def differing_sections(expected: list[str], actual: list[str]) -> list[Differing
 
 
 def _opcodes(expected: list[str], actual: list[str]) -> list[tuple[str, int, int, int, int]]:
-    """Opcodes over lines; autojunk keeps files of a hundred thousand lines fast, and costs no correctness."""
-    return [tuple(code) for code in _SequenceMatcher(None, expected, actual).get_opcodes()]
-
-
-def _fastest() -> tuple[Any, Callable[..., Iterable[str]]]:
-    try:
-        import cydifflib
-    except ImportError:
-        return difflib.SequenceMatcher, difflib.unified_diff
-    return cydifflib.SequenceMatcher, cydifflib.unified_diff
-
-
-_SequenceMatcher, _unified_diff = _fastest()
+    """Opcodes over lines; autojunk keeps files of a hundred thousand lines fast, and the result stays correct."""
+    return [tuple(code) for code in differ.SequenceMatcher(None, expected, actual).get_opcodes()]

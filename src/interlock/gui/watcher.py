@@ -1,4 +1,4 @@
-"""The watcher alone: for any display, for a computer-use agent, for a kiosk."""
+"""Monitors any display without a replay: for a computer-use agent, for a kiosk."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .screen_supervision import open_run
 log = structlog.get_logger("interlock.gui")
 
 
-class Watching(Struct, frozen=True, kw_only=True):
-    """What is watched, and how."""
+class WatchOptions(Struct, frozen=True, kw_only=True):
+    """What to monitor, and how."""
 
     display: str | None = None
     window: str | None = None
@@ -31,33 +31,33 @@ class Watching(Struct, frozen=True, kw_only=True):
     name: str = "watch"
 
 
-def watch_display(config: Config, wanted: Watching, show: Callable[[InterventionEvent], None]) -> None:
-    """Check now and then until stopped; every check is an event of a run, which can be paused and cancelled."""
-    window = _window_id(wanted.window)
+def watch_display(config: Config, options: WatchOptions, show: Callable[[InterventionEvent], None]) -> None:
+    """Check periodically until stopped; every check is an event of a run, which can be paused and cancelled."""
+    window = _window_id(options.window)
     settings = config.gui
-    if wanted.interval_s is not None:
-        settings = replace(settings, interval_seconds=wanted.interval_s)
+    if options.interval_s is not None:
+        settings = replace(settings, interval_seconds=options.interval_s)
     if not settings.enabled:
         raise BadInput("gui.enabled is false: nothing is watched", todo="Set it to true.")
     over = threading.Event()
-    with open_display(wanted.display) as screen:
+    with open_display(options.display) as screen:
         has_editor = screen.controller is not None and screen.controller.window() is not None
         task = f"watch {screen.display or 'the screen'}"
-        run = open_run(replace(config, gui=settings), name=wanted.name, task=task, workspace=None)
+        run = open_run(replace(config, gui=settings), name=options.name, task=task, workspace=None)
         try:
             watch = assemble(
                 screen,
                 settings,
                 run=run,
                 window_id=window,
-                expect_editor=has_editor if wanted.editor is None else wanted.editor,
+                expect_editor=has_editor if options.editor is None else options.editor,
                 pictures=run.pictures,
                 more_models=config.models,
             )
-            watch.orchestrator.on_event, watch.orchestrator.observe = show, wanted.observe
+            watch.orchestrator.on_event, watch.orchestrator.observe = show, options.observe
             run.keyboard.on_stop = lambda reason: over.set()
             with interrupted(lambda reason: over.set()):
-                left = wanted.looks
+                left = options.looks
                 while not over.is_set() and left != 0:
                     if run.gate() == "stop":
                         break

@@ -1,4 +1,4 @@
-"""WindowSystem: what the X server and the window manager know of the windows (EWMH through python-xlib)."""
+"""WindowSystem: the windows of an X display (EWMH through python-xlib)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ class Window(Struct, frozen=True):
     id: int
     title: str
     class_name: str
-    pid: int | None = None
 
 
 class WindowSystem:
@@ -83,14 +82,14 @@ class WindowSystem:
             return self._title(owner) or "unnamed"
 
     def active(self) -> Window | None:
-        """The window that has keyboard focus, as the window manager says (without one: the X focus)."""
+        """The window with keyboard focus according to the window manager (without one: the X focus)."""
         with self._guarded():
             numbers = self._numbers(self._root, "_NET_ACTIVE_WINDOW")
             window_id = numbers[0] if numbers else self._focus()
             return self._window(window_id) if window_id else None
 
     def has_focus(self, window_id: int) -> bool:
-        """Whether the X server sends keys to this window: a window manager's word may be older than the window."""
+        """Whether the X server sends keys to this window; the window manager's information may be outdated."""
         with self._guarded():
             focus = self._display.get_input_focus().focus
             try:
@@ -108,13 +107,13 @@ class WindowSystem:
             return [window for window in map(self._window, self._stacked()) if window is not None]
 
     def above(self, window_id: int) -> list[Window]:
-        """The windows that are over a part of one."""
+        """The windows that cover a part of this one."""
         with self._guarded():
             ids = self._stacked()
             return self._touching(window_id, ids[ids.index(window_id) + 1 :] if window_id in ids else [])
 
     def below(self, window_id: int) -> list[Window]:
-        """The windows of which one hides a part."""
+        """The windows that this one partly covers."""
         with self._guarded():
             ids = self._stacked()
             return self._touching(window_id, ids[: ids.index(window_id)] if window_id in ids else [])
@@ -130,12 +129,8 @@ class WindowSystem:
         wanted = title_part.casefold()
         return next((w.id for w in reversed(self.listed()) if wanted in w.title.casefold()), None)
 
-    def title(self, window_id: int) -> str:
-        with self._guarded():
-            return self._title(self._display.create_resource_object("window", window_id))
-
-    def place(self, window_id: int) -> Rectangle | None:
-        """Where a window's content is on the screen; None if it is gone."""
+    def bounds(self, window_id: int) -> Rectangle | None:
+        """The bounds of a window's content on the screen; None if it is gone."""
         with self._guarded():
             window = self._display.create_resource_object("window", window_id)
             try:
@@ -145,18 +140,18 @@ class WindowSystem:
                 return None
             return Rectangle(corner.x, corner.y, geometry.width, geometry.height)
 
-    def visible_place(self, window_id: int) -> Rectangle | None:
+    def visible_bounds(self, window_id: int) -> Rectangle | None:
         """The part of a window that is on the screen."""
-        place = self.place(window_id)
-        if place is None:
+        bounds = self.bounds(window_id)
+        if bounds is None:
             return None
         width, height = self.screen_size()
-        left, top = max(place.left, 0), max(place.top, 0)
-        right, bottom = min(place.left + place.width, width), min(place.top + place.height, height)
+        left, top = max(bounds.left, 0), max(bounds.top, 0)
+        right, bottom = min(bounds.left + bounds.width, width), min(bounds.top + bounds.height, height)
         return Rectangle(left, top, right - left, bottom - top) if right > left and bottom > top else None
 
     def activate(self, window_id: int) -> bool:
-        """Ask the window manager to bring a window to the front and give it the keyboard."""
+        """Ask the window manager to bring a window to the front and give it keyboard focus."""
         from Xlib import X, protocol
 
         with self._guarded():
@@ -189,22 +184,18 @@ class WindowSystem:
             self._atoms[name] = self._display.intern_atom(name)
         return self._atoms[name]
 
-    def _numbers(self, window: Any, name: str) -> list[int]:
+    def _property(self, window: Any, name: str) -> Any:
         from Xlib import X
 
-        try:
-            found = window.get_full_property(self._atom(name), X.AnyPropertyType)
-        except _x_error():
-            return []
+        with contextlib.suppress(_x_error()):
+            return window.get_full_property(self._atom(name), X.AnyPropertyType)
+
+    def _numbers(self, window: Any, name: str) -> list[int]:
+        found = self._property(window, name)
         return list(found.value) if found is not None and found.format == 32 else []
 
     def _text(self, window: Any, name: str) -> str:
-        from Xlib import X
-
-        try:
-            found = window.get_full_property(self._atom(name), X.AnyPropertyType)
-        except _x_error():
-            return ""
+        found = self._property(window, name)
         if found is None:
             return ""
         return found.value.decode("utf-8", "replace") if isinstance(found.value, bytes) else str(found.value)
@@ -218,18 +209,17 @@ class WindowSystem:
             names = window.get_wm_class()
         except _x_error():
             return None
-        pid = self._numbers(window, "_NET_WM_PID")
-        return Window(window_id, self._title(window), names[1] if names else "", pid[0] if pid else None)
+        return Window(window_id, self._title(window), names[1] if names else "")
 
     def _stacked(self) -> list[int]:
         return self._numbers(self._root, "_NET_CLIENT_LIST_STACKING") or self._viewable_children()
 
     def _touching(self, window_id: int, others: list[int]) -> list[Window]:
-        """Those of the others that share a part of the screen with a window."""
-        ground = self.place(window_id) if others else None
+        """The other windows that overlap this one."""
+        ground = self.bounds(window_id) if others else None
         if ground is None:
             return []
-        near = [each for each in others if (place := self.place(each)) is not None and place.overlaps(ground)]
+        near = [each for each in others if (bounds := self.bounds(each)) is not None and bounds.overlaps(ground)]
         return [window for window in map(self._window, near) if window is not None]
 
     def _focus(self) -> int | None:

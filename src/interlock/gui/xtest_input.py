@@ -5,19 +5,20 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from .input import DisplayInput, InputError, canonical_key
 from .windows import DisplayGone, WindowSystem, connect, lost_errors
 
 SYNC_EVERY = 16
-"""Keys between two round trips: keeps the server's queue short, so that an abort takes effect at once."""
+"""Keys between two round trips: a short server queue lets an abort take effect at once."""
 
 SETTLE_S = 0.5
-"""After a key was given a new character every program has to read the keyboard map again."""
+"""After a key was remapped, every program has to reload the keyboard map."""
 
 MOST_SETTLE_S = 8.0
-"""The longest that is waited for this where the processors are busy."""
+"""The longest wait for that when the CPU is busy."""
 
 MODIFIER_KEYSYMS = {"ctrl": "Control_L", "shift": "Shift_L", "alt": "Alt_L", "super": "Super_L"}
 
@@ -38,7 +39,7 @@ class XTestInput(DisplayInput):
         self._given: dict[str, tuple[int, bool]] = {}
 
     def type_text(self, text: str) -> None:
-        with self._lock, _Guard():
+        with self._lock, _guarded():
             for part in self._parts(text):
                 self._give_keys(part)
                 for count, character in enumerate(part, 1):
@@ -48,25 +49,20 @@ class XTestInput(DisplayInput):
                 self._display.sync()
 
     def key_combo(self, *keys: str) -> None:
-        with self._lock, _Guard():
+        with self._lock, _guarded():
             *modifiers, last = keys
             codes = [self._modifier_code(modifier) for modifier in modifiers]
             code, shifted = self._key_code(last)
             if shifted and "shift" not in modifiers:
                 codes.append(self._modifier_code("shift"))
-            for each in codes:
-                self._fake(True, each)
-            self._fake(True, code)
-            self._fake(False, code)
-            for each in reversed(codes):
-                self._fake(False, each)
+            self._press(codes, code)
             self._display.sync()
 
     def mouse_move_click(self, x: int, y: int) -> None:
         from Xlib import X
         from Xlib.ext import xtest
 
-        with self._lock, _Guard():
+        with self._lock, _guarded():
             xtest.fake_input(self._display, X.MotionNotify, x=x, y=y)
             self._display.sync()
             xtest.fake_input(self._display, X.ButtonPress, 1)
@@ -75,24 +71,22 @@ class XTestInput(DisplayInput):
 
     def close(self) -> None:
         with self._lock:
-            try:
+            with suppress(*lost_errors()):
                 for code in {code for code, _ in self._given.values()}:
                     self._display.change_keyboard_mapping(code, [(0,) * self._width])
                 self._display.sync()
                 self._display.close()
-            except lost_errors():
-                pass
             self._windows.close()
 
     def _read_keymap(self) -> None:
-        """Which key gives which character, plain and with shift, and which keys give none."""
+        """Read which key produces which character, plain and with shift, and which keys are free."""
         info = self._display.display.info
         first, count = info.min_keycode, info.max_keycode - info.min_keycode + 1
         mapping = self._display.get_keyboard_mapping(first, count)
         self._width = len(mapping[0])
         self._keys: dict[int, tuple[int, bool]] = {}
         spare = [first + i for i, symbols in enumerate(mapping) if not any(symbols)]
-        # Each takes two characters, one plain and one with shift: every change makes all programs read the map again.
+        # Each key holds two characters, plain and with shift: every change makes all programs reload the map.
         self._spare = [(code, shifted) for code in spare for shifted in (False, True)]
         for level in (1, 0):
             for index, symbols in enumerate(mapping):
@@ -100,7 +94,7 @@ class XTestInput(DisplayInput):
                     self._keys[symbols[level]] = (first + index, level == 1)
 
     def _parts(self, text: str) -> list[str]:
-        """The text in parts that need no more unusual characters than there are places for."""
+        """The text in parts that need no more unusual characters than there are free slots."""
         parts, part, unusual = [], "", set[str]()
         for character in text:
             if self._usual(character) is None:
@@ -114,24 +108,24 @@ class XTestInput(DisplayInput):
         return [*parts, part] if part else parts
 
     def _give_keys(self, text: str) -> None:
-        """Give places to the unusual characters of a part; all again if there are not enough free ones."""
+        """Map the unusual characters of a part to free slots; start over if there are not enough."""
         wanted = {character for character in text if self._usual(character) is None}
         new = wanted - self._given.keys()
         if not new:
             return
         if self._given:
-            # What was typed with the keys as they are has to arrive before they change.
+            # What was typed with the current map must arrive before it changes.
             self._display.sync()
             _settle()
         if len(new) > len(self._spare) - len(self._given):
             self._given, new = {}, wanted
         taken = set(self._given.values())
-        free = [place for place in self._spare if place not in taken]
+        free = [slot for slot in self._spare if slot not in taken]
         changed = set()
-        for character, place in zip(sorted(new), free, strict=False):
-            self._given[character] = place
-            changed.add(place[0])
-        holders = {place: keysym_of(character) for character, place in self._given.items()}
+        for character, slot in zip(sorted(new), free, strict=False):
+            self._given[character] = slot
+            changed.add(slot[0])
+        holders = {slot: keysym_of(character) for character, slot in self._given.items()}
         for code in sorted(changed):
             pair = (holders.get((code, False), 0), holders.get((code, True), 0))
             self._display.change_keyboard_mapping(code, [(*pair, *(0,) * (self._width - 2))])
@@ -143,15 +137,14 @@ class XTestInput(DisplayInput):
 
     def _stroke(self, character: str) -> None:
         code, shifted = self._usual(character) or self._given[character]
-        if shifted:
-            shift = self._modifier_code("shift")
-            self._fake(True, shift)
-            self._fake(True, code)
-            self._fake(False, code)
-            self._fake(False, shift)
-        else:
-            self._fake(True, code)
-            self._fake(False, code)
+        self._press([self._modifier_code("shift")] if shifted else [], code)
+
+    def _press(self, modifiers: list[int], code: int) -> None:
+        """Press and release a key while the modifiers are down."""
+        for each in (*modifiers, code):
+            self._fake(True, each)
+        for each in (code, *reversed(modifiers)):
+            self._fake(False, each)
 
     def _key_code(self, key: str) -> tuple[int, bool]:
         from Xlib import XK
@@ -178,15 +171,13 @@ class XTestInput(DisplayInput):
         xtest.fake_input(self._display, X.KeyPress if press else X.KeyRelease, code)
 
 
-class _Guard:
+@contextmanager
+def _guarded() -> Iterator[None]:
     """A lost connection becomes DisplayGone."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, lost_errors()):
-            raise DisplayGone(f"the X display went away ({error})") from error
+    try:
+        yield
+    except lost_errors() as error:
+        raise DisplayGone(f"the X display went away ({error})") from error
 
 
 def keysym_of(character: str) -> int:
@@ -199,5 +190,5 @@ def keysym_of(character: str) -> int:
 
 
 def _settle() -> None:
-    """Wait until programs have read what was sent to them: longer, the more of them share a processor."""
+    """Wait until programs have processed their events: longer under load."""
     time.sleep(min(MOST_SETTLE_S, SETTLE_S * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))))

@@ -1,4 +1,4 @@
-"""What a run's command printed: copied to where it belongs, kept with the run, redacted and bounded."""
+"""The output of a run's command: forwarded, and kept with the run, redacted and bounded."""
 
 from .._lazy import lazy
 

@@ -1,30 +1,30 @@
-"""The data that the processes which copy and keep output exchange, and how they start bare. Imports next to nothing."""
+"""The data that the copier and the keeping process exchange, and how they are started. Imports almost nothing."""
 
 from __future__ import annotations
 
 import os
 import sys
 import time
-from _collections_abc import Callable  # collections.abc takes long
+from _collections_abc import Callable  # collections.abc imports slowly
 
 STDOUT, STDERR, TERMINAL, SCREEN, GAP = "out", "err", "tty", "screen", "gap"
-"""Where a piece comes from: a stream, the lines of a terminal, a whole screen that was drawn; or bytes left out."""
+"""Where a piece comes from: a stream, lines of a terminal, a whole screen; or bytes left out."""
 
 GATHER_S = 0.1
-"""How long what a command prints is gathered before it is kept."""
+"""How long output is buffered before it is stored."""
 
 Source = tuple[str, Callable[[], tuple[int, int]] | None]
-"""The stream that a descriptor is, and for a terminal where its size is found."""
+"""The name of a stream, and for a terminal a function that returns its size."""
 
 Chunk = tuple[float, Source, bytes]
-"""When bytes came, from where, and the bytes."""
+"""Time, source and bytes."""
 
 Piece = tuple[float, tuple[str, tuple[int, int] | None], bytes]
-"""The same with the terminal's size as it was."""
+"""Time, stream with the terminal's size at that time, and bytes."""
 
 
 def now() -> float:
-    """The time that pieces carry, as the journal's records do."""
+    """The time stamp of pieces, the same clock as the journal's."""
     return time.time()
 
 
@@ -35,10 +35,10 @@ __import__(sys.argv[1], fromlist=["main"]).main(sys.argv[3:])
 """
 
 
-def bare_command(module: str, arguments: list[str]) -> list[str]:
-    """The command that calls the module's `main` with these arguments; it finds modules where we do."""
+def isolated_command(module: str, arguments: list[str]) -> list[str]:
+    """The command that calls the module's `main` with these arguments in an isolated interpreter with our sys.path."""
     # As with -P: nothing from the workspace may be imported in place of our own modules.
-    places = sys.path if sys.flags.safe_path else sys.path[1:]
-    # Ours last: an installation may find us in another way, which a bare interpreter does not have.
-    places = [*places, os.path.dirname(os.path.dirname(os.path.dirname(__file__)))]  # noqa: PTH120  no imports
-    return [sys.executable or "python3", "-I", "-S", "-c", START, module, ascii(places), *arguments]
+    folders = sys.path if sys.flags.safe_path else sys.path[1:]
+    # Ours last: an editable installation may use import hooks, which -I -S does not load.
+    folders = [*folders, os.path.dirname(os.path.dirname(os.path.dirname(__file__)))]  # noqa: PTH120  no imports
+    return [sys.executable or "python3", "-I", "-S", "-c", START, module, ascii(folders), *arguments]

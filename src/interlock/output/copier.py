@@ -12,9 +12,9 @@ import os
 import select
 import time
 
-from .bare_threads import Event, Thread
 from .chunks import STDERR, TERMINAL, Source
 from .keeper import Keeper
+from .minimal_threads import Event, Thread
 
 TYPE_CHECKING = False
 

@@ -1,32 +1,32 @@
-"""Keeper: takes what was copied, and has it kept. A separate thread, so that no command waits for redaction."""
+"""Keeper: buffers output and passes it to the keeping process, in a thread, so that no command waits for redaction."""
 
 from __future__ import annotations
 
 from _collections import deque  # type: ignore[import-not-found]  # without all of collections
 
-from .bare_threads import Condition, Thread
 from .chunks import GATHER_S, Chunk, Source, now
 from .keeping_process import KeeperDied, KeepingProcess
+from .minimal_threads import Condition, Thread
 
 RING = 8 * 1024 * 1024
-"""Bytes that wait to be kept. While the head has room a command that is faster waits; later, the oldest go."""
+"""Bytes in the buffer. While the head has room a faster command waits; later, the oldest are dropped."""
 
 MOST_WAIT_S = 1.0
 """How long a command waits for room at most."""
 
 QUIET_S = 10.0
-"""How long nothing may be printed before the process that keeps it ends; each time twice as long, as it came again."""
+"""How long without output before the keeping process ends; doubles each time it was needed again."""
 
 AGAIN_S = 1.0
 MOST_AGAIN_S = 60.0
-"""How long after a process that could not be started there is another one: each time twice as long, up to this."""
+"""How long after a failed start the process is started again: doubles each time, up to this."""
 
 LAST_TRIES = 3
-"""How often one is started where nothing follows any more."""
+"""How often a start is tried when closing."""
 
 
 class Keeper:
-    """`put` what comes from a source, in any thread; `flush` returns when all of it is kept."""
+    """`put` output of a source, in any thread; `flush` returns when all of it is stored."""
 
     def __init__(self, folder: str, bound: int) -> None:
         self._kept = KeepingProcess(folder, bound)
@@ -52,7 +52,7 @@ class Keeper:
             self._changed.notify_all()
 
     def flush(self, seconds: float = 30.0) -> None:
-        """Wait until everything that was put is kept."""
+        """Wait until everything that was put is stored."""
         with self._changed:
             self._hurry = True
             self._changed.notify_all()
@@ -60,7 +60,7 @@ class Keeper:
             self._hurry = False
 
     def close(self) -> None:
-        """Nothing follows: keep the rest, also a line without its end."""
+        """Store the rest, including an unfinished line."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -71,11 +71,11 @@ class Keeper:
         try:
             while self._follows():
                 self._start()
-                taken, dropped = self._drain()
+                chunks, dropped = self._drain()
                 try:
-                    filling = self._kept.keep(taken, dropped)
+                    filling = self._kept.keep(chunks, dropped)
                 except KeeperDied:
-                    lost = dropped + sum(len(data) for _, _, data in taken)
+                    lost = dropped + sum(len(data) for _, _, data in chunks)
                     filling = self._filling
                     with self._changed:
                         self._dropped += lost
@@ -85,11 +85,11 @@ class Keeper:
                     self._changed.notify_all()
             self._kept.finish()
         except OSError:
-            # No room, or no folder any more: the command continues, and what it prints is not kept.
+            # No disk space, or the folder is gone: the command continues, and its output is not kept.
             self._give_up()
 
     def _follows(self) -> bool:
-        """Wait for something to keep; False if nothing follows. While it takes long, no process is there for it."""
+        """Wait for output; False when closing. After a long wait the process is ended meanwhile."""
         quiet_s = QUIET_S * 2**self._kept.rests
         with self._changed:
             if not self._changed.wait_for(lambda: self._ring or self._closing, quiet_s):
@@ -98,7 +98,7 @@ class Keeper:
             return bool(self._ring)
 
     def _start(self) -> None:
-        """Have a process, before anything is taken for it: an upgrade may be under way."""
+        """Start the process before draining the buffer; retries, since an upgrade may be under way."""
         tries, again_s = 0, AGAIN_S
         while not self._kept.start():
             with self._changed:
@@ -122,8 +122,8 @@ class Keeper:
         with self._changed:
             if not self._closing:
                 self._changed.wait_for(lambda: self._hurry or self._closing or self._size > RING // 4, GATHER_S)
-            taken, dropped = list(self._ring), self._dropped
+            chunks, dropped = list(self._ring), self._dropped
             self._ring.clear()
             self._size, self._dropped = 0, 0
             self._changed.notify_all()
-            return taken, dropped
+            return chunks, dropped

@@ -1,4 +1,4 @@
-"""The process that keeps what a command prints: reads its streams from its input, as keeping_process.py writes them."""
+"""The process that stores a command's output, which it reads from stdin as keeping_process.py writes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str]) -> None:
-    """Keep what comes; the arguments are the folder and the bound."""
+    """Store what arrives; the arguments are the folder and the bound."""
     folder, bound = arguments
     with open(0, "rb") as pieces, open(1, "wb", buffering=0) as answers:
         try:
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> None:
                 pass
         except OSError:
             answers.write(REFUSED)
-    # There is nothing to tidy up.
+    # Nothing to clean up.
     os._exit(0)
 
 
@@ -55,7 +55,7 @@ def _read(pieces: IO[bytes]) -> Piece:
 
 
 class KeptStreams:
-    """Used by one thread. `left` is what a predecessor has left behind."""
+    """Turns streams into text and stores it; for one thread. `left` is the state of a predecessor."""
 
     def __init__(self, folder: str, bound: int, left: bytes = b"") -> None:
         self.writer = OutputWriter(Path(folder), bound)
@@ -67,19 +67,19 @@ class KeptStreams:
             self._before[stream.decode()], left = rest[: int(length)], rest[int(length) :]
 
     def left(self) -> bytes | None:
-        """What a successor needs to continue; None while something is not whole, which it could not."""
+        """The state that a successor needs to continue; None while something is incomplete."""
         found = self._before | {stream: text.left() for stream, text in self._texts.items()}
         parts = [(stream, before) for stream, before in found.items() if before is not None]
         if len(parts) < len(found):
             return None
         return b"".join(b"%s %d\n" % (stream.encode(), len(before)) + before for stream, before in parts)
 
-    def keep(self, taken: list[Piece], dropped: int) -> None:
-        """Keep these, after so many bytes for which there was no time."""
+    def keep(self, pieces: list[Piece], dropped: int) -> None:
+        """Store these, after a gap of this many dropped bytes."""
         if dropped:
-            self.writer.add(Printed(taken[0][0], GAP, str(dropped).encode()))
-        at, source, parts = taken[0][0], taken[0][1], [taken[0][2]]
-        for when, where, data in taken[1:]:
+            self.writer.add(Printed(pieces[0][0], GAP, str(dropped).encode()))
+        at, source, parts = pieces[0][0], pieces[0][1], [pieces[0][2]]
+        for when, where, data in pieces[1:]:
             if where == source and when - at < GATHER_S:
                 parts.append(data)
                 continue
@@ -89,11 +89,11 @@ class KeptStreams:
         texts = self._texts.values()
         line = next((words for text in texts if (words := text.unfinished())), "")
         self.writer.set_latest(
-            Latest(taken[-1][0], line, next((rows for text in texts if (rows := text.screen())), ()))
+            Latest(pieces[-1][0], line, next((rows for text in texts if (rows := text.screen())), ()))
         )
 
     def finish(self) -> None:
-        """Keep what is not whole: nothing follows."""
+        """Store what is incomplete, and close."""
         for text in self._texts.values():
             self._write(now(), text.finish())
         with contextlib.suppress(OSError):

@@ -1,10 +1,10 @@
-"""KeepingProcess: the copier's side of the process that keeps what is printed. Imports next to nothing."""
+"""KeepingProcess: the copier's side of the process that stores output. Imports almost nothing."""
 
 from __future__ import annotations
 
 import os
 
-from .chunks import Chunk, bare_command
+from .chunks import Chunk, isolated_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 READY, REFUSED = b"ready\n", b"refused\n"
 
 UNFINISHED = -1
-"""The length of what a process leaves behind that must not end yet."""
+"""Instead of a length: the process must not end yet."""
 
 
 class KeeperDied(Exception):
-    """Raised when the process has ended before it had kept everything."""
+    """Raised when the process ended before it had stored everything."""
 
 
 class KeepingProcess:
-    """Used by one thread. OSError: what is printed cannot be kept, also not by another process."""
+    """For one thread. Raises OSError if output cannot be stored, by no process."""
 
     def __init__(self, folder: str, bound: int) -> None:
         self._arguments = [folder, str(bound)]
@@ -32,13 +32,13 @@ class KeepingProcess:
         self.rests = 0
 
     def start(self) -> bool:
-        """Have one; False if it cannot be started now."""
+        """Start the process if there is none; False if that fails now."""
         if self._pid:
             return True
         reads, there = os.pipe()
         here, writes = os.pipe()
         self._in, self._out = open(there, "wb"), open(here, "rb")  # noqa: SIM115  as long as the process
-        words = bare_command("interlock.output.keeping", self._arguments)
+        words = isolated_command("interlock.output.keeping", self._arguments)
         streams = [(os.POSIX_SPAWN_DUP2, reads, 0), (os.POSIX_SPAWN_DUP2, writes, 1)]
         try:
             self._pid = os.posix_spawnp(words[0], words, os.environ, file_actions=streams)
@@ -51,10 +51,10 @@ class KeepingProcess:
         left = self._left or b""
         return self._ask([b"%d\n" % len(left), left]) == READY
 
-    def keep(self, taken: list[Chunk], dropped: int) -> bool:
-        """Keep these, after so many bytes for which there was no time; whether the head has room for more."""
-        parts = [b"%d %d\n" % (len(taken), dropped)]
-        for at, (stream, size), data in taken:
+    def keep(self, chunks: list[Chunk], dropped: int) -> bool:
+        """Store these, after a gap of dropped bytes; returns whether the head has room for more."""
+        parts = [b"%d %d\n" % (len(chunks), dropped)]
+        for at, (stream, size), data in chunks:
             columns, rows = size() if size is not None else (0, 0)
             parts += (b"%.6f %s %d %d %d\n" % (at, stream.encode(), columns, rows, len(data)), data)
         answer = self._ask(parts)
@@ -67,18 +67,18 @@ class KeepingProcess:
         return bool(filling)
 
     def rest(self) -> None:
-        """End it until there is something to keep again, unless that would lose what is not whole yet."""
+        """End it until there is more output, unless that would lose something incomplete."""
         if self._pid and self._left is not None:
             self.rests += 1
             self._end()
 
     def finish(self) -> None:
-        """Keep what is not whole: nothing follows."""
+        """Store what is incomplete, and end the process."""
         if self._pid and self._ask([b"0 0\n"]):
             self._end()
 
     def _ask(self, parts: list[bytes]) -> bytes:
-        """The answer; nothing if the process has ended."""
+        """The reply; empty if the process has ended."""
         assert self._in is not None and self._out is not None
         try:
             for part in parts:
@@ -103,6 +103,6 @@ class KeepingProcess:
         try:
             self._in.close()
         except BrokenPipeError:
-            # What it did not read it does not keep.
+            # What it did not read is not stored.
             self._in = None
         self._out.close()

@@ -1,8 +1,8 @@
 """The kept output of a run: its first half and its newest part, in files that stay within a bound.
 
-`head` takes the first half of the bound; what follows goes to segments, of which the oldest are removed. Each piece is
-one line `TIME STREAM LENGTH` and so many bytes. `latest.json` has what is not whole yet: the line that the command is
-printing, and the screen that it draws.
+`head` takes the first half of the bound; the rest goes to segments, of which the oldest are removed. Each piece is
+one line `TIME STREAM LENGTH` and that many bytes. `latest.json` has what is incomplete: the current line, and the
+screen of the command.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from .chunks import GAP
 
 SEGMENTS = 4
-"""Newest segments that are kept; together with the one that is being written as large as the head."""
+"""Newest segments that are kept, including the current one; together as large as the head."""
 
 HEADER = 64
 """The longest header of a piece, in bytes."""
@@ -26,7 +26,7 @@ LATEST = "latest.json"
 
 
 class Printed(NamedTuple):
-    """A piece of output: when it came, from which stream, and its bytes, which may hold control characters."""
+    """A piece of output: time, stream, and bytes, which may contain control characters."""
 
     time: float
     stream: str
@@ -38,7 +38,7 @@ class Printed(NamedTuple):
 
 
 class Latest(NamedTuple):
-    """What came last, when, and what is not whole yet: the unfinished line, the screen as it is drawn now."""
+    """The time of the last output, and what is incomplete: the unfinished line, the current screen."""
 
     time: float = 0.0
     line: str = ""
@@ -61,7 +61,7 @@ class OutputWriter:
 
     @property
     def filling_head(self) -> bool:
-        """Whether all that comes is still kept permanently."""
+        """Whether output is still kept permanently."""
         return self._in_head
 
     def add(self, piece: Printed) -> None:
@@ -75,7 +75,7 @@ class OutputWriter:
             self._room -= len(record)
 
     def set_latest(self, latest: Latest) -> None:
-        """Replace what is shown of the unfinished line and the screen."""
+        """Replace the unfinished line and the screen."""
         if latest == self._latest:
             return
         self._latest = latest
@@ -97,7 +97,7 @@ class OutputWriter:
 
 
 class OutputReader:
-    """Reads pieces in order, also while they are written: `read` again gives what came since."""
+    """Reads pieces in order, also while they are written: the next `read` returns what is new."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -117,14 +117,14 @@ class OutputReader:
             if not after:
                 return
             if complete and self._unread():
-                # It grew meanwhile; whoever began the next segment has finished this one.
+                # It grew meanwhile; it is complete, since the next segment exists.
                 continue
             if _number(after[0]) > self._number + 1 and at >= since:
                 yield Printed(at, GAP, b"")
             self._number, self._offset = _number(after[0]), 0
 
     def newest(self, most: int) -> tuple[list[Printed], bool]:
-        """The newest pieces, at least `most` bytes where there are so many, and whether there are older ones."""
+        """The newest pieces, at least `most` bytes if there are that many, and whether there are older ones."""
         found: list[Printed] = []
         for number in reversed([0, *map(_number, _segments(self._folder))]):
             self._number, self._offset = number, 0
@@ -175,7 +175,7 @@ class OutputReader:
 
 
 def _append(path: Path) -> int:
-    """The file, open for appending; a piece that a writer did not live to finish is cut off."""
+    """The file, open for appending; a truncated last piece is removed."""
     whole = 0
     with contextlib.suppress(FileNotFoundError):
         reader = OutputReader(path.parent)

@@ -1,4 +1,4 @@
-"""RedactedLines: a stream of bytes, given in any pieces, with its secrets replaced and everything else unchanged."""
+"""RedactedLines: redacts a stream of bytes that arrives in arbitrary pieces. PlainText: a stream without terminal."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import re
 from ..redact import redactor
 
 LONGEST_LINE = 256 * 1024
-"""Bytes without an end of line after which a line is given out in parts."""
+"""Bytes after which a line without line end is output in parts."""
 
 LONGEST_KEY = 64 * 1024
-"""Bytes for which we wait for the end of a private key."""
+"""Bytes to wait for the end of a private key."""
 
 CONTEXT = 2048
-"""Bytes before a line that may say what its value is for."""
+"""Bytes before a line that may name its value."""
 
 UNFINISHED_WORD = 12
-"""The longest last word of an unfinished line that is shown: a longer one may be half of a secret."""
+"""The longest last word of an unfinished line that is shown: a longer one may be part of a secret."""
 
 _KEY_BEGINS = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----")
 _KEY_ENDS = re.compile(rb"-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----")
 
 
 class RedactedLines:
-    """Gives out whole lines. What is not whole is held back, so that no secret is seen in halves.
+    """Outputs whole lines. Incomplete ones are held back, so that no secret is split.
 
-    `before` are the lines before, which may say what the first one is.
+    `before` are the previous lines, which may name the value of the first one.
     """
 
     def __init__(self, before: bytes = b"") -> None:
@@ -33,7 +33,7 @@ class RedactedLines:
         self._before = before
 
     def left(self) -> bytes | None:
-        """What a successor needs to continue as its `before`; None while something is held back."""
+        """The `before` of a successor; None while something is held back."""
         return None if self._held else self._before
 
     def feed(self, data: bytes) -> bytes:
@@ -48,11 +48,11 @@ class RedactedLines:
         return self._give_out(cut)
 
     def finish(self) -> bytes:
-        """The rest: nothing follows."""
+        """The rest, at the end of the stream."""
         return self._give_out(len(self._held))
 
     def unfinished(self) -> str:
-        """The line that is being printed, as far as it can be shown."""
+        """The unfinished line, as far as it can be shown."""
         last = self._held[self._held.rfind(b"\n") + 1 :][-CONTEXT:]
         words = redact_bytes(last).decode("utf-8", "replace")
         at = len(words) - len(words.split()[-1]) if words and not words[-1].isspace() else len(words)
@@ -68,7 +68,7 @@ class RedactedLines:
         whole, known = redact_bytes(before + data), redact_bytes(before)
         if whole.startswith(known):
             return whole[len(known) :]
-        # A secret begins in what was given out and ends here: only what follows it is left as it is.
+        # A secret begins in earlier output and ends here: only what follows it is unchanged.
         return redact_bytes(data) if whole.endswith(redact_bytes(data)) else _beyond(known, whole)
 
     def _open_key(self, cut: int) -> int | None:
@@ -104,7 +104,7 @@ class PlainText:
 
 
 def redact_bytes(data: bytes) -> bytes:
-    """The same without secrets; bytes that are not UTF-8 stay what they are."""
+    """The bytes without secrets; those that are not UTF-8 stay unchanged."""
     try:
         return redactor().redact(data.decode()).encode()
     except UnicodeDecodeError:
@@ -119,12 +119,12 @@ def _beyond(known: bytes, whole: bytes) -> bytes:
 
 
 def _last_lines(data: bytes) -> bytes:
-    """The last two lines, which may name what comes next."""
+    """The last two lines, which may name the next value."""
     tail = data[-CONTEXT:]
     return b"".join(tail.splitlines(keepends=True)[-2:])
 
 
 def _word_end(data: bytes) -> int:
-    """Where a line that is too long is divided: not within a word, if it has words."""
+    """Where to divide a line that is too long: between words, if it has any."""
     at = max(data.rfind(b" ", -4096), data.rfind(b"\t", -4096), data.rfind(b",", -4096))
     return at + 1 if at >= 0 else len(data) - 1024

@@ -1,4 +1,4 @@
-"""Kept output for people: the part that is wanted, its last lines, and nothing that steers a terminal."""
+"""Kept output for people: by time or step, or its last lines, without control characters."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BYTES = 64_000
 
 
 class LastLines(Struct, frozen=True):
-    """Text without control characters; `cut` says that there is more before it."""
+    """Text without control characters; `cut`: there is more before it."""
 
     text: str = ""
     cut: bool = False
@@ -35,7 +35,7 @@ def read_last_lines(folder: Path) -> LastLines:
     whole = readable(printed + ("\n".join(latest.screen) or latest.line))
     lines = whole[-BYTES:].splitlines()
     if len(whole) > BYTES:
-        # The first one may be the end of a line.
+        # The first line may be incomplete.
         lines = lines[1:] or lines
     return LastLines("\n".join(lines[-LINES:]), cut or len(whole) > BYTES or len(lines) > LINES)
 
@@ -62,7 +62,7 @@ def parse_since(words: str, now: float | None = None) -> float:
 
 
 def step_window(journal: JournalReading, number: int) -> tuple[float, float]:
-    """From when until when a step was the newest one."""
+    """The time range in which a step was the newest one."""
     begins: float | None = None
     for record in journal.read(kinds=frozenset(("step",))):
         index = from_json(record.body, StepRecord).step.index

@@ -1,4 +1,4 @@
-"""TerminalSettings: keeps the terminal that a command writes to like the one that a person sees."""
+"""TerminalSettings: keeps the command's pseudo-terminal and the user's terminal alike."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ TIOCGPTN = 0x80045430
 
 
 class TerminalSettings:
-    """Keeps the terminal that the command writes to, and the one that a person sees, alike.
+    """Synchronises size and settings of the command's pseudo-terminal and the user's terminal.
 
-    The command reads from the person's terminal itself, and the kernel signals it from there; but programs also set and
-    ask the one that they write to.
+    The command reads from the user's terminal itself, and gets its signals; but programs also set and query the one
+    that they write to.
     """
 
     def __init__(self, inner: int, outer: int, settings: str) -> None:
@@ -34,7 +34,7 @@ class TerminalSettings:
         return columns or 80, rows or 24
 
     def follow(self) -> None:
-        """Take over what changed on either side."""
+        """Apply changes of either side to the other."""
         with contextlib.suppress(OSError, termios.error):
             self._follow_size()
             self._follow_settings()
@@ -43,7 +43,7 @@ class TerminalSettings:
         inner, outer = (fcntl.ioctl(each, termios.TIOCGWINSZ, bytes(8)) for each in (self._inner, self._outer))
         if inner != outer:
             fcntl.ioctl(self._inner, termios.TIOCSWINSZ, outer)
-            # The kernel announced the new size before they could ask for it here.
+            # The kernel announced the new size before it was set here.
             with contextlib.suppress(OSError):
                 os.killpg(os.tcgetpgrp(self._outer), signal.SIGWINCH)
 
@@ -58,14 +58,14 @@ class TerminalSettings:
         outer[0], outer[1], outer[3], outer[6] = iflag, oflag & ~termios.OPOST | processed, lflag, settings[6]
         termios.tcsetattr(self._outer, termios.TCSADRAIN, outer)
         if oflag & termios.OPOST:
-            # What is written here must arrive unchanged: the outer terminal processes it.
+            # Output must pass unchanged: the outer terminal processes it.
             settings[1] &= ~termios.OPOST
             termios.tcsetattr(self._inner, termios.TCSANOW, settings)
         self._seen = flags_of(settings)
         self.forwards = not lflag & termios.ICANON and self._is_read()
 
     def _is_read(self) -> bool:
-        """Whether a program reads from the terminal that it writes to: a pager opens it by its name."""
+        """Whether a program reads from the pseudo-terminal: a pager opens it by name."""
         group = os.tcgetpgrp(self._outer)
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -78,7 +78,7 @@ class TerminalSettings:
 
 
 def flags_of(settings: list[Any]) -> tuple[int, ...]:
-    """The settings that programs change."""
+    """The flags that programs change."""
     return (settings[0], settings[1], settings[3])
 
 

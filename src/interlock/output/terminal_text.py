@@ -1,7 +1,7 @@
-"""TerminalText: what a command drew on its terminal, as lines that can be read.
+"""TerminalText: what a command drew on its terminal, as readable lines.
 
-A command that prints lines is read as lines, without their colours. One that moves the cursor about is drawn on a
-screen of its size: lines that scroll off its top are final, and the rest is the screen as it is now.
+A command that prints lines is read as lines, without colours. One that moves the cursor is drawn on a screen of its
+size: lines that scroll off the top are final, the rest is the current screen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .chunks import SCREEN, TERMINAL
 from .plain_text import RedactedLines, redact_bytes
 
 MOST_DRAWN = 512 * 1024
-"""Characters at once beyond which drawing would not keep up: they are read as lines."""
+"""Characters at once that are drawn at most; more are read as lines, as drawing would not keep up."""
 
 _STRINGS = r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
 _SEQUENCE = re.compile(rf"{_STRINGS}|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
@@ -25,7 +25,7 @@ _DRAWS = re.compile(r"\x1b\[(?:[0-?]*[ABEFHJLMSTdfr]|\?(?:47|1047|1049)[hl])|\x1
 _ERASED = re.compile(r"[^\x08]\x08")
 
 ALTERNATE = frozenset((47, 1047, 1049))
-"""Private modes that switch to the alternate screen, which leaves nothing behind."""
+"""Private modes that switch to the alternate screen, whose content is discarded at its end."""
 
 
 class TerminalText:
@@ -53,7 +53,7 @@ class TerminalText:
         self._held = text[rest.start() :] if rest is not None else ""
         text = text[: rest.start()] if rest is not None else text
         if self._screen is None and (draws := _DRAWS.search(text)):
-            # From the beginning of the line, which may be part of what is drawn.
+            # From the beginning of the line, which may be part of the drawing.
             at = text.rfind("\n", 0, draws.start()) + 1
             lines = self._read_lines(text[:at])
             self._screen = _Screen(*self._size)
@@ -63,12 +63,12 @@ class TerminalText:
         return self._draw(text)
 
     def finish(self) -> list[tuple[str, bytes]]:
-        """What is on the screen, and the rest of a line: nothing follows."""
+        """The screen and the unfinished line, at the end of the stream."""
         rest = self._lines.finish()
         found = [(TERMINAL, rest)] if rest else []
         if self._screen is not None:
             stream = SCREEN if self._screen.alternate else TERMINAL
-            found += _pieces(stream, self._screen.take_scrolled() + self._screen.rows())
+            found += _pieces(stream, self._screen.drain_scrolled() + self._screen.rows())
             self._screen = None
         return found
 
@@ -76,7 +76,7 @@ class TerminalText:
         return self._lines.unfinished() if self._screen is None else ""
 
     def screen(self) -> tuple[str, ...]:
-        """The screen as it is now; empty if the command only prints lines."""
+        """The current screen; empty if the command only prints lines."""
         if self._screen is None:
             return ()
         return tuple(_redact_rows(self._screen.rows(), self._screen.columns))
@@ -91,13 +91,13 @@ class TerminalText:
     def _draw(self, text: str) -> list[tuple[str, bytes]]:
         assert self._screen is not None
         self._screen.stream.feed(text)
-        found = _pieces(SCREEN, left) if (left := self._screen.take_left()) else []
-        scrolled = self._screen.take_scrolled()
+        found = _pieces(SCREEN, left) if (left := self._screen.drain_left()) else []
+        scrolled = self._screen.drain_scrolled()
         return found + _pieces(TERMINAL, _redact_rows(scrolled, self._screen.columns), redacted=True)
 
 
 class _Screen(pyte.Screen):
-    """A screen that keeps what scrolls off its top, and what the alternate screen showed before it was left."""
+    """A screen that keeps lines that scroll off the top, and the last content of the alternate screen."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self.alternate = False
@@ -114,13 +114,13 @@ class _Screen(pyte.Screen):
             shown.pop()
         return shown
 
-    def take_scrolled(self) -> list[str]:
-        taken, self._scrolled = self._scrolled, []
-        return taken
+    def drain_scrolled(self) -> list[str]:
+        drained, self._scrolled = self._scrolled, []
+        return drained
 
-    def take_left(self) -> list[str]:
-        taken, self._left = self._left, []
-        return taken
+    def drain_left(self) -> list[str]:
+        drained, self._left = self._left, []
+        return drained
 
     def index(self) -> None:
         top, bottom = self.margins or (0, self.lines - 1)
@@ -145,7 +145,7 @@ class _Screen(pyte.Screen):
 
 
 def _overwritten(line: str) -> str:
-    """What a line shows after carriage returns and backspaces."""
+    """A line after applying carriage returns and backspaces."""
     parts = [part for part in line.split("\r") if part]
     line = parts[-1] if parts else ""
     while "\b" in line and (shorter := _ERASED.sub("", line)) != line:
@@ -154,7 +154,7 @@ def _overwritten(line: str) -> str:
 
 
 def _redact_rows(rows: list[str], columns: int) -> list[str]:
-    """Rows without secrets, also where one continues in the next row because the first is full."""
+    """Rows without secrets, including secrets that wrap into the next row."""
     whole: list[list[str]] = []
     full = False
     for row in rows:
@@ -170,7 +170,7 @@ def _redact_rows(rows: list[str], columns: int) -> list[str]:
         return rows
     lines = redacted.split("\n")
     if len(lines) != len(whole):
-        # A secret of several lines is one now.
+        # A multi-line secret became one line.
         return lines
     for parts, line in zip(whole, lines, strict=True):
         clean += parts if "".join(parts) == line else [line]

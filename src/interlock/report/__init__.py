@@ -1,4 +1,4 @@
-"""Reading for people: one run as a story, all runs as a fleet, and the report made of them."""
+"""Runs for people: one run as a story, all runs as a fleet, the inbox, and reports."""
 
 from .._lazy import lazy
 

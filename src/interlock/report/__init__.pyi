@@ -43,3 +43,5 @@ from .words import episode_cost as episode_cost
 from .words import episode_ending as episode_ending
 from .words import fact_line as fact_line
 from .words import outcome_words as outcome_words
+from .words import plural as plural
+from .words import size as size

@@ -1,4 +1,4 @@
-"""AllRuns: every run of this machine and of a hub, listed, opened and asked in the same way; copies of those afar."""
+"""AllRuns: all runs of this machine and of a hub, listed, opened and steered alike; copies of remote ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class AllRuns(Runs):
-    """`rows` and `open` take time, as `ask` does."""
+    """All runs. `rows`, `open` and `ask` may take a while."""
 
     def __init__(self, store: Store, hub: HubClient | None = None) -> None:
         super().__init__(store, hub)
@@ -58,11 +58,11 @@ class AllRuns(Runs):
 
 
 GOING_S = 2.0
-"""How long copies that someone still reads may take to go away."""
+"""How long removing copies that are still being read may take."""
 
 
 class Copies:
-    """A folder of copies, each in its own place, removed at the end. Thread-safe."""
+    """A temporary folder of copies, removed at the end. Thread-safe."""
 
     def __init__(self, hub: HubClient) -> None:
         self._hub = hub
@@ -73,7 +73,7 @@ class Copies:
         return Copy(self._hub, run_id, Path(tempfile.mkdtemp(dir=self._root)))
 
     def close(self) -> None:
-        """Remove them. A reader in another thread finds it gone, and may leave a last file meanwhile."""
+        """Remove them. A reader in another thread may write a last file meanwhile."""
         deadline = time.monotonic() + GOING_S
         while self._root.exists() and time.monotonic() < deadline:
             shutil.rmtree(self._root, ignore_errors=True)
@@ -81,9 +81,9 @@ class Copies:
 
 
 class Copy(Story):
-    """The story of a run on another machine, from the hub's records, through a journal of our own under `root`.
+    """The story of a run on another machine, from the hub's records, in a local journal under `root`.
 
-    `is_unknown` says that nothing was heard of its host for long.
+    `is_unknown`: its host has not been heard of for long.
     """
 
     def __init__(self, hub: HubClient, run_id: str, root: Path) -> None:
@@ -105,7 +105,7 @@ class Copy(Story):
         self._load()
 
     def fetch(self) -> None:
-        """Get what the hub has beyond what is here."""
+        """Fetch newer records from the hub."""
         records = self._hub.records(self._run_id, self._last)
         entries = [
             JournalEntry(kind=each.kind, body=msgspec.Raw(each.body), time=each.time, v=each.v) for each in records

@@ -1,4 +1,4 @@
-"""The state of budgets: what a period has used, and what it will have used at its end."""
+"""The state of budgets: what a period has used, and the forecast for its end."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..link import HubLedger
 from ..runtime import fits
 
 LOOKED_AT = 500
-"""Runs, the newest ones, among which a match has to fit one."""
+"""The newest runs that are checked for a match."""
 
 LEAST_S = 600.0
-"""A forecast takes at least this long as the time in which a budget was used: the first steps say little."""
+"""The shortest time base of a forecast: the first steps say little."""
 
 
 class BudgetStanding(Struct, frozen=True, kw_only=True):
-    """One period of one budget. `expected` is what it will have used at its end, `reached_at` when it is used up."""
+    """One period of one budget. `expected` is the forecast for its end, `reached_at` when it is used up."""
 
     name: str
     per: str
@@ -54,7 +54,7 @@ class BudgetStanding(Struct, frozen=True, kw_only=True):
 
     @property
     def forecast(self) -> str:
-        """In words, where this leads."""
+        """The forecast in words."""
         if self.fits_nothing:
             return "matches no stored run"
         if not self.period:

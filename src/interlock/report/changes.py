@@ -1,4 +1,4 @@
-"""Changes: what a run did to its files, checkpoint by checkpoint, redacted like everything that leaves the machine."""
+"""Changes: what a run did to its files, checkpoint by checkpoint, redacted."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..redact import redact_text
 from ..review import kinds_of
 
 STRETCHES = 60
-"""Stretches between two checkpoints that are shown with their diff; the newest ones."""
+"""The newest stretches between two checkpoints that are shown with their diff."""
 
 LINES = 400
 """Lines of one diff."""
 
 SECRET = frozenset(("credential", "dotenv"))
-"""Kinds of files that are named and never shown."""
+"""Kinds of files whose content is never shown."""
 
 
 class Diff(Struct, frozen=True):
-    """One file's difference. `lines` are those of a unified diff, `cut` says how many more there are."""
+    """One file's diff. `lines` are those of a unified diff, `cut` counts those left out."""
 
     path: str
     kind: str
@@ -41,7 +41,7 @@ class Diff(Struct, frozen=True):
 
 
 class Stretch(Struct, frozen=True):
-    """What changed between two checkpoints of a run; `step` is the step that did it, as far as is known."""
+    """What changed between two checkpoints of a run; `step` is the step that did it, as far as known."""
 
     a: str
     b: str
@@ -61,7 +61,7 @@ class RunChanges(Struct, frozen=True):
 def read_changes(
     checkpoints: Sequence[CheckpointInfo], workspace: str | None, config: Config, store: Path | None = None
 ) -> RunChanges:
-    """Compare a run's checkpoints one after the other; what is missing is said, never an error."""
+    """Compare a run's checkpoints one after the other; what is missing is noted, never an error."""
     if workspace is None:
         return RunChanges(note="The run had no workspace, so there are no checkpoints.")
     if len(checkpoints) < 2:
@@ -93,7 +93,7 @@ def _compare(kept: Checkpoints, checkpoints: Sequence[CheckpointInfo]) -> RunCha
 
 
 def split_patch(text: str, kinds: Mapping[str, str]) -> tuple[Diff, ...]:
-    """A patch file by file, without secrets; files that hold them by nature are named only."""
+    """A patch file by file, redacted; of files that hold secrets, only the name."""
     files: list[Diff] = []
     for part in text.split("diff --interlock a/")[1:]:
         head, _, rest = part.partition("\n")

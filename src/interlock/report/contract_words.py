@@ -1,4 +1,4 @@
-"""The words of a contract: its clauses in a few lines, what broke it, and what came of saying "done"."""
+"""A contract in words: its clauses in a few lines, and the outcome of its stop gate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..core import Clause, Contract
 from ..journal_records import StopGateRecord
 
 SHOWN = 8
-"""Lines of a contract that the start of a run shows; the journal has all of them."""
+"""Lines of a contract that are shown at the start of a run; the journal has all."""
 
 TITLES = {
     "may_change": "may change", "protect": "protected", "may_run": "may run", "may_not": "must not", "hosts": "hosts",
@@ -15,7 +15,7 @@ TITLES = {
 
 
 def contract_lines(contract: Contract, most: int = SHOWN) -> list[str]:
-    """A contract for people: one line for each source of each kind of clause."""
+    """A contract as text: one line per kind of clause and source."""
     groups: dict[tuple[str, str], list[Clause]] = {}
     for clause in contract.clauses:
         groups.setdefault((clause.key, clause.phrase or clause.source), []).append(clause)
@@ -33,7 +33,7 @@ def contract_lines(contract: Contract, most: int = SHOWN) -> list[str]:
 
 
 def stop_gate_words(body: StopGateRecord) -> tuple[str, str]:
-    """Title and detail of what came of saying "done"."""
+    """Title and detail of a stop gate's outcome."""
     failed = next((result for result in body.results if not result.passed), None)
     what = failed.words if failed else ""
     title = {

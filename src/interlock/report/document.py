@@ -22,7 +22,7 @@ from .story import Story
 from .timeline_entry import HIDDEN, TimelineMoment
 
 LINES = 3000
-"""Lines of the timeline; of a longer run the report has those that matter."""
+"""Lines of the timeline; for a longer run, those that matter."""
 
 MARKS = 200
 TOP = len(LADDER) - 1
@@ -46,7 +46,7 @@ class RungUse(Struct, frozen=True):
 
 
 class IssueResponse(Struct, frozen=True):
-    """One answer to an issue, in a chain of them."""
+    """One intervention for an issue, in a chain."""
 
     step: int
     type: str
@@ -56,7 +56,7 @@ class IssueResponse(Struct, frozen=True):
 
 
 class Chain(Struct, frozen=True, kw_only=True):
-    """One type of issue from the first time to the last, with every answer that it got: why things were done."""
+    """One type of issue from its first to its last occurrence, with its interventions."""
 
     type: str
     count: int
@@ -68,7 +68,7 @@ class Chain(Struct, frozen=True, kw_only=True):
 
 
 class Mark(Struct, frozen=True):
-    """A step at which a chart says that something was done."""
+    """An intervention that a chart marks."""
 
     step: int
     level: int
@@ -76,7 +76,7 @@ class Mark(Struct, frozen=True):
 
 
 DAMAGES = 5
-"""Damaged places that a report names; `interlock verify` names more."""
+"""Damages that a report lists; `interlock verify` lists more."""
 
 
 class Document(Struct, frozen=True, kw_only=True):
@@ -106,22 +106,20 @@ class Document(Struct, frozen=True, kw_only=True):
 
     @property
     def answers(self) -> tuple[int, int]:
-        """How often something was done about a problem, and how often it worked; on a screen too."""
+        """The number of interventions and how many worked, including screen recoveries."""
         looks = self.sums.looks
         made = sum(rung.made for rung in self.ladder) + looks["recovered"] + looks["failed"]
         return made, sum(rung.worked for rung in self.ladder) + looks["recovered"]
 
 
 def tell_damage(story: Story) -> tuple[str, ...]:
-    """The parts of the journal that are not as its owner wrote them."""
+    """Sentences on parts of the journal that are not as its owner wrote them."""
     found = verify_journal(story.folder)
     return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
 
 
-def gather(
-    story: Story, changes: RunChanges | None = None, *, albums: tuple[Path, ...] = (), now: float | None = None
-) -> Document:
-    """Everything about a run, as it is now. `albums` are folders that its pictures may be in alongside its own."""
+def gather(story: Story, changes: RunChanges | None = None, *, albums: tuple[Path, ...] = ()) -> Document:
+    """Everything about a run. `albums` are folders besides its own that may hold its pictures."""
     from .narrative import tell
 
     sums = story.sums
@@ -130,7 +128,7 @@ def gather(
     incidents = tuple(story.incidents)
     changed = changes or RunChanges()
     return Document(
-        made_at=time.time() if now is None else now,
+        made_at=time.time(),
         made_by=f"Interlock {__version__}",
         run=story.summary,
         status=story.summary.shown,
@@ -160,30 +158,22 @@ def gather(
 
 def make_ladder(sums: Sums) -> tuple[RungUse, ...]:
     """The five rungs, and custom interventions that were used."""
-    names = [*LADDER, *(name for name in sums.interventions if name not in LADDER)]
     rungs = []
-    for name in names:
-        outcomes = sums.interventions.get(name, Counter())
-        rungs.append(
-            RungUse(
-                name,
-                LADDER.index(name) if name in LADDER else TOP if name == PAUSE else 0,
-                outcomes.get("success", 0),
-                outcomes.get("failure", 0),
-                outcomes.get("pending", 0),
-                outcomes.get("held_back", 0) + outcomes.get("not_applied", 0),
-            )
-        )
+    for name in dict.fromkeys((*LADDER, *sums.interventions)):
+        level = LADDER.index(name) if name in LADDER else TOP if name == PAUSE else 0
+        outcomes = Counter(sums.interventions.get(name, ()))
+        held_back = outcomes["held_back"] + outcomes["not_applied"]
+        rungs.append(RungUse(name, level, outcomes["success"], outcomes["failure"], outcomes["pending"], held_back))
     return tuple(rungs)
 
 
 def strongest_first(ladder: Iterable[RungUse]) -> list[RungUse]:
-    """The rungs as they are drawn everywhere: the strongest on top, custom interventions below them."""
+    """The rungs in drawing order: strongest on top, custom interventions below."""
     return sorted(ladder, key=lambda rung: (rung.type not in (*LADDER, PAUSE), -rung.level))
 
 
 def make_chains(story: Story) -> tuple[Chain, ...]:
-    """Issues that belong to no episode, by type, in the order in which they first came, with their answers."""
+    """Issues without an episode, by type in order of first occurrence, with their interventions."""
     loose = {made.issue_type for made in story.interventions if made.episode is None}
     found: dict[str, list[Issue]] = {}
     for issue in story.issues if loose or not story.counts.get("episode") else ():
@@ -213,7 +203,7 @@ def make_chains(story: Story) -> tuple[Chain, ...]:
 
 
 def choose_lines(story: Story) -> tuple[tuple[TimelineMoment, ...], int]:
-    """The whole timeline where it fits, else what matters: everything but plain steps and housekeeping."""
+    """The whole timeline if it fits, else everything but plain steps and internal records."""
     total = sum(count for kind, count in story.counts.items() if kind not in HIDDEN)
     if total <= LINES:
         return tuple(story.page(limit=LINES)), 0
@@ -225,7 +215,7 @@ def choose_lines(story: Story) -> tuple[tuple[TimelineMoment, ...], int]:
 
 
 def find_verifications(story: Story) -> tuple[VerificationResult, ...]:
-    """What GUI sessions found when they compared the files."""
+    """The verification results of GUI sessions."""
     if not story.counts.get("gui_verification"):
         return ()
     lines = story.page(limit=50, text="comparisons", kinds=frozenset(("note",)))

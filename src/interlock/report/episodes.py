@@ -19,7 +19,7 @@ KEPT = 500
 
 
 class Tried(Struct, frozen=True):
-    """One answer to an episode. `outcome` is in words: worked, did not work, not judged yet, postponed, not applied."""
+    """One intervention of an episode. `outcome`: worked, did not work, not judged yet, postponed, not applied."""
 
     step: int
     time: float
@@ -64,7 +64,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     @property
     def worked(self) -> bool:
-        """Whether it is over because it was solved, got better or stopped."""
+        """Whether it ended because it was solved, improved or stopped happening."""
         return self.ending in ("solved", "improved", "stopped_happening")
 
     @property
@@ -73,15 +73,14 @@ class Problem(Struct, frozen=True, kw_only=True):
 
 
 class EpisodeLog:
-    """The episodes of a run, from their records; the newest record of an id has its state."""
+    """The episodes of a run, from their records; the newest record of an id is its state."""
 
-    def __init__(self, keep: int = KEPT) -> None:
-        self._keep = keep
+    def __init__(self) -> None:
         self._known: dict[str, Problem] = {}
         self._before: dict[str, tuple[int, int, float]] = {}
 
     def add(self, record: EpisodeRecord, time: float) -> None:
-        """Take in one more record."""
+        """Apply a record."""
         was = self._known.get(record.id)
         if was is not None and record.relapses > was.relapses:
             self._before[record.id] = (was.calls, was.tokens, was.cost_usd)
@@ -105,19 +104,19 @@ class EpisodeLog:
             tokens=tokens + record.tokens,
             cost_usd=cost + record.cost_usd,
         )
-        while len(self._known) > self._keep:
+        while len(self._known) > KEPT:
             oldest = next(iter(self._known))
             del self._known[oldest]
             self._before.pop(oldest, None)
 
     def problems(self, made: Iterable[Intervention], *, ended: bool) -> list[Problem]:
-        """Every episode in the order in which it opened, with its answers. `ended` says that the run is over."""
+        """All episodes in the order in which they opened, with their interventions. `ended`: the run is over."""
         answers: dict[str, list[Tried]] = {}
         for each in made:
             if each.episode is not None:
                 tried = answers.setdefault(each.episode, [])
                 if tried and tried[-1].outcome == POSTPONED:
-                    del tried[-1]  # what came after says more
+                    del tried[-1]  # the next one says more
                 tried.append(_tried(each, ended=ended))
         found = [replace(known, tried=tuple(answers.get(known.id, ()))) for known in self._known.values()]
         return [replace(each, achieved=_achieved(each, ended)) for each in found]
@@ -130,7 +129,7 @@ def read_problems(reader: JournalReader, *, ended: bool) -> list[Problem]:
     """The episodes of a run from its journal."""
     log, made = EpisodeLog(), dict[str, Intervention]()
     if not reader.count("episode"):
-        return []  # a long run has many interventions, and they are shown as parts of episodes only
+        return []  # interventions are only shown as parts of episodes, and a long run has many
     for record in reader.read(kinds=frozenset(("episode", "intervention", "effect"))):
         match read_body(record):
             case EpisodeRecord() as episode:
@@ -151,7 +150,7 @@ def _tried(made: Intervention, *, ended: bool) -> Tried:
 
 
 FINAL = {"emergency_stop": "stopped the run", "pause_for_person": "paused the run"}
-"""Answers after which the agent does nothing more, so that nothing is left to judge."""
+"""Interventions after which the agent does nothing more, so that there is nothing to judge."""
 
 
 def _achieved(problem: Problem, ended: bool) -> str:
@@ -177,7 +176,7 @@ Outcome = Literal["pending", "success", "failure", "unknown"]
 
 
 class Acked(Struct, frozen=True):
-    """The run has the command."""
+    """The run has stored the command."""
 
     code: str
     time: float
@@ -185,7 +184,7 @@ class Acked(Struct, frozen=True):
 
 
 class ControlResult(Struct, frozen=True):
-    """How it went; `code` says why it failed."""
+    """The result of a command; `code` says why it failed."""
 
     code: str | None
     status: str
@@ -194,7 +193,7 @@ class ControlResult(Struct, frozen=True):
 
 
 class ControlCommand(Struct, kw_only=True):
-    """A command and what became of it. Without a RESULT it is not known whether it was carried out."""
+    """A command and its outcome. Without a RESULT it is unknown whether it was carried out."""
 
     request_id: str
     command: str
@@ -206,27 +205,24 @@ class ControlCommand(Struct, kw_only=True):
     result: ControlResult | None = None
 
     def outcome(self, *, owned: bool) -> Outcome:
-        """What can truthfully be said: without an owner, a command that has no RESULT may or may not have happened."""
+        """The known outcome: without an owner, a command without RESULT may or may not have been carried out."""
         if self.result is not None:
             return "success" if self.result.status == "success" else "failure"
         return "pending" if owned else "unknown"
 
 
-def take_controls(known: dict[str, ControlCommand], records: Iterable[Record], keep: int) -> None:
-    """Put what records say into the table of controls; the oldest go when there are too many."""
+def apply_controls(known: dict[str, ControlCommand], records: Iterable[Record], keep: int) -> None:
+    """Apply records to the table of controls; drops the oldest beyond `keep`."""
     for record in records:
         message = read_body(record)
         if not isinstance(message, Request | Ack | Result):
             continue
-        # A request that could not be read has an answer anyway.
+        # A request that could not be read has a RESULT anyway.
         request_id = message.request_id or f"#{record.seq}"
         control = known.get(request_id)
         if control is None:
             control = known[request_id] = ControlCommand(
-                request_id=request_id,
-                command=message.command or "",
-                requested_at=record.time,
-                seq=record.seq,
+                request_id=request_id, command=message.command or "", requested_at=record.time, seq=record.seq
             )
         if isinstance(message, Request):
             control.actor, control.reason = message.actor or "", message.reason or ""

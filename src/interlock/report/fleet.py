@@ -1,4 +1,4 @@
-"""Fleet: all runs of a store, and of a hub where there is one; cheap to ask once a second."""
+"""Fleet: all runs of a store, and of a hub if there is one; cheap to poll once a second."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from ..journal_records import StepRecord, read_body
 from .inbox import may_need_a_person
 
 if TYPE_CHECKING:
-    from ..link import RemoteRun
+    from ..link import HubClient
 
 
 SPARK_STEPS = 240
@@ -25,10 +25,10 @@ SPARK_POINTS = 24
 """A sparkline shows the newest steps, some of them in each point."""
 
 SPARK_PATIENCE_S = 0.3
-"""Time that one call spends on sparklines at most; what is left out comes with the next call."""
+"""Time that one call spends on sparklines at most; the rest follows with the next call."""
 
 SETTLED_NS = 1_000_000_000
-"""A file that was just written may be written again within the same tick of its time stamp."""
+"""A file may be written again within the resolution of its time stamp."""
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
@@ -69,7 +69,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
     @property
     def live(self) -> bool:
-        """Whether it is still under way, as far as anybody knows."""
+        """Whether it is still live, as far as known."""
         return self.ended is None and self.status not in (*ENDED, "unreadable")
 
     @property
@@ -79,8 +79,8 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
 
 TURNS, MOST = 100, 8
-"""An ended run is checked again only every so often, since it rarely changes, and only a few at a time, so
-that looking costs the same however many have ended."""
+"""Ended runs rarely change: each is checked only every 100 polls, and at most 8 per poll, so that a poll costs the
+same however many have ended."""
 
 
 class _Seen(Struct):
@@ -89,16 +89,10 @@ class _Seen(Struct):
     spark: tuple[float, ...] | None = None
 
 
-class RemoteRuns(Protocol):
-    """Something that knows runs of other machines, like a hub's client."""
-
-    def runs(self) -> list[RemoteRun]: ...
-
-
 class Fleet:
     """All runs, newest first. Thread-safe; remembers what has not changed."""
 
-    def __init__(self, store: Store, hub: RemoteRuns | None = None) -> None:
+    def __init__(self, store: Store, hub: HubClient | None = None) -> None:
         self.store, self.hub = store, hub
         self.problem: str | None = None
         self._host = socket.gethostname()
@@ -113,9 +107,9 @@ class Fleet:
         self._lock = threading.Lock()
 
     def rows(self, *, sparks: bool = True) -> list[RunRow]:
-        """Every run in one row; the same list again while nothing has changed, so do not change it."""
+        """All runs as rows; the same list again while nothing has changed, so do not modify it."""
         with self._lock:
-            changed = self._look_around()
+            changed = self._poll()
             if sparks and self._sparse:
                 changed = self._draw(self._folders) or changed
             if changed or self._rows is None:
@@ -125,12 +119,12 @@ class Fleet:
             return sorted([*self._rows, *remote], key=_order, reverse=True) if remote else self._rows
 
     def needing(self) -> list[RunSummary]:
-        """The runs of this machine that may need a person, as they were last looked at."""
+        """The runs of this machine that may need a person, as of the last poll."""
         with self._lock:
             return self._needing
 
-    def _look_around(self) -> bool:
-        """Look at the live runs, and at some of the ended ones in turn; whether anything differs from last time."""
+    def _poll(self) -> bool:
+        """Check the live runs, and some ended ones in turn; returns whether anything has changed."""
         folders = self.store.folders()
         due = folders
         if folders is self._folders:
@@ -140,10 +134,10 @@ class Fleet:
         for folder in due:
             known = self._seen.get(folder.run_id)
             before = known.summary if known is not None else None
-            seen = self._look(folder, known)
+            seen = self._check(folder, known)
             if seen is None:
                 kept.pop(folder.run_id, None)
-                folders = [*self.store.folders()]  # looked through again next time
+                folders = [*self.store.folders()]  # checked in full next time
             else:
                 kept[folder.run_id] = seen
             changed = changed or seen is None or seen.summary is not before
@@ -155,20 +149,20 @@ class Fleet:
         return changed
 
     def _next_ended(self) -> list[RunFolder]:
-        """Some of the runs that have ended, in turn."""
+        """The next few ended runs, in rotation."""
         count = min(MOST, -(-len(self._ended) // TURNS))
         first = self._turn if self._turn < len(self._ended) else 0
         self._turn = first + count
         return self._ended[first : first + count]
 
     def _divide(self) -> None:
-        """Tell apart, when something has changed, what is looked at each time and what only now and then."""
+        """Divide the runs into those checked on every poll and those checked in rotation."""
         known = [folder for folder in self._folders if folder.run_id in self._seen]
         self._ended = [folder for folder in known if self._seen[folder.run_id].summary.status in ENDED]
         self._live = [folder for folder in known if self._seen[folder.run_id].summary.status not in ENDED]
         self._needing = [seen.summary for seen in self._seen.values() if may_need_a_person(seen.summary)]
 
-    def _look(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
+    def _check(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
         signature = read_signature(folder)
         if known is not None and signature == known.signature and time.time_ns() - max(signature) > SETTLED_NS:
             if known.summary.status in ENDED or known.summary.status == "unreadable":
@@ -186,7 +180,7 @@ class Fleet:
         return _Seen(signature, summary)
 
     def _draw(self, folders: list[RunFolder]) -> bool:
-        """Sparklines for those that have none, the live ones first, as long as there is time; whether any was drawn."""
+        """Draw missing sparklines, live runs first, while there is time; returns whether any was drawn."""
         missing = [folder for folder in folders if (s := self._seen.get(folder.run_id)) and s.spark is None]
         missing.sort(key=lambda folder: self._seen[folder.run_id].summary.status in ENDED)
         until = time.monotonic() + SPARK_PATIENCE_S
@@ -252,14 +246,14 @@ def to_row(summary: RunSummary, host: str, spark: tuple[float, ...]) -> RunRow:
 
 
 def current_issue(summary: RunSummary) -> str | None:
-    """What the run is stuck on; the type of its newest issue where issues belong to no episode."""
+    """What the run is stuck on; the type of its newest issue if issues have no episode."""
     if summary.stuck is not None:
         return summary.stuck or None
     return summary.last_issue.replace("_", " ") if summary.last_issue else None
 
 
 def draw_spark(folder: RunFolder) -> tuple[float, ...]:
-    """Progress over the newest steps: in each point the share after which the run was on its way forward."""
+    """Progress over the newest steps: each point is the share of steps that made progress."""
     try:
         with JournalReader.open(folder) as reader:
             records = reader.search(kinds=frozenset(("step",)), limit=SPARK_STEPS, newest=True)
@@ -276,7 +270,7 @@ def draw_spark(folder: RunFolder) -> tuple[float, ...]:
 
 
 def read_signature(folder: RunFolder) -> tuple[int, ...]:
-    """What changes when the journal is written to: the times of its two files."""
+    """Changes when the journal is written: the times of its two files."""
     journal = str(folder.journal)
     times = []
     for path in (journal, f"{journal}-wal"):
@@ -288,9 +282,9 @@ def read_signature(folder: RunFolder) -> tuple[int, ...]:
 
 
 FIXED = frozenset(("process",))
-"""Adapters that never switch models. A client with hooks may stand behind the proxy, which can: only the run knows."""
+"""Adapters that never switch models. A client with hooks may use the proxy, which can: only the run knows."""
 
 
 def why_not_switched(adapter: str) -> str:
-    """Why a run cannot be escalated, in the words that the run would use; empty if it may be possible."""
+    """Why a run cannot be escalated, in the run's own words; empty if it may be possible."""
     return f"the agent's adapter ({adapter}) cannot switch models" if adapter in FIXED else ""

@@ -1,4 +1,4 @@
-"""The inbox: everything that needs a person, newest first, with what each answer does; and giving an answer."""
+"""The inbox: everything that needs a person, newest first, with the possible answers; and answering."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
@@ -19,17 +19,17 @@ from ..link import Notice, Runs
 from ..runtime import Incidents, abort, read_incidents
 
 if TYPE_CHECKING:
-    from ..link import RemoteRun
+    from ..link import HubClient, RemoteRun
 
 
 DISMISSED = "dismissed.json"
-"""The file in the store that lists what a person has seen and put aside."""
+"""The file in the store that lists dismissed items."""
 
 KEPT_DISMISSED = 2000
 
 
 class InboxAnswer(Struct, frozen=True, omit_defaults=True):
-    """One thing that a person can do: its name, what it does, and for a terminal the command that does it.
+    """A possible answer: its name, what it does, and the command that does it.
 
     `command` is the control command that it sends with `payload`; without one it is carried out where the inbox is
     read, or not at all (`here` is false): then `words` or `does` say how.
@@ -44,7 +44,7 @@ class InboxAnswer(Struct, frozen=True, omit_defaults=True):
 
 
 class InboxItem(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Something that needs a person. `id` is of exactly this: a call that changes is another item."""
+    """Something that needs a person. `id` identifies exactly this: a changed call is another item."""
 
     id: str
     kind: str
@@ -58,14 +58,23 @@ class InboxItem(Struct, frozen=True, omit_defaults=True, kw_only=True):
     host: str = ""
 
 
-class _Looked(Struct, frozen=True):
-    """What is known of a run."""
+class _RunState(Struct, frozen=True):
+    """A run with what it waits for."""
 
     folder: RunFolder
     run: RunSummary
     waiting: Waiting | None
 
-    def item(self, kind: str, which: object, at: float, title: str, text: str, *answers: InboxAnswer) -> InboxItem:
+    def item(
+        self,
+        kind: str,
+        which: object,
+        at: float,
+        title: str,
+        text: str,
+        *answers: InboxAnswer,
+        expires: float | None = None,
+    ) -> InboxItem:
         return InboxItem(
             id=hashlib.sha256(f"{self.run.run_id}/{kind}/{which}".encode()).hexdigest()[:8],
             kind=kind,
@@ -75,6 +84,7 @@ class _Looked(Struct, frozen=True):
             title=title,
             text=text,
             answers=answers,
+            expires=expires,
         )
 
     def control(self, resumed: str = "The run continues.") -> tuple[InboxAnswer, InboxAnswer]:
@@ -92,26 +102,24 @@ class _Looked(Struct, frozen=True):
         return InboxAnswer("dismiss", "Removes it from the inbox. Nothing else changes.", words=words)
 
 
-def _approvals(seen: _Looked) -> Iterator[InboxItem]:
+def _approvals(seen: _RunState) -> Iterator[InboxItem]:
     call = seen.waiting
     if call is None or call.kind != "approval":
         return
     payload: dict[str, object] = {"step": call.step, **({"digest": call.digest} if call.digest else {})}
-    yield msgspec.structs.replace(
-        seen.item(
-            "approval",
-            f"{call.step}/{call.digest}",
-            seen.run.updated,
-            f"Step {call.step} needs your approval",
-            call.text,
-            InboxAnswer("approve", "Exactly this call runs.", "approve", payload),
-            InboxAnswer("reject", "The call does not run; the agent receives your reason.", "reject", payload),
-        ),
+    yield seen.item(
+        "approval",
+        f"{call.step}/{call.digest}",
+        seen.run.updated,
+        f"Step {call.step} needs your approval",
+        call.text,
+        InboxAnswer("approve", "Exactly this call runs.", "approve", payload),
+        InboxAnswer("reject", "The call does not run; the agent receives your reason.", "reject", payload),
         expires=call.until or None,
     )
 
 
-def _holds(seen: _Looked) -> Iterator[InboxItem]:
+def _holds(seen: _RunState) -> Iterator[InboxItem]:
     hold = seen.waiting
     if hold is None or hold.kind in ("approval", "parked"):
         return
@@ -122,10 +130,10 @@ def _holds(seen: _Looked) -> Iterator[InboxItem]:
     yield seen.item(kind, hold.text, seen.run.updated, title, hold.text, *seen.control(resumed))
 
 
-def _liveness(seen: _Looked) -> Iterator[InboxItem]:
+def _liveness(seen: _RunState) -> Iterator[InboxItem]:
     doing = seen.run.doing
     if doing is None or (seen.waiting is not None and seen.waiting.kind != "parked"):
-        # What holds the run is its own item.
+        # What holds the run is an item of its own.
         return
     cancel = seen.control()[1]
     if doing.word == "waiting for a person" and doing.question:
@@ -142,7 +150,7 @@ def _liveness(seen: _Looked) -> Iterator[InboxItem]:
         yield seen.item("parked", doing.since, doing.since, "Parked until you resume it", why, *seen.control(resumed))
 
 
-def _incidents(seen: _Looked) -> Iterator[InboxItem]:
+def _incidents(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.reason != "EMERGENCY_STOP":
         return
     for stored in read_incidents(seen.folder.incidents):
@@ -156,7 +164,7 @@ def _incidents(seen: _Looked) -> Iterator[InboxItem]:
             yield seen.item("incident", stored.id, at, title, stored.report.summary, *answers)
 
 
-def _tampering(seen: _Looked) -> Iterator[InboxItem]:
+def _tampering(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.tampering:
         more = () if seen.run.status in ENDED else (seen.control()[1],)
         title = "The agent tampered with its supervision"
@@ -165,13 +173,13 @@ def _tampering(seen: _Looked) -> Iterator[InboxItem]:
         )
 
 
-def _unproven(seen: _Looked) -> Iterator[InboxItem]:
+def _unproven(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.reason == "UNPROVEN":
         title = "Ended, but its claims are not proven"
         yield seen.item("unproven", "", seen.run.ended or seen.run.updated, title, seen.run.task, seen.dismiss)
 
 
-def _lost(seen: _Looked) -> Iterator[InboxItem]:
+def _lost(seen: _RunState) -> Iterator[InboxItem]:
     if seen.run.shown == "lost":
         text = "The process that supervised it is gone."
         yield seen.item(
@@ -179,7 +187,7 @@ def _lost(seen: _Looked) -> Iterator[InboxItem]:
         )
 
 
-KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {
+KINDS: dict[str, Callable[[_RunState], Iterator[InboxItem]]] = {
     "approval": _approvals,
     "hold": _holds,
     "liveness": _liveness,
@@ -188,27 +196,15 @@ KINDS: dict[str, Callable[[_Looked], Iterator[InboxItem]]] = {
     "unproven": _unproven,
     "lost": _lost,
 }
-"""What can need a person, each with the function that finds it."""
-
-
-class RemoteStates(Protocol):
-    """Something that knows runs of other machines and their last state, like a hub's client."""
-
-    def runs(self) -> list[RemoteRun]: ...
-
-    def current(self, run_id: str) -> bytes | None: ...
+"""What can need a person, with the function that finds it."""
 
 
 def read_inbox(
-    store: Store,
-    hub: RemoteStates | None = None,
-    runs: Iterable[RunSummary] | None = None,
-    *,
-    now: float | None = None,
+    store: Store, hub: HubClient | None = None, runs: Iterable[RunSummary] | None = None, *, now: float | None = None
 ) -> list[InboxItem]:
-    """Everything that needs a person, on this machine and on those that a hub knows, newest first.
+    """Everything that needs a person, on this machine and on the hub, newest first.
 
-    `runs` are those of this machine, where the caller has them at hand.
+    `runs` are those of this machine, if the caller already has them.
     """
     dismissed = frozenset(read_dismissed(store))
     now = time.time() if now is None else now
@@ -217,33 +213,33 @@ def read_inbox(
         if not may_need_a_person(run):
             continue
         folder = RunFolder(store.root / run.run_id)
-        seen = _Looked(folder, run, _waiting(folder) if run.waiting and run.status not in ENDED else None)
+        seen = _RunState(folder, run, _waiting(folder) if run.waiting and run.status not in ENDED else None)
         found += [item for find in KINDS.values() for item in find(seen)]
     here = {folder.run_id for folder in store.folders()} if hub is not None else set()
     for remote in hub.runs() if hub is not None else ():
         if remote.summary.run_id not in here:
-            found += [msgspec.structs.replace(item, host=remote.host) for item in _look_afar(store, remote, hub)]
+            found += [msgspec.structs.replace(item, host=remote.host) for item in _remote_items(store, remote, hub)]
     fresh = [item for item in found if item.id not in dismissed and (item.expires is None or item.expires > now)]
     return sorted(fresh, key=lambda item: item.time, reverse=True)
 
 
 def may_need_a_person(run: RunSummary) -> bool:
-    """Whether a run can be in the inbox at all; most that have ended cannot."""
+    """Whether a run can be in the inbox; most ended runs cannot."""
     if run.status == "unreadable":
         return False
     return run.status not in ENDED or bool(run.tampering) or run.reason in ("EMERGENCY_STOP", "UNPROVEN")
 
 
-def _look_afar(store: Store, remote: RemoteRun, hub: RemoteStates | None) -> list[InboxItem]:
+def _remote_items(store: Store, remote: RemoteRun, hub: HubClient | None) -> list[InboxItem]:
     run = remote.summary
     event = decode_current(hub.current(run.run_id) or b"") if hub is not None and run.waiting else None
-    # Only what the hub tells: the folder of this run is elsewhere.
-    seen = _Looked(RunFolder(store.root / run.run_id), run, event.waiting if isinstance(event, State) else None)
+    # Only what the hub has: the folder of this run is on another machine.
+    seen = _RunState(RunFolder(store.root / run.run_id), run, event.waiting if isinstance(event, State) else None)
     return [item for find in KINDS.values() for item in find(seen)]
 
 
-def find_item(store: Store, ref: str, hub: RemoteStates | None = None) -> InboxItem:
-    """The item with this id, or a unique beginning of it."""
+def find_item(store: Store, ref: str, hub: HubClient | None = None) -> InboxItem:
+    """The item with this id or unique prefix."""
     found = [item for item in read_inbox(store, hub) if item.id.startswith(ref)]
     if len(found) == 1:
         return found[0]
@@ -255,7 +251,7 @@ def find_item(store: Store, ref: str, hub: RemoteStates | None = None) -> InboxI
 
 
 def read_dismissed(store: Store) -> list[str]:
-    """The ids that a person has put aside."""
+    """The ids of dismissed items."""
     try:
         return from_json((store.root / DISMISSED).read_bytes(), list[str])
     except (OSError, msgspec.DecodeError):
@@ -263,7 +259,7 @@ def read_dismissed(store: Store) -> list[str]:
 
 
 def dismiss(store: Store, item: InboxItem) -> None:
-    """Put an item aside, permanently."""
+    """Dismiss an item permanently."""
     path = store.root / DISMISSED
     with locked(path):
         write_durably(path, msgspec.json.encode([*read_dismissed(store), item.id][-KEPT_DISMISSED:]))

@@ -1,4 +1,4 @@
-"""A document in the format that was asked for: as Markdown, for a pull request or a chat, here."""
+"""Renders a document as HTML, JSON or Markdown; Markdown for a pull request or a chat."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import msgspec
 from ..core import printable
 from .document import Document, strongest_first
 from .episodes import tried_line
-from .narrative import known_cost, length, many
-from .words import fact_line, plain
+from .narrative import known_cost, length
+from .words import fact_line, plain, plural
 
 LINES = 200
 """Lines of the timeline that Markdown has; HTML and JSON have more."""
@@ -33,35 +33,30 @@ def render(document: Document, form: str) -> str:
 
 
 def render_markdown(document: Document) -> str:
-    """The report as text; nothing that an agent said becomes markup."""
+    """The report as Markdown; nothing that an agent said becomes markup."""
     run = document.run
     lines = [f"# {safe(run.name or run.run_id)}: {run.outcome}", ""]
     if run.task:
         lines += [f"> {safe(run.task)}", ""]
     lines += [" ".join(safe(part) for part in document.told), ""]
-    lines += (
-        _proof(document)
-        + _facts(document)
-        + _incidents(document)
-        + _episodes(document)
-        + _ladder(document)
-        + _chains(document)
-    )
-    lines += _verifications(document) + _changes(document) + _output(document) + _timeline(document)
+    for part in (_proof, _facts, _incidents, _episodes, _ladder, _chains, _verifications, _changes, _output, _timeline):
+        lines += part(document)
     lines += [f"Written by {document.made_by} from the journal of run `{run.run_id}`.", ""]
     return "\n".join(lines)
 
 
 def safe(text: object) -> str:
-    """Text on one line that Markdown shows as it is."""
+    """Text on one line with Markdown escaped."""
     return SPECIAL.sub(r"\\\1", printable(" ".join(str(text).split())))
 
 
+def _section(title: str, lines: list[str]) -> list[str]:
+    """Lines under a heading; nothing where there are none."""
+    return [f"## {title}", "", *lines, ""] if lines else []
+
+
 def _proof(document: Document) -> list[str]:
-    proof = document.proof
-    if not proof.claims and not proof.tests and not proof.contract:
-        return []
-    lines = ["## Is it really done?", ""]
+    proof, lines = document.proof, list[str]()
     if proof.contract:
         lines += [*(f"- contract: {safe(line)}" for line in proof.contract), ""]
     if proof.claims:
@@ -72,17 +67,15 @@ def _proof(document: Document) -> list[str]:
         lines.append("")
     if proof.tests:
         lines += ["Tests and checking rules, from the run's start to its end:", ""]
-        lines += [f"- {safe(fact_line(fact))}" for fact in proof.tests]
-        lines.append("")
-    return lines
+        lines += [*(f"- {safe(fact_line(fact))}" for fact in proof.tests), ""]
+    return _section("Is it really done?", lines[:-1])
 
 
 def _output(document: Document) -> list[str]:
-    if not document.output.text:
-        return []
     lines = document.output.text.splitlines()[-OUTPUT:]
-    # Indented, it is code whatever it holds.
-    return ["## Output", "", f"The last {many(len(lines), 'line')}:", "", *(f"    {line}" for line in lines), ""]
+    # Indented: always a code block.
+    shown = [f"The last {plural(len(lines), 'line')}:", "", *(f"    {line}" for line in lines)]
+    return _section("Output", shown if document.output.text else [])
 
 
 def _facts(document: Document) -> list[str]:
@@ -117,20 +110,12 @@ def _ladder(document: Document) -> list[str]:
         f"{rung.held_back} |"
         for rung in strongest_first(document.ladder)
     ]
-    return [
-        "## The ladder",
-        "",
-        "| intervention | applied | worked | did not work | not applied |",
-        "|---|---:|---:|---:|---:|",
-        *rows,
-        "",
-    ]
+    head = ["| intervention | applied | worked | did not work | not applied |", "|---|---:|---:|---:|---:|"]
+    return _section("The ladder", head + rows)
 
 
 def _episodes(document: Document) -> list[str]:
-    if not document.episodes:
-        return []
-    rows = []
+    rows = ["| stuck on | type | since | tried | achieved | cost |", "|---|---|---|---|---|---|"]
     for each in document.episodes:
         what = safe(each.what) + (f" ({safe(each.place)})" if each.place else "")
         agent = f", {safe(each.agent)}" if each.agent else ""
@@ -139,40 +124,33 @@ def _episodes(document: Document) -> list[str]:
             f"| {what} | {safe(plain(each.type))}{agent} | step {each.opened_step}, {took} | "
             f"{safe(tried_line(each)) or 'nothing'} | {safe(each.achieved)} | {each.cost} |"
         )
-    return [
-        "## What it got stuck on",
-        "",
-        "| stuck on | type | since | tried | achieved | cost |",
-        "|---|---|---|---|---|---|",
-        *rows,
-        "",
-    ]
+    return _section("What it got stuck on", rows if document.episodes else [])
 
 
 def _chains(document: Document) -> list[str]:
-    lines = ["## Why", ""] if document.chains else []
+    lines = []
     for chain in document.chains:
         lines.append(f"- **{safe(plain(chain.type))}** ({chain.severity}, {chain.count:,}×): {safe(chain.description)}")
         lines += [
             f"  - step {answer.step}: {safe(plain(answer.type))}, {safe(plain(answer.outcome))}"
             for answer in chain.answers
         ]
-    return [*lines, ""] if lines else []
+    return _section("Why", lines)
 
 
 def _verifications(document: Document) -> list[str]:
-    lines = ["## Verification", ""] if document.verifications else []
-    lines += [f"- {'success' if each.success else 'failure'}: {safe(each.summary)}" for each in document.verifications]
-    return [*lines, ""] if lines else []
+    found = document.verifications
+    lines = [f"- {'success' if each.success else 'failure'}: {safe(each.summary)}" for each in found]
+    return _section("Verification", lines)
 
 
 def _changes(document: Document) -> list[str]:
-    lines = ["## Changed files", ""] if document.changes.stretches else []
-    for stretch in document.changes.stretches:
-        for diff in stretch.files:
-            counts = f"+{diff.added} -{diff.removed}"
-            lines.append(f"- step {stretch.step}: {safe(diff.path)}, {diff.kind} ({counts})")
-    return [*lines, ""] if lines else []
+    lines = [
+        f"- step {stretch.step}: {safe(diff.path)}, {diff.kind} (+{diff.added} -{diff.removed})"
+        for stretch in document.changes.stretches
+        for diff in stretch.files
+    ]
+    return _section("Changed files", lines)
 
 
 def _timeline(document: Document) -> list[str]:

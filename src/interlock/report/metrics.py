@@ -19,33 +19,32 @@ from .fleet import SETTLED_NS, Fleet, read_signature
 KINDS = frozenset(("step", "issue", "episode", "intervention", "effect", "result"))
 
 PATIENCE_S = 3.0
-"""Time that one look spends on reading; what is left comes with the next, and no scrape waits for it."""
+"""Time that one scrape spends on reading; the rest follows with the next."""
 
 
 class JournalMetrics:
-    """Counts what is new in the journals each time it is asked. What was counted stays, also of runs that are removed.
+    """Counts what is new in the journals on each scrape. Counts include runs that were removed since.
 
-    `render` is all that a web server needs: `Response(metrics.render(), media_type=metrics.content_type)`, called in a
-    thread, for it reads files.
+    A web server needs only `Response(metrics.render(), media_type=metrics.content_type)`, in a thread: it reads files.
     """
 
     content_type = CONTENT_TYPE
 
-    def __init__(self, store: Store, metrics: Metrics | None = None) -> None:
-        self.metrics = metrics or Metrics()
+    def __init__(self, store: Store) -> None:
+        self.metrics = Metrics()
         self._fleet = Fleet(store)
         self._store = store
         self._read: dict[str, tuple[tuple[int, ...], int]] = {}
         self._lock = threading.Lock()
 
     def render(self) -> bytes:
-        """Everything in Prometheus' text format; the time that steps took is known of this process's own runs only."""
+        """All metrics in Prometheus' text format; step durations only for this process's own runs."""
         with self._lock:
-            self._look()
+            self._poll()
             self.metrics.time_of(process_metrics())
             return self.metrics.render()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         self.metrics.runs = Counter(row.status for row in self._fleet.rows(sparks=False))
         until = time.monotonic() + PATIENCE_S
         for folder in self._store.folders():
@@ -59,7 +58,7 @@ class JournalMetrics:
                 self._read[folder.run_id] = (signature if settled else (), seq)
 
     def _count(self, folder: RunFolder, seq: int, until: float) -> tuple[int, bool]:
-        """Count a journal from a record on; the last one counted, and whether that was all."""
+        """Count a journal from a record on; returns the last one counted, and whether that was all."""
         try:
             with JournalReader.open(folder) as reader:
                 for number, (at, kind, body) in enumerate(reader.bodies(seq, KINDS)):
@@ -97,11 +96,11 @@ class JournalMetrics:
 
 HERE = "127.0.0.1"
 NAMES = frozenset((HERE, "localhost"))
-"""The hosts that we answer for: a page elsewhere that has its name point here gets nothing."""
+"""Accepted Host headers: protects against DNS rebinding."""
 
 
 class MetricsServer:
-    """Answers GET /metrics until it is closed. It tells numbers and names, nothing of any run's content."""
+    """Serves GET /metrics until it is closed: numbers and names, no content of runs."""
 
     def __init__(self, metrics: JournalMetrics, port: int) -> None:
         try:
@@ -136,7 +135,7 @@ def _handler(metrics: JournalMetrics) -> type[BaseHTTPRequestHandler]:
                 self._answer(200, metrics.content_type, metrics.render())
 
         def log_message(self, *_: object) -> None:
-            """No one wants a line for every scrape."""
+            """Not one line per scrape."""
 
         def _answer(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)

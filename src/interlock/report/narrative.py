@@ -11,7 +11,7 @@ from .changes import RunChanges
 from .document import Chain, RungUse
 from .episodes import Problem
 from .story import Story
-from .words import dollars, plain
+from .words import dollars, plain, plural
 
 ENDINGS = {
     "COMPLETE": "It completed.",
@@ -27,8 +27,10 @@ ENDINGS = {
 }
 
 
+REFUSALS = {"block": "blocked", "deny": "refused", "modify": "to be changed", "warn": "warned about"}
+
 NIGHT_TOLD = 5000
-"""Newest moments in which parks and hangs are looked for."""
+"""Newest moments that are searched for parks and hangs."""
 
 STUCK_TOLD = 5
 """Problems that the narrative names; the section below has all."""
@@ -46,7 +48,7 @@ def tell(
         _ending(story),
         _night(story),
         _refusals(story),
-        _stuck(episodes) or _trouble(story, chains),
+        _stuck(episodes) or _issues(story, chains),
         _answers(tuple(ladder)),
         _looks(story),
         _files(story, changed),
@@ -68,14 +70,9 @@ def length(seconds: float) -> str:
     return f"{seconds / 86_400:.1f} days"
 
 
-def many(count: int, word: str) -> str:
-    """A count with its word."""
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
 def known_cost(amount: float, unpriced_tokens: int) -> str:
-    """What is known to be spent, as every list of runs says it: with a plus where some tokens have no known price, and
-    unknown where none has one. No tokens cost nothing."""
+    """The known cost, as in every list of runs: with a plus if some tokens have no known price, unknown if none has
+    one."""
     if unpriced_tokens and not amount:
         return "unknown"
     return dollars(amount) + ("+" if unpriced_tokens else "")
@@ -90,7 +87,7 @@ def duration(story: Story) -> float:
 
 def _ending(story: Story) -> str:
     run = story.summary
-    took = f"The run made {many(run.steps, 'step')} in {length(duration(story))}."
+    took = f"The run made {plural(run.steps, 'step')} in {length(duration(story))}."
     if run.status in ENDED:
         if run.reason == "USER_CANCELLED" and run.ending != "cancelled by you":
             return f"{took} It was {run.ending}."
@@ -106,7 +103,7 @@ def _ending(story: Story) -> str:
 
 
 def _night(story: Story) -> str:
-    """How often it was parked, and which hangs were answered with more than words."""
+    """How often it was parked, and which hangs got more than a message."""
     moments = story.page(kinds=frozenset(("state", "intervention")), limit=NIGHT_TOLD)
     bodies = [moment.body for moment in moments]
     parks = sum(isinstance(body, ParkedRecord) and body.source != "hang" for body in bodies)
@@ -120,7 +117,7 @@ def _night(story: Story) -> str:
 
 
 def _reason(story: Story) -> str:
-    """Why a run has ended, from its records, for summaries that do not say it."""
+    """Why a run has ended, from its records, if its summary does not say."""
     ends = story.page(kinds=frozenset(("state",)), limit=20)
     return next((end.reason for line in reversed(ends) if isinstance(end := line.body, EndRecord | Abort | Done)), "")
 
@@ -130,18 +127,9 @@ def _refusals(story: Story) -> str:
     reviewed = verdicts.total()
     if not reviewed:
         return ""
-    kinds = [
-        f"{verdicts[name]:,} {word}"
-        for name, word in (
-            ("block", "blocked"),
-            ("deny", "refused"),
-            ("modify", "to be changed"),
-            ("warn", "warned about"),
-        )
-        if verdicts[name]
-    ]
+    kinds = [f"{verdicts[name]:,} {word}" for name, word in REFUSALS.items() if verdicts[name]]
     said = f", {_list(kinds)}" if kinds else ", all of them harmless"
-    return f"{many(reviewed, 'call')} {'was' if reviewed == 1 else 'were'} reviewed before they ran{said}."
+    return f"{plural(reviewed, 'call')} {'was' if reviewed == 1 else 'were'} reviewed before they ran{said}."
 
 
 def _stuck(episodes: tuple[Problem, ...]) -> str:
@@ -151,23 +139,23 @@ def _stuck(episodes: tuple[Problem, ...]) -> str:
     if len(episodes) > STUCK_TOLD:
         told.append(f"{len(episodes) - STUCK_TOLD:,} more")
     first = min(each.opened_step for each in episodes)
-    return f"It had {many(len(episodes), 'problem')}, from step {first} on: {_list(told)}."
+    return f"It had {plural(len(episodes), 'problem')}, from step {first} on: {_list(told)}."
 
 
-def _trouble(story: Story, chains: tuple[Chain, ...]) -> str:
+def _issues(story: Story, chains: tuple[Chain, ...]) -> str:
     total = story.sums.issues.total()
     if not total:
         return "No issues found."
     kinds = [f"{plain(name)} ({count:,})" for name, count in story.sums.issues.most_common(8)]
     since = f", from step {min(chain.first_step for chain in chains)} on" if chains else ""
-    return f"{many(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
+    return f"{plural(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
 
 
 def _answers(ladder: tuple[RungUse, ...]) -> str:
     made = sum(rung.made for rung in ladder)
     held = sum(rung.held_back for rung in ladder)
     if not made:
-        return f"Interlock did not intervene; {many(held, 'intervention')} would have been due." if held else ""
+        return f"Interlock did not intervene; {plural(held, 'intervention')} would have been due." if held else ""
     used = [rung for rung in ladder if rung.made]
     strongest = max(used, key=lambda rung: rung.level)
     judged = sum(rung.worked + rung.failed for rung in ladder)
@@ -178,7 +166,7 @@ def _answers(ladder: tuple[RungUse, ...]) -> str:
     else:
         said += f", from {plain(min(used, key=lambda rung: rung.level).type)} up to {plain(strongest.type)}"
     if judged:
-        said += f"; {worked:,} of {many(judged, 'intervention')} with a known effect worked"
+        said += f"; {worked:,} of {plural(judged, 'intervention')} with a known effect worked"
     return f"{said}."
 
 
@@ -198,7 +186,7 @@ def _files(story: Story, changed: RunChanges) -> str:
     paths = {diff.path for stretch in changed.stretches for diff in stretch.files}
     said = ""
     if paths:
-        said = f"{many(len(paths), 'file')} changed between checkpoints."
+        said = f"{plural(len(paths), 'file')} changed between checkpoints."
     if restored:
         said += f" The files were rolled back {_times(restored)}."
     return said.strip()

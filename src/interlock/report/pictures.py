@@ -1,4 +1,4 @@
-"""Pictures of a GUI session, for a report: read from the run's folder, checked to be pictures, bounded."""
+"""Screenshots of a GUI session for a report: read from the run's folder, validated, bounded."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ PICTURES = 24
 LARGEST = 2 * 1024 * 1024
 
 MAGIC = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"))
-"""How pictures begin; nothing else is ever put into a report as one."""
+"""How pictures begin; nothing else is embedded in a report."""
 
 
 class ReportPicture(Struct, frozen=True):
-    """One screenshot with what was said of it. `data` is base64; `before` is the picture that this one follows."""
+    """One screenshot with its verdict. `data` is base64; `before` is the picture that this one follows."""
 
     name: str
     time: float
@@ -35,7 +35,7 @@ class ReportPicture(Struct, frozen=True):
 
 
 def gather_pictures(story: Story, albums: tuple[Path, ...] = ()) -> tuple[ReportPicture, ...]:
-    """The run's newest pictures that can be read, oldest first, each once; an intervention's are kept together."""
+    """The run's newest readable pictures, oldest first, each once; an intervention's stay together."""
     lines = story.page(limit=8 * PICTURES, kinds=frozenset(("picture",)))
     found: dict[int, list[ReportPicture]] = {}
     seen: set[str] = set()
@@ -55,7 +55,7 @@ def _acted(line: TimelineMoment) -> bool:
 
 
 def _of_line(line: TimelineMoment, folder: Path, albums: tuple[Path, ...]) -> list[ReportPicture]:
-    """The pictures of one look, the one before a recovery first."""
+    """The pictures of one check, the one before a recovery first."""
     pictures: list[ReportPicture] = []
     for word, name in find_pictures(line.body):
         read = read_picture(name, folder, albums)
@@ -69,9 +69,9 @@ def _of_line(line: TimelineMoment, folder: Path, albums: tuple[Path, ...]) -> li
 
 
 def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tuple[str, bytes] | None:
-    """The type and content of a picture in a run's folder of pictures, or in an album; None if it is not there.
+    """The type and content of a picture in a run's folder of pictures or in an album; None if there is none.
 
-    The name comes from a journal, maybe someone else's: no file outside these folders is ever read.
+    The name comes from a journal, perhaps a foreign one: no file outside these folders is read.
     """
     try:
         path = _resolve(name, folder, albums)
@@ -85,17 +85,17 @@ def read_picture(name: str, folder: Path, albums: tuple[Path, ...] = ()) -> tupl
 
 
 def _resolve(name: str, folder: Path, albums: tuple[Path, ...]) -> str | None:
-    """The real path of a picture, if it is where pictures are. A run's own move with it: the name counts."""
+    """The real path of a picture, if it is in one of the folders. By name first: a run's folder may have moved."""
     roots = [os.path.realpath(root) for root in (folder, *albums, default_album())]
-    for place in (folder / Path(name).name, folder / name):
-        path = os.path.realpath(place)
+    for candidate in (folder / Path(name).name, folder / name):
+        path = os.path.realpath(candidate)
         if any(path.startswith(root + os.sep) for root in roots) and Path(path).is_file():
             return path
     return None
 
 
 def default_album() -> Path:
-    """Where GUI sessions keep their pictures if nothing else is said."""
+    """Where GUI sessions keep their pictures by default."""
     import platformdirs
 
     return Path(platformdirs.user_state_dir("interlock")) / "screenshots"

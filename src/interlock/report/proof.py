@@ -1,6 +1,8 @@
-"""Proof of a run: the claims with their verdicts, as recorded, or else from the steps of its journal."""
+"""Proof of a run: its claims with verdicts, as recorded, else derived from its steps."""
 
 from __future__ import annotations
+
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -10,8 +12,10 @@ from ..journal_records import ProofRecord, RestoredRecord, StepRecord, StopGateR
 from ..proof import ProofTracker, Verdict
 from ..runtime import AFTER_STEP
 
+Body = TypeVar("Body")
+
 ORDER: tuple[Verdict, ...] = ("contradicted", "unproven", "stale", "proven")
-"""The verdicts, what someone must see first."""
+"""The verdicts, most important first."""
 
 MEANS: dict[Verdict, str] = {
     "proven": "a check of this kind ran on exactly these files and passed",
@@ -23,21 +27,24 @@ KINDS = frozenset(("step", "checkpoint", "restored"))
 
 
 def read_proof(reader: JournalReader) -> ProofRecord:
-    """The newest verdicts of a run; of one that recorded none, by its steps alone."""
-    newest = reader.last("proof")
-    recorded = read_body(newest) if newest is not None else None
-    return recorded if isinstance(recorded, ProofRecord) else _by_steps(reader)
+    """The newest recorded verdicts of a run, else derived from its steps."""
+    return last_body(reader, "proof", ProofRecord) or _by_steps(reader)
 
 
 def last_gate(reader: JournalReader) -> StopGateRecord | None:
-    """What `done_when` gave the last time that it ran."""
-    newest = reader.last("stop_gate")
+    """The last result of `done_when`."""
+    return last_body(reader, "stop_gate", StopGateRecord)
+
+
+def last_body(reader: JournalReader, kind: str, body: type[Body]) -> Body | None:
+    """The newest record of a kind; None if there is none, or another version wrote it."""
+    newest = reader.last(kind)
     recorded = read_body(newest) if newest is not None else None
-    return recorded if isinstance(recorded, StopGateRecord) else None
+    return recorded if isinstance(recorded, body) else None
 
 
 def sorted_claims(proof: ProofRecord) -> ProofRecord:
-    """The same with the worst verdicts first."""
+    """The record with the worst verdicts first."""
     claims = sorted(proof.claims, key=lambda each: (ORDER.index(each.verdict), each.claim.step))
     return replace(proof, claims=tuple(claims))
 

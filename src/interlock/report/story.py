@@ -1,4 +1,4 @@
-"""Story: one run, read from its journal while it continues or long after, in bounded memory."""
+"""Story: one run, read from its journal, live or ended, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..control import Abort, Done, State, Waiting
 from ..core import ENDED, CheckpointInfo, InterlockError, Intervention, Issue, NotFound, Record, RunSpec
 from ..journal import SERIES_KINDS, JournalReader, RunFolder, RunSummary, Series, SeriesTally, Sums, load_series
 from ..journal_records import EndRecord, EpisodeRecord, InterventionRecord, ProofRecord, StepRecord, read_body
-from .episodes import CONTROL_KINDS, ControlCommand, EpisodeLog, Problem, take_controls
-from .proof import read_proof, sorted_claims
+from .episodes import CONTROL_KINDS, ControlCommand, EpisodeLog, Problem, apply_controls
+from .proof import last_body, read_proof, sorted_claims
 from .timeline_entry import HIDDEN, RECORDS, TimelineMoment, read_moment
 from .words import one_line
 
@@ -28,10 +28,10 @@ KEPT = 500
 KEPT_CONTROLS = 200
 
 NEWS = 500
-"""Moments that one `update` gives at most; the rest comes with the next."""
+"""Moments that one `update` returns at most; the rest follows with the next."""
 
 VERDICTS = ('"decision":{', '"verdict":"warn"', '"verdict":"modify"', '"verdict":"block"')
-"""What a step's record has in it if its review said more than allow, or if it was refused for another reason."""
+"""Texts in the record of a step whose verdict is not `allow`, or that was refused for another reason."""
 
 STEPS = frozenset(("step",))
 KEPT_KINDS = frozenset(("issue", "episode", "intervention", "effect", "checkpoint", "state"))
@@ -43,15 +43,19 @@ KEPT_AT_HAND = (
     (("intervention", "effect"), 2 * KEPT),
     (("checkpoint",), KEPT),
 )
-"""What is read when a run is opened: how many of the newest records of each kind."""
+"""Read when a run is opened: how many of the newest records of each kind."""
 
 
 class Story:
-    """One run, read-only. Thread-safe. What cannot be read any more is said in `problem`; what was read stays."""
+    """One run, read-only. Thread-safe. `problem` says what cannot be read any more; what was read stays."""
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self.problem: str | None = None
+        self.spec: RunSpec
+        """The run's description."""
+        self.summary: RunSummary
+        """How the run is, in one row; `summary.shown` is the status for people."""
         self._lock = threading.RLock()
         self._reader: JournalReader | None = None
         self._inode = 0
@@ -103,7 +107,7 @@ class Story:
                     )
                 ]  # fmt: skip
                 records.sort(key=lambda record: record.seq)
-                # Of several questions only what is within all their answers is complete.
+                # Of several queries, only the range that all have covered is complete.
                 records = records[-want:] if newest else records[:want]
                 moments = [m for record in records if (m := read_moment(record)) and _fits(m, kinds)]
                 found = moments + found if newest else found + moments
@@ -116,11 +120,11 @@ class Story:
             return found[-limit:] if newest else found[:limit]
 
     def end_of_step(self, step: int) -> int | None:
-        """The record with which the step after this one begins; None if there is none."""
+        """The sequence number at which the next step begins; None if there is none."""
         with self._lock:
             if self._reader is None:
                 return None
-            low, high, found = 0, self._seq + 1, None
+            low, high, found = 0, self.last_seq + 1, None
             while high - low > 1:
                 middle = (low + high) // 2
                 records = self._reader.search(after=middle - 1, before=high, kinds=STEPS, limit=1)
@@ -132,25 +136,15 @@ class Story:
             return found
 
     def series(self, max_points: int = 400) -> Series:
-        """What the run used and how it went, over its steps."""
+        """Usage and progress over the run's steps."""
         with self._lock:
             return self._counted().series(max_points)
 
     @property
     def sums(self) -> Sums:
-        """Issues, answers and use of the whole run, added up."""
+        """Totals of the whole run: issues, interventions, usage."""
         with self._lock:
             return self._counted().sums
-
-    @property
-    def spec(self) -> RunSpec:
-        """The run's description."""
-        return self._spec
-
-    @property
-    def summary(self) -> RunSummary:
-        """How the run is, in one row; `summary.shown` is the status for people."""
-        return self._summary
 
     @property
     def counts(self) -> dict[str, int]:
@@ -166,15 +160,15 @@ class Story:
 
     @property
     def interventions(self) -> list[Intervention]:
-        """The newest interventions with what became of them, oldest first."""
+        """The newest interventions with their outcomes, oldest first."""
         with self._lock:
             return list(self._interventions.values())
 
     @property
     def episodes(self) -> list[Problem]:
-        """What the run got stuck on, with everything that was tried, in the order in which it began."""
+        """What the run got stuck on, with everything that was tried, in order of beginning."""
         with self._lock:
-            return self._episodes.problems(self._interventions.values(), ended=self._summary.status in ENDED)
+            return self._episodes.problems(self._interventions.values(), ended=self.summary.status in ENDED)
 
     @property
     def checkpoints(self) -> list[CheckpointInfo]:
@@ -199,29 +193,14 @@ class Story:
     def proof(self) -> ProofRecord | None:
         """The newest verdicts on the run's claims, as recorded."""
         with self._lock:
-            newest = self._reader.last("proof") if self._reader is not None and self._counts.get("proof") else None
-        body = read_body(newest) if newest is not None else None
-        return body if isinstance(body, ProofRecord) else None
+            if self._reader is None or not self._counts.get("proof"):
+                return None
+            return last_body(self._reader, "proof", ProofRecord)
 
     def read_proof(self) -> ProofRecord:
-        """The same, or else what the run's steps alone say."""
+        """The recorded verdicts, else those derived from the run's steps."""
         with self._lock:
             return sorted_claims(read_proof(self._reader)) if self._reader is not None else ProofRecord()
-
-    @property
-    def waiting(self) -> Waiting | None:
-        """What the run needs a person for right now."""
-        return self._waiting
-
-    @property
-    def ending(self) -> str:
-        """How the run ended, in words; a command that failed says with which status."""
-        return self._ending
-
-    @property
-    def last_seq(self) -> int:
-        """The newest record that `update` has taken in."""
-        return self._seq
 
     def close(self) -> None:
         """Close the journal."""
@@ -235,7 +214,8 @@ class Story:
         self.close()
 
     def _reset(self) -> None:
-        self._seq = 0
+        self.last_seq = 0
+        """The newest record that `update` has read."""
         self._counts: dict[str, int] = {}
         self._tally: SeriesTally | None = None
         self._issues: deque[Issue] = deque(maxlen=KEPT)
@@ -243,28 +223,30 @@ class Story:
         self._episodes = EpisodeLog()
         self._checkpoints: deque[CheckpointInfo] = deque(maxlen=KEPT)
         self._controls: dict[str, ControlCommand] = {}
-        self._waiting: Waiting | None = None
-        self._ending = ""
+        self.waiting: Waiting | None = None
+        """What the run needs a person for right now."""
+        self.ending = ""
+        """How the run ended, in words; a command that failed says with which status."""
 
     def _load(self) -> None:
-        """Everything that is available at once, from the journal's newest records; the rest is read when asked for."""
+        """Load the newest records; the rest is read on demand."""
         self._close()
         reader = JournalReader.open(self.folder)
         self._reset()
         self._reader, self._inode = reader, _inode(self.folder)
-        self._spec = self.folder.spec()
+        self.spec = self.folder.spec()
         last = reader.last()
-        self._seq = last.seq if last is not None else 0
+        self.last_seq = last.seq if last is not None else 0
         self._counts = reader.counts()
         for kinds, keep in KEPT_AT_HAND:
-            self._apply(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self._seq + 1))
-        asked = reader.search(kinds=CONTROL_KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self._seq + 1)
-        take_controls(self._controls, asked, KEPT_CONTROLS)
+            self._apply(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self.last_seq + 1))
+        asked = reader.search(kinds=CONTROL_KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self.last_seq + 1)
+        apply_controls(self._controls, asked, KEPT_CONTROLS)
         state = reader.last("state")
         if state is not None:
             self._apply((state,))
         reader.changed()
-        self._look(reader)
+        self._read_summary(reader)
         self.problem = None
 
     def _update(self) -> list[TimelineMoment]:
@@ -276,16 +258,16 @@ class Story:
             return []
         reader = self._reader
         if not reader.changed() and not self._behind:
-            self._look_owner()
+            self._read_owner()
             return []
-        records = reader.search(after=self._seq, limit=NEWS)
+        records = reader.search(after=self.last_seq, limit=NEWS)
         self._behind = len(records) == NEWS
         for record in records:
-            self._seq = record.seq
+            self.last_seq = record.seq
             self._counts[record.kind] = self._counts.get(record.kind, 0) + 1
         self._apply(records)
-        take_controls(self._controls, (r for r in records if r.kind in CONTROL_KINDS), KEPT_CONTROLS)
-        self._look(reader)
+        apply_controls(self._controls, (r for r in records if r.kind in CONTROL_KINDS), KEPT_CONTROLS)
+        self._read_summary(reader)
         return [moment for record in records if (moment := read_moment(record)) is not None]
 
     _behind = False
@@ -306,27 +288,27 @@ class Story:
                 case CheckpointInfo() as info:
                     self._checkpoints.append(info)
                 case State() as state:
-                    self._waiting = state.waiting
+                    self.waiting = state.waiting
                 case Abort() | Done():
-                    self._waiting = None
+                    self.waiting = None
 
     def _keep(self, made: Intervention) -> None:
         self._interventions[made.id] = made
         if len(self._interventions) > KEPT:
             del self._interventions[next(iter(self._interventions))]
 
-    def _look(self, reader: JournalReader) -> None:
-        self._summary = reader.summary() or RunSummary.of(self._spec, 0.0)
-        self._ending = self._summary.ending
-        if self._summary.reason == "ERROR" and (record := reader.last("end")) is not None:
+    def _read_summary(self, reader: JournalReader) -> None:
+        self.summary = reader.summary() or RunSummary.of(self.spec, 0.0)
+        self.ending = self.summary.ending
+        if self.summary.reason == "ERROR" and (record := reader.last("end")) is not None:
             end = read_body(record)
-            self._ending = one_line(end.message) if isinstance(end, EndRecord) and end.message else self._ending
-        self._look_owner()
+            self.ending = one_line(end.message) if isinstance(end, EndRecord) and end.message else self.ending
+        self._read_owner()
 
-    def _look_owner(self) -> None:
+    def _read_owner(self) -> None:
         owner = self.folder.owner()
         pid = owner.pid if owner is not None else None
-        self._summary = replace(self._summary, run_id=self.folder.run_id, owner_pid=pid)
+        self.summary = replace(self.summary, run_id=self.folder.run_id, owner_pid=pid)
 
     def _counted(self) -> SeriesTally:
         tally = self._tally or SeriesTally()
@@ -340,7 +322,7 @@ class Story:
         return tally
 
     def _asking(self, kinds: frozenset[str] | None) -> list[tuple[frozenset[str] | None, tuple[str, ...]]]:
-        """The questions to the journal that find moments of these kinds: record kinds, and what must be in them."""
+        """The journal queries that find moments of these kinds: record kinds, and texts that must be in them."""
         if kinds is None:
             return [(None, ())]
         asked = kinds - {"review"}

@@ -1,4 +1,4 @@
-"""TimelineMoment: one line of a run's timeline, made from one record, whatever wrote it."""
+"""TimelineMoment: one line of a run's timeline, made from one record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .words import Level, MomentKind, RecordText, plain, tell
 KINDS: tuple[MomentKind, ...] = get_args(MomentKind)
 
 LEVELS: tuple[Level, ...] = get_args(Level)
-"""From housekeeping to what someone must see."""
+"""From internal to critical."""
 
 RECORDS: dict[MomentKind, tuple[str, ...]] = {
     "step": ("step", "gui_chunk"),
@@ -34,17 +34,17 @@ RECORDS: dict[MomentKind, tuple[str, ...]] = {
         "snapshot", "gui_session", "gui_trouble", "gui_event", "gui_model_call", "gui_verification", "gui_result",
     ),
 }  # fmt: skip
-"""The kinds of record that each kind of moment is made of; a kind that we do not know makes a note."""
+"""The kinds of record for each kind of moment; an unknown kind makes a note."""
 
 HIDDEN = frozenset(("snapshot", "status"))
-"""Records for a successor of the supervisor only. Timelines leave them out: the `state` before a `status` says it."""
+"""Records for a successor of the supervisor only, not shown in timelines: `state` says what `status` does."""
 
 
 class TimelineMoment(Struct, frozen=True):
     """What happened at one point of a run.
 
-    `title` and `detail` steer no terminal, but are not safe as HTML; `data` is the JSON of the record's body, as it
-    is in the journal.
+    `title` and `detail` have no control characters, but are not escaped for HTML; `data` is the JSON of the record's
+    body, as in the journal.
     """
 
     seq: int
@@ -69,7 +69,7 @@ class TimelineMoment(Struct, frozen=True):
 
 
 def read_moment(record: Record, *, hidden: bool = False) -> TimelineMoment | None:
-    """The line that a record makes; None for what is not shown. A record of an unknown kind is still a line."""
+    """The line for a record; None if it is not shown. A record of an unknown kind has a line too."""
     if record.kind in HIDDEN and not hidden:
         return None
     body, data = decode_body(record.kind, record.body), record.body
@@ -87,7 +87,7 @@ def read_moment(record: Record, *, hidden: bool = False) -> TimelineMoment | Non
 
 
 def _is_told_already(state: State) -> bool:
-    """A sign of life, whose cause is in the RESULT; or that a run is parked until some time, as its record says."""
+    """Whether another record says it: a RESULT that the run is running, or the record of a park with a time."""
     waiting = state.waiting
     return state.status == "running" if waiting is None else waiting.kind == "parked" and waiting.until > 0
 

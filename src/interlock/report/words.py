@@ -1,4 +1,4 @@
-"""The words for each kind of record: kind, level, title and detail of the line that it makes."""
+"""The text of each kind of record: kind, level, title and detail of its line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ CHECK_LEVEL: dict[str, Level] = {"none": "quiet", "recovered": "notice", "failed
 PROOF_LEVEL: dict[str, Level] = {
     "contradicted": "warning", "unproven": "notice", "stale": "notice", "proven": "info",
 }  # fmt: skip
-"""How loud each verdict on a claim is; the worst comes first."""
+"""The level of each verdict on a claim, worst first."""
 
 DIRECTIVES = {
     "Inject": ("send the message to the agent", "message sent to the agent"),
@@ -64,7 +64,7 @@ AUDITS = {
 }
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
-"""The argument that says most about a call, by the names that tools give it."""
+"""The most telling argument of a call, by the names that tools use."""
 
 
 class RecordText(Struct, frozen=True):
@@ -127,12 +127,7 @@ def tell(body: RecordBody) -> RecordText:
             return RecordText("state", "warning", title, body.reason)
         case records.ContractRecord():
             lines = contract_lines(body.contract, 64)
-            return RecordText(
-                "state",
-                "info",
-                f"contract of {len(lines)} lines",
-                cut("\n".join(lines), DETAIL),
-            )
+            return RecordText("state", "info", f"contract of {len(lines)} lines", cut("\n".join(lines), DETAIL))
         case records.BreachRecord():
             return RecordText(
                 "checkpoint", "warning", one_line(f"against the contract: {body.words}"), body.clause, body.step
@@ -151,7 +146,7 @@ def tell(body: RecordBody) -> RecordText:
         case records.ParkedRecord():
             what = "client hangs, restart" if body.source == "hang" else f"usage limit {body.number}"
             if body.held_by:
-                # What needs a person, and why, the state that follows says.
+                # The following state says what needs a person, and why.
                 return RecordText("state", "warning", what)
             return RecordText("state", "warning", one_line(f"{what}: {_parked(body.wake or 0.0)}"), body.reason)
         case records.WokenRecord():
@@ -231,7 +226,7 @@ def tell_step(body: StepRecord) -> RecordText:
     if review is not None and verdict in VERDICT_LEVEL:
         why = review.reason or (decision.reason if decision is not None else "")
         instead = f" Instead: {review.instead}" if review.instead else ""
-        # A call that has no safe form is refused, whatever was hoped for.
+        # A call without a safe form is refused.
         refused = verdict == "modify" and decision is not None and decision.action == "deny"
         word = "deny" if refused else verdict
         return RecordText(
@@ -273,7 +268,7 @@ def tell_intervention(body: InterventionRecord) -> RecordText:
 
 
 def tell_episode(body: records.EpisodeRecord) -> RecordText:
-    """A problem that opens or is answered is shown by its issue and its intervention; its end, here."""
+    """The end of a problem; its issue and interventions show the rest."""
     what, cost = one_line(body.what), episode_cost(body.calls, body.tokens, body.cost_usd)
     if body.ending is not None:
         return RecordText("issue", "info", f"{what}: {episode_ending(body.ending)}", cost)
@@ -297,7 +292,7 @@ def episode_ending(ending: str) -> str:
 
 def episode_cost(calls: int, tokens: int, cost_usd: float) -> str:
     """The cost of an episode, in words."""
-    parts = [f"{calls:,} call{'' if calls == 1 else 's'}"]
+    parts = [plural(calls, "call")]
     if tokens:
         parts.append(f"{tokens:,} tokens")
     if cost_usd:
@@ -337,7 +332,7 @@ def tell_applied(body: records.AppliedRecord) -> RecordText:
     words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
     if body.applied.ok:
         return RecordText("intervention", "quiet", done, cut(_join("\n", how, words), DETAIL))
-    # Without a channel, no messages are wanted.
+    # Without a channel, notifications are not wanted.
     level: Level = "quiet" if isinstance(order, core.Notify) else "notice"
     return RecordText("intervention", level, _join(": ", f"could not {attempt}", one_line(how)), cut(words, DETAIL))
 
@@ -361,14 +356,14 @@ def tell_proof(body: records.ProofRecord) -> RecordText:
 
 
 def fact_line(fact: TestFact) -> str:
-    """A fact about the tests with its place: `1 test removed: tests/test_a.py`."""
+    """A fact about the tests with its location: `1 test removed: tests/test_a.py`."""
     return f"{fact.what}: {fact.path}{f':{fact.line}' if fact.line else ''}"
 
 
 def tell_restored(body: records.RestoredRecord) -> RecordText:
     changed, left = body.changed, body.left_alone
-    paths = f"{len(changed):,} path{'' if len(changed) == 1 else 's'}"
-    title = f"{body.by.replace('interlock', 'Interlock')} restored {paths} from checkpoint {body.checkpoint_id}"
+    who = body.by.replace("interlock", "Interlock")
+    title = f"{who} restored {plural(len(changed), 'path')} from checkpoint {body.checkpoint_id}"
     detail = ", ".join(changed[:20]) + (", …" if len(changed) > 20 else "")
     if left:
         detail += f"; left alone: {', '.join(left[:20])}"
@@ -399,11 +394,25 @@ def tell_check(body: InterventionEvent) -> RecordText:
 
 
 def find_pictures(body: RecordBody | None) -> list[tuple[str, str]]:
-    """The names of the pictures that a record mentions, each with what to say alongside its title."""
+    """The names of the pictures in a record, each with an addition to its title."""
     if not isinstance(body, InterventionEvent):
         return []
     named = (("", body.screenshot_path), (", afterwards", body.screenshot_after))
     return [(word, name) for word, name in named if name]
+
+
+def plural(number: int, noun: str) -> str:
+    """A count with its word."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size(number: float) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
+        number /= 1000
+    return f"{number:.1f} TB"
 
 
 def plain(name: str) -> str:
@@ -420,17 +429,15 @@ def cut(text: str, length: int) -> str:
 
 
 def _ending(reason: str) -> str:
-    # By whom, the request before it says.
+    # The request says by whom.
     return "cancelled" if reason == "USER_CANCELLED" else ENDINGS.get(reason, plain(reason.lower()))
 
 
 def _parked(wake: float) -> str:
-    """That a run is parked: until when, where it wakes by itself; 0: it needs a person."""
-    return f"parked until {_clock(wake)[:-3]}, wakes by itself" if wake else "parked: needs you"
-
-
-def _clock(time: float) -> str:
-    return datetime.fromtimestamp(time).strftime("%Y-%m-%d %H:%M:%S")
+    """That a run is parked, and until when; 0: it needs a person."""
+    return (
+        f"parked until {datetime.fromtimestamp(wake):%Y-%m-%d %H:%M}, wakes by itself" if wake else "parked: needs you"
+    )
 
 
 def _join(between: str, *parts: str) -> str:

@@ -1,9 +1,10 @@
-"""Top: the terminal UI, its pages and what they share."""
+"""Top: the terminal UI with its pages."""
 
 from __future__ import annotations
 
 import os
 import threading
+from functools import partial
 from typing import ClassVar
 
 from textual.app import App
@@ -24,7 +25,7 @@ from .run_reader import RunSource
 
 
 class Top(App[None]):
-    """All runs, and one run at a time. Reads journals, sends control messages, and does nothing else."""
+    """All runs, or one run. Only reads journals and sends control messages."""
 
     TITLE = "interlock top"
     CSS_PATH = "style.tcss"
@@ -35,48 +36,47 @@ class Top(App[None]):
         Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
     ]
 
-    def __init__(self, place: RunSource, *, run_id: str | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, source: RunSource, *, run_id: str | None = None, clock: Clock | None = None) -> None:
         super().__init__()
-        self.place, self.clock = place, clock or SystemClock()
-        self.steering = ControlRequests(place, timeout=place.timeout, changed=self._told, now=self.clock.time)
+        self.source, self.clock = source, clock or SystemClock()
+        self.steering = ControlRequests(
+            source, timeout=source.timeout, changed=partial(self.call_later, self._show_sent), now=self.clock.time
+        )
         self._first = run_id
-        # Over a slow line, and for people who cannot bear it, nothing moves by itself.
+        # No animation: for slow connections, and for people sensitive to motion.
         self.animation_level = "none"
 
     def on_mount(self) -> None:
         self.register_theme(DARK)
         self.register_theme(LIGHT)
         self.theme = LIGHT.name if is_light_terminal(os.environ) else DARK.name
-        # A bug in Interlock in a thread is said, rather than written across the screen.
+        # A bug in a thread is shown as a notification, not as a traceback across the screen.
         threading.excepthook = self._note_crash
-        self.push_screen(FleetPage(self.place))
+        self.push_screen(FleetPage(self.source))
         if self._first is not None:
             self.open_run(RunRow(run_id=self._first))
 
     def open_run(self, row: RunRow) -> None:
         """Show one run."""
-        self.push_screen(RunPage(self.place, row))
+        self.push_screen(RunPage(self.source, row))
 
     def send(
         self, command: Command, run: RunRow, payload: dict[str, object] | None = None, reason: str | None = None
     ) -> None:
-        """Ask a run for something; what comes of it is shown when it is known."""
+        """Send a command to a run; its result is shown once it is known."""
         self.steering.send(command, run.run_id, payload, reason)
 
     def stronger_models(self, model: str | None) -> tuple[str, ...]:
         """Models that the run could be escalated to, the next stronger one first."""
-        # Read when it is asked for: the list of models takes longer than the first page.
-        models = Models.from_config(self.place.config)
-        if model is None or not models.known(model):
-            names = [name for name in models.infos if name not in models.gone]
-        else:
-            names = [
-                name for name in models.infos if models.compare(name, model) == "stronger" and name not in models.gone
-            ]
+        # Read on demand: the list of models takes longer than the first page.
+        models = Models.from_config(self.source.config)
+        names = [name for name in models.infos if name not in models.gone]
+        if model is not None and models.known(model):
+            names = [name for name in names if models.compare(name, model) == "stronger"]
         return tuple(sorted(names, key=lambda name: models.strength(name) or 0))
 
     def complain(self, words: str) -> None:
-        """Say that something did not work."""
+        """Show an error."""
         self.notify(clean(words), severity="error", timeout=10, markup=False)
 
     def action_help(self) -> None:
@@ -94,10 +94,6 @@ class Top(App[None]):
     def _note_crash(self, crash: threading.ExceptHookArgs) -> None:
         name = crash.thread.name if crash.thread is not None else "a thread"
         self.call_later(self.complain, f"{name} failed: {crash.exc_type.__name__}: {crash.exc_value}")
-
-    def _told(self, sent: SentRequest) -> None:
-        """In whatever thread: a request was sent, or answered."""
-        self.call_later(self._show_sent, sent)
 
     def _show_sent(self, sent: SentRequest) -> None:
         for screen in self.screen_stack:
@@ -120,7 +116,7 @@ class Top(App[None]):
 
 
 def is_light_terminal(environment: dict[str, str] | os._Environ[str]) -> bool:
-    """Whether the terminal says that its background is light."""
+    """Whether the terminal reports a light background."""
     background = environment.get("COLORFGBG", "").rpartition(";")[2]
     return background.isdigit() and int(background) in (7, 15)
 
@@ -134,13 +130,13 @@ DOING: dict[str, str] = {
     "reject": "rejecting…",
     "rollback": "rolling back",
 }
-"""What a run is shown as while it has not answered: never as what was asked for."""
+"""What is shown while a run has not answered: never the requested state."""
 
 
 class ControlRequests(Requests):
     """The requests of the terminal UI."""
 
     def doing(self, run_id: str) -> str:
-        """A word for what a run was asked and has not answered yet; empty if there is nothing."""
+        """A word for the last unanswered request to a run; empty if there is none."""
         waiting = [sent for sent in self.of(run_id) if sent.state == "sent"]
         return DOING[waiting[-1].command] if waiting else ""

@@ -1,4 +1,4 @@
-"""Background tasks: slow work runs in daemon threads that nothing waits for, not even at exit."""
+"""Background tasks: slow work in daemon threads that nothing waits for, not even at exit."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ T = TypeVar("T")
 
 Failure = Callable[[InterlockError], object]
 
+AGAIN_S = 1.0
+"""How long after a failure the resource is opened again."""
+
 
 def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], object], failed: Failure) -> None:
-    """Do one thing in a thread of its own, then call `done` or `failed`, in that thread."""
+    """Do something in a new thread, then call `done` or `failed` in that thread."""
 
     def carry_out() -> None:
         try:
             made = work()
-        except InterlockError as error:
-            failed(error)
-        except OSError as error:
-            failed(InterlockError(error.strerror or str(error), where=str(error.filename or "")))
+        except (InterlockError, OSError) as error:
+            failed(_as_ours(error))
         else:
             done(made)
 
@@ -32,62 +33,58 @@ def run_in_background(name: str, work: Callable[[], T], done: Callable[[T], obje
 
 
 class Worker(Generic[T]):
-    """One thing that belongs to one thread: opened there, looked at again and again, asked in between.
+    """A resource that belongs to one thread: opened there, polled, and used by jobs in between.
 
-    `look` is called every `pause` seconds, less often where it takes long; `failed` gets why it cannot be opened or
-    looked at, and it is opened again after `again` seconds.
+    `poll` is called every `pause` seconds, less often where it takes long; `failed` gets why it cannot be opened or
+    read, and it is opened again after AGAIN_S.
     """
 
     def __init__(
         self,
         name: str,
         open_it: Callable[[], T],
-        look: Callable[[T], None],
+        poll: Callable[[T], None],
         failed: Failure,
         *,
         close: Callable[[T], None] | None = None,
         pause: float = 0.1,
-        again: float = 1.0,
     ) -> None:
-        self._open, self._look, self._failed, self._close = open_it, look, failed, close
-        self._pause, self._again = pause, again
+        self._open, self._poll, self._failed, self._close = open_it, poll, failed, close
+        self._pause = pause
         self._jobs: queue.SimpleQueue[Callable[[T], None] | None] = queue.SimpleQueue()
-        self._stopped = False
+        self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def ask(self, job: Callable[[T], None]) -> None:
-        """Have something done with the thing, soon, in its thread."""
+        """Run a job with the resource soon, in its thread."""
         self._jobs.put(job)
 
     def stop(self) -> None:
-        self._stopped = True
+        self._stopped.set()
         self._jobs.put(None)
 
     def _work(self) -> None:
-        while not self._stopped:
+        while not self._stopped.is_set():
             try:
                 thing = self._open()
+                try:
+                    self._serve(thing)
+                finally:
+                    if self._close is not None:
+                        self._close(thing)
             except (InterlockError, OSError) as error:
-                self._tell(error)
-                self._wait(self._again)
-                continue
-            try:
-                self._serve(thing)
-            except (InterlockError, OSError) as error:
-                self._tell(error)
-                self._wait(self._again)
-            finally:
-                if self._close is not None:
-                    self._close(thing)
+                if not self._stopped.is_set():
+                    self._failed(_as_ours(error))
+                self._stopped.wait(AGAIN_S)
 
     def _serve(self, thing: T) -> None:
         cost = self._timed(thing)
-        while not self._stopped:
+        while not self._stopped.is_set():
             try:
-                # A look that takes long is not taken all the time.
+                # A slow poll is done less often.
                 job = self._jobs.get(timeout=max(self._pause, 3 * cost))
             except queue.Empty:
                 cost = self._timed(thing)
@@ -97,16 +94,11 @@ class Worker(Generic[T]):
 
     def _timed(self, thing: T) -> float:
         begun = time.monotonic()
-        self._look(thing)
+        self._poll(thing)
         return time.monotonic() - begun
 
-    def _wait(self, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not self._stopped and time.monotonic() < deadline:
-            time.sleep(0.05)
 
-    def _tell(self, error: InterlockError | OSError) -> None:
-        if isinstance(error, OSError):
-            error = InterlockError(error.strerror or str(error), where=str(error.filename or ""))
-        if not self._stopped:
-            self._failed(error)
+def _as_ours(error: InterlockError | OSError) -> InterlockError:
+    if isinstance(error, OSError):
+        return InterlockError(error.strerror or str(error), where=str(error.filename or ""))
+    return error

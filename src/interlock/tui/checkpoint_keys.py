@@ -1,4 +1,4 @@
-"""CheckpointKeys: a row for each checkpoint, what going back to one would do, and what can be done with it."""
+"""CheckpointKeys: the list of checkpoints, and the keys that diff and roll back to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from textual.content import Content
 
 from ..checkpoint import Checkpoints, Restored, RestorePlan
 from ..core import CheckpointInfo, SystemClock
-from ..report import RunRow
+from ..report import RunRow, plural, size
 from .background_tasks import run_in_background
 from .control_keys import LIVE, Steered
 from .line import Line, clean, fit, flat
@@ -20,11 +20,11 @@ from .pager import Pager, patch_lines
 from .question import FieldValues, Question
 from .row_list import RowList
 from .run_reader import RunSource
-from .words import clock_time, plural, size
+from .words import clock_time
 
 
 class CheckpointKeys(Steered):
-    """Differences, and going back: previewed, confirmed, and done by the run itself while it lives."""
+    """Diff and rollback: previewed, confirmed, and done by the run itself while it is live."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("d", "diff", "Diff"),
@@ -33,7 +33,7 @@ class CheckpointKeys(Steered):
     ]
 
     def checkpoints(self) -> RowList[CheckpointInfo]:
-        """The list that the cursor is in, the newest first."""
+        """The list with the cursor, newest first."""
         raise NotImplementedError
 
     def action_diff(self) -> None:
@@ -54,11 +54,9 @@ class CheckpointKeys(Steered):
         if info is None or run is None:
             return
         self.top.notify(f"Checking what a rollback to {info.id} would change …", markup=False, timeout=2)
-        run_in_background(
-            "interlock-preview",
-            lambda: preview(self.top.place, run.run_id, info.id),
-            lambda plan: self.top.call_later(self._confirm, info, plan),
-            lambda error: self.top.call_later(self.top.complain, str(error)),
+        source = self.top.source
+        self.in_background(
+            "interlock-preview", lambda: preview(source, run.run_id, info.id), partial(self._confirm, info)
         )
 
     def _page_patch(self, title: str, a: str, b: str | None) -> None:
@@ -69,7 +67,7 @@ class CheckpointKeys(Steered):
         self.top.push_screen(pager)
         run_in_background(
             "interlock-diff",
-            lambda: read_patch(self.top.place, run.run_id, a, b),
+            lambda: read_patch(self.top.source, run.run_id, a, b),
             lambda lines: self.top.call_later(partial(pager.fill, lambda _: lines, none="No difference.")),
             lambda error: self.top.call_later(pager.fail, str(error)),
         )
@@ -92,39 +90,34 @@ class CheckpointKeys(Steered):
         if live:
             self.top.send("rollback", run, {"to": info.id})
             return
-        run_in_background(
-            "interlock-rollback",
-            lambda: go_back(self.top.place, run.run_id, info.id),
-            lambda words: self.top.call_later(partial(self.top.notify, words, markup=False, timeout=10)),
-            lambda error: self.top.call_later(self.top.complain, str(error)),
-        )
+        source, said = self.top.source, partial(self.top.notify, markup=False, timeout=10)
+        self.in_background("interlock-rollback", lambda: go_back(source, run.run_id, info.id), said)
 
 
 @contextmanager
-def open_checkpoints(place: RunSource, run_id: str) -> Iterator[Checkpoints]:
+def open_checkpoints(source: RunSource, run_id: str) -> Iterator[Checkpoints]:
     """The checkpoints of a run's workspace."""
-    # Not needed until someone asks, and slow to import.
-    workspace = place.workspace(run_id)
-    settings = place.config.checkpoints
-    with Checkpoints.open(workspace, place.checkpoint_store, config=settings, clock=SystemClock()) as found:
+    workspace = source.workspace(run_id)
+    settings = source.config.checkpoints
+    with Checkpoints.open(workspace, source.checkpoint_store, config=settings, clock=SystemClock()) as found:
         yield found
 
 
-def read_patch(place: RunSource, run_id: str, a: str, b: str | None) -> list[Line]:
+def read_patch(source: RunSource, run_id: str, a: str, b: str | None) -> list[Line]:
     """What changed from a checkpoint to another, or to the workspace now."""
-    with open_checkpoints(place, run_id) as found:
+    with open_checkpoints(source, run_id) as found:
         return patch_lines(found.patch(a, b))
 
 
-def preview(place: RunSource, run_id: str, checkpoint_id: str) -> RestorePlan:
-    """What taking the run's own changes back would do."""
-    with open_checkpoints(place, run_id) as found:
+def preview(source: RunSource, run_id: str, checkpoint_id: str) -> RestorePlan:
+    """What undoing the run's own changes would do."""
+    with open_checkpoints(source, run_id) as found:
         return found.preview(checkpoint_id, own_changes=found.own_changes(checkpoint_id, run_id))
 
 
-def go_back(place: RunSource, run_id: str, checkpoint_id: str) -> str:
-    """Take back what a run that no one owns any more has changed; says what was done."""
-    with open_checkpoints(place, run_id) as found:
+def go_back(source: RunSource, run_id: str, checkpoint_id: str) -> str:
+    """Undo what a run without an owner has changed; returns what was done, in words."""
+    with open_checkpoints(source, run_id) as found:
         own = found.own_changes(checkpoint_id, run_id)
         return _told(found.restore(checkpoint_id, own_changes=own))
 
@@ -136,13 +129,9 @@ def _told(done: Restored) -> str:
 
 
 SHOWN = 14
-"""Paths that are named before the rest is counted."""
+"""Paths that are listed; the rest is counted."""
 
-_SIGNS = {
-    "created": ("+", "$success"),
-    "deleted": ("-", "$error"),
-    "content": ("~", "$warning"),
-}
+_SIGNS = {"created": ("+", "$success"), "deleted": ("-", "$error"), "content": ("~", "$warning")}
 
 
 def checkpoint_heading(width: int) -> Line:

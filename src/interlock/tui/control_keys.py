@@ -1,8 +1,9 @@
-"""Steered: the keys that steer a run, the same on every page; and the row with the keys that do something now."""
+"""Steered: the keys that steer a run, the same on every page; and the bar with the keys that work now."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from .app import Top
 
 
+T = TypeVar("T")
+
 REASON = Field("reason", "Reason (recorded)", "optional")
 
 LIVE = ("running", "pausing", "paused", "lost", "unknown")
@@ -28,7 +31,7 @@ HELD = ("pausing", "paused")
 
 
 class Steered(Screen[None]):
-    """A page that has a run to steer: the one under the cursor, or the one that it shows."""
+    """A page with a run to steer: the one under the cursor, or the one that it shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "pause", "Pause"),
@@ -47,7 +50,7 @@ class Steered(Screen[None]):
         return self.app
 
     def chosen(self) -> RunRow | None:
-        """The run that a key is meant for."""
+        """The run that the keys steer."""
         raise NotImplementedError
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -64,8 +67,8 @@ class Steered(Screen[None]):
         return True
 
     def shows(self, action: str) -> bool:
-        """Whether the row of keys has an action that can be asked for: not one that another key says better, nor one
-        that answers only with a reason."""
+        """Whether the key bar lists an available action: not one that another key covers, nor one that would only say
+        why it is impossible."""
         run = self.chosen()
         if run is None:
             return True
@@ -74,7 +77,7 @@ class Steered(Screen[None]):
         return action != "escalate" or not run.cannot_switch
 
     def action_pause(self) -> None:
-        """Pause; what is paused continues, as in the dashboard."""
+        """Pause, or resume what is paused, as in the dashboard."""
         run = self.chosen()
         if run is not None:
             self.top.send("resume" if run.status in HELD else "pause", run)
@@ -120,7 +123,7 @@ class Steered(Screen[None]):
             return
 
         def look() -> Waiting | None:
-            with self.top.place.open(run.run_id) as story:
+            with self.top.source.open(run.run_id) as story:
                 return story.waiting
 
         def ask(waiting: Waiting | None) -> None:
@@ -133,11 +136,13 @@ class Steered(Screen[None]):
                 lambda answers: self._order(command, run, answers, **call_of(waiting)),
             )
 
+        self.in_background("interlock-waiting", look, ask)
+
+    def in_background(self, name: str, work: Callable[[], T], done: Callable[[T], object]) -> None:
+        """Do slow work in a thread, then call `done` in the page's own; an error is shown."""
+        top = self.top
         run_in_background(
-            "interlock-waiting",
-            look,
-            lambda waiting: self.top.call_later(ask, waiting),
-            lambda error: self.top.call_later(self.top.complain, str(error)),
+            name, work, lambda made: top.call_later(done, made), lambda error: top.call_later(top.complain, str(error))
         )
 
     def _order(self, command: Command, run: RunRow, answers: FieldValues | None, **more: object) -> None:
@@ -153,7 +158,7 @@ class Steered(Screen[None]):
 
 
 def call_of(waiting: Waiting) -> dict[str, object]:
-    """The step and the digest of the call that the person saw."""
+    """The step and digest of the call that the user saw."""
     return {"step": waiting.step, **({"digest": waiting.digest} if waiting.digest else {})}
 
 
@@ -163,7 +168,7 @@ SAID_S = 4.0
 class KeyBar(Drawing):
     """Drawn from the bindings of the page; what does not fit is left to the help. A click presses the key.
 
-    What went well is said here, for a moment and before the keys: nothing that is read is covered by it.
+    A success is shown here for a moment, before the keys, where it covers nothing.
     """
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -172,7 +177,7 @@ class KeyBar(Drawing):
         self._timer: Timer | None = None
 
     def say(self, words: str) -> None:
-        """Say something for a few seconds."""
+        """Show a message for a few seconds."""
         if self._timer is not None:
             self._timer.stop()
         self._said = words
@@ -204,10 +209,10 @@ class KeyBar(Drawing):
             if active.binding.show and active.enabled and _is_shown(self.screen, active.binding)
         }
         width -= line_width(self._words())
-        bindings = sorted(offered.values(), key=_place)
+        bindings = sorted(offered.values(), key=_rank)
         drawn = [(each, _draw(each)) for each in bindings]
         while len(drawn) > 1 and sum(line_width(pieces) for _, pieces in drawn) > width:
-            # The help says the rest, so it stays.
+            # The help lists the rest, so it stays.
             drawn.pop(-2)
         return drawn
 
@@ -220,7 +225,7 @@ _ORDER = ("pause", "resume", "approve", "reject", "escalate", "cancel", "inciden
           "search", "filter", "app.quit", "help")  # fmt: skip
 
 
-def _place(binding: Binding) -> int:
+def _rank(binding: Binding) -> int:
     return _ORDER.index(binding.action) if binding.action in _ORDER else len(_ORDER) - 3
 
 

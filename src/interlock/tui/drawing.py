@@ -1,17 +1,17 @@
-"""Drawing: rows that are drawn again whenever what they show has changed; tabs; and a row to type a search into."""
+"""Drawing: rows that are redrawn when their content changes; tabs; and a search field."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from rich.segment import Segment
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
-from .line import Line, Piece, clip, line_width, style_of
+from .line import Line, Piece, draw_line
 
 Draw = Callable[[int], list[Line]]
 """The rows at a width."""
@@ -22,13 +22,13 @@ class Drawing(Widget):
 
     DEFAULT_CSS = "Drawing { height: auto; width: 1fr; }"
 
-    def __init__(self, draw: Draw, *, id: str | None = None, classes: str | None = None) -> None:
-        super().__init__(id=id, classes=classes)
+    def __init__(self, draw: Draw, *, id: str | None = None) -> None:
+        super().__init__(id=id)
         self._draw = draw
         self._rows: list[Line] = []
 
     def redraw(self) -> None:
-        """Show what there is to show now; does nothing where that is the same."""
+        """Redraw if the rows have changed."""
         rows = self._draw(self.content_size.width)
         if rows == self._rows:
             return
@@ -47,21 +47,17 @@ class Drawing(Widget):
         width, base = self.content_size.width, self.rich_style
         if not 0 <= y < len(self._rows):
             return Strip.blank(width, base)
-        line = clip(self._rows[y], width)
-        dark = self.app.current_theme.dark
-        segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
-        return Strip(segments, line_width(line)).adjust_cell_length(width, base)
+        return draw_line(self._rows[y], width, base, dark=self.app.current_theme.dark)
 
 
 class Tabs(Drawing):
-    """One row; a click or its number picks a list."""
+    """One row of tabs; a click or a number key picks a list."""
 
+    @dataclass
     class Picked(Message):
         """A list was picked."""
 
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
+        number: int
 
     def __init__(self, names: Sequence[str], counts: Callable[[], Sequence[str]], *, id: str | None = None) -> None:
         super().__init__(self._row, id=id)
@@ -109,7 +105,7 @@ class Search(Input):
         self.focus()
 
     def put_away(self, *, keep: bool = False) -> None:
-        """Hide it; without `keep` what was typed is gone."""
+        """Hide it; without `keep`, clear it."""
         self.remove_class("asking")
         if not keep:
             self.value = ""

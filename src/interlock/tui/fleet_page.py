@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events, on
@@ -13,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from ..core import InterlockError
-from ..report import RunRow
+from ..report import RunRow, plural
 from .background_tasks import Worker
 from .control_keys import KeyBar, Steered
 from .drawing import Drawing, Search
@@ -21,18 +22,18 @@ from .line import STATUS, Line, Piece, clean, flat, spread
 from .row_list import RowList
 from .run_reader import RunSource
 from .run_rows import Preview, draw_run, heading
-from .words import plural, reason_first, span, total
+from .words import reason_first, span, total
 
-LOOK_S = 0.2
-"""Time between two looks at all runs; looking costs two stats a run."""
+POLL_S = 0.2
+"""Polling interval of all runs; each poll costs two stats per run."""
 
 COUNT_S = 2.0
-"""Time between two looks at the inbox, which costs more."""
+"""Polling interval of the inbox, which costs more."""
 
-ORDER = {status: place for place, status in enumerate(STATUS)}
+ORDER = {status: rank for rank, status in enumerate(STATUS)}
 
 HIGH = 36
-"""Rows from which there is room to show what the chosen run did last."""
+"""Rows from which there is room for the preview."""
 
 EMPTY = """No runs yet.
 
@@ -49,7 +50,7 @@ FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
 
 
 class FleetPage(Steered):
-    """The list of runs, what is wrong with it, and a few words on the run under the cursor."""
+    """The list of runs, errors, and a few words on the run under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "open", "Open", priority=False),
@@ -59,42 +60,42 @@ class FleetPage(Steered):
         Binding("q", "app.quit", "Quit"),
     ]
 
-    class Looked(Message):
+    @dataclass
+    class RunsRead(Message):
         """The runs, as they are now; `needs` is how much in the inbox needs a person."""
 
-        def __init__(self, rows: list[RunRow], problem: str | None, needs: int) -> None:
-            super().__init__()
-            self.rows, self.problem, self.needs = rows, problem, needs
+        rows: list[RunRow]
+        problem: str | None
+        needs: int
 
+    @dataclass
     class Failed(Message):
         """Cannot read the runs."""
 
-        def __init__(self, error: InterlockError) -> None:
-            super().__init__()
-            self.error = error
+        error: InterlockError
 
-    def __init__(self, place: RunSource) -> None:
+    def __init__(self, source: RunSource) -> None:
         super().__init__()
         self.rows: list[RunRow] = []
         self.problem: str | None = None
         self.needs, self._counted_at = 0, float("-inf")
         self._loaded = False
         self._text, self._filter = "", 0
-        self._place = place
-        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: place, self._look, self._fail, pause=LOOK_S)
+        self._source = source
+        self._reader: Worker[RunSource] = Worker("interlock-runs", lambda: source, self._poll, self._fail, pause=POLL_S)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_title, id="title")
         yield RowList(
             self._draw_row, lambda row: row.run_id, heading=self._draw_heading, empty="Reading the runs …", id="runs"
         )
-        yield Preview(self._place, id="preview")
+        yield Preview(self._source, id="preview")
         yield Drawing(self._draw_words, id="words")
         yield Search(id="search")
         yield KeyBar(id="keys")
 
     def on_mount(self) -> None:
-        # The thread that looks has no app to ask.
+        # The reading thread cannot access the app.
         self._clock = self.top.clock
         self._fit(self.size.height)
         self.query_one("#runs", RowList).focus()
@@ -112,7 +113,7 @@ class FleetPage(Steered):
         return item
 
     def redraw(self) -> None:
-        """Something was asked of a run, or answered."""
+        """A request was sent or answered."""
         self.query_one("#runs", RowList).refresh()
         self.query_one(KeyBar).redraw()
 
@@ -154,8 +155,8 @@ class FleetPage(Steered):
         self.query_one("#words", Drawing).redraw()
         self.query_one(KeyBar).redraw()
 
-    @on(Looked)
-    def _apply(self, event: Looked) -> None:
+    @on(RunsRead)
+    def _apply(self, event: RunsRead) -> None:
         if self._loaded and (event.rows, event.problem, event.needs) == (self.rows, self.problem, self.needs):
             return
         self.rows, self.problem, self.needs, self._loaded = event.rows, event.problem, event.needs, True
@@ -167,25 +168,25 @@ class FleetPage(Steered):
         self.query_one("#runs", RowList).say(clean(f"Cannot read the runs.\n\n{event.error}\n\nTrying again …"))
         self.query_one("#title", Drawing).redraw()
 
-    def _look(self, place: RunSource) -> None:
-        # The first look is quick; how well each run goes is drawn with the next.
-        rows, needs, now = place.rows(sparks=self._loaded), self.needs, time.monotonic()
+    def _poll(self, source: RunSource) -> None:
+        # The first read is quick; sparklines follow with the next.
+        rows, needs, now = source.rows(sparks=self._loaded), self.needs, time.monotonic()
         if self._loaded and now - self._counted_at >= COUNT_S:
-            needs, self._counted_at = len(place.inbox(self._clock.time())), now
-        self.post_message(self.Looked(rows, place.problem, needs))
+            needs, self._counted_at = len(source.inbox(self._clock.time())), now
+        self.post_message(self.RunsRead(rows, source.problem, needs))
 
     def _fail(self, error: InterlockError) -> None:
         self.post_message(self.Failed(error))
 
     def _tick(self) -> None:
-        """The ages of the rows continue by themselves."""
+        """Update the ages in the rows."""
         self.query_one("#runs", RowList).refresh()
         self.query_one("#words", Drawing).redraw()
 
     def _show(self) -> None:
         row_list = self.query_one("#runs", RowList)
         shown = [row for row in self.rows if self._fits(row)]
-        # What is under way comes first; within both the newest does.
+        # Live runs first, newest first within both groups.
         shown.sort(key=lambda row: not row.live)
         if self.rows and not shown:
             row_list.say(f"None of {plural(len(self.rows), 'run')} match. Esc shows all.")
@@ -214,7 +215,7 @@ class FleetPage(Steered):
 
     @property
     def _hosts(self) -> bool:
-        return bool(self._place.hub_name)
+        return bool(self._source.hub_name)
 
     def _draw_row(self, row: RunRow, width: int) -> Line:
         return draw_run(row, width, self.top.clock.time(), self.top.steering.doing(row.run_id), hosts=self._hosts)
@@ -235,13 +236,13 @@ class FleetPage(Steered):
         if self._filter or self._text:
             right.append((f"{FILTERS[self._filter][0]} {clean(self._text)}".strip() + "  ", "warn"))
         if self._hosts:
-            right.append((f"{clean(self._place.hub_name)}  ", "dim"))
+            right.append((f"{clean(self._source.hub_name)}  ", "dim"))
         unpriced = sum(row.unpriced_tokens for row in self.rows)
         right.append((f"{total(sum(row.cost for row in self.rows), unpriced)} spent", "dim"))
         return [spread(tuple(left), tuple(right), width)]
 
     def _draw_words(self, width: int) -> list[Line]:
-        """What the run under the cursor is for, and what is the matter with it."""
+        """The task and the state of the run under the cursor."""
         if self.problem:
             return [((f"! {flat(reason_first(self.problem), width)}", "bad"),), ()]
         run = self.chosen()
@@ -251,7 +252,7 @@ class FleetPage(Steered):
 
 
 def run_words(run: RunRow, now: float) -> Line:
-    """One sentence on how a run is."""
+    """One sentence on the state of a run."""
     if run.problem:
         return ((f"! {flat(reason_first(run.problem))}", "bad"),)
     if run.liveness is not None and run.liveness.word == "parked" and run.waiting:

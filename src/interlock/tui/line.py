@@ -6,9 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
 from rich.style import Style
+from textual.strip import Strip
 from textual.theme import Theme
 
 Piece = tuple[str, str]
@@ -19,11 +22,11 @@ Line = tuple[Piece, ...]
 _SPACES = re.compile(r"\s+")
 _SAFE = re.compile(r"[\x20-\x7e]*\Z")
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
-"""What an agent may have written to move the cursor, to hide text or to turn it round."""
+"""Characters with which an agent could move the cursor, hide text or reverse it."""
 
 
 def clean(text: str) -> str:
-    """Text of an agent, without anything that a terminal would obey instead of show."""
+    """Text of an agent without characters that control the terminal."""
     if _SAFE.match(text):
         return text
     return "".join("·" if unicodedata.category(each) in _HIDDEN and each not in "\n\t" else each for each in text)
@@ -35,7 +38,7 @@ def flat(text: str, limit: int = 400) -> str:
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:
-    """Exactly so many cells: padded, or cut with a mark that says so."""
+    """Exactly this many cells: padded, or cut with an ellipsis."""
     if width <= 0:
         return ""
     length = cell_len(text)
@@ -49,7 +52,7 @@ def line_width(line: Iterable[Piece]) -> int:
 
 
 def clip(line: Line, width: int) -> Line:
-    """A line of at most so many cells; one of which words are cut off says so."""
+    """A line of at most this many cells, cut with an ellipsis."""
     kept = list(line)
     while kept and not kept[-1][0].strip():
         kept.pop()
@@ -69,7 +72,7 @@ def clip(line: Line, width: int) -> Line:
 
 
 def spread(left: Line, right: Line, width: int) -> Line:
-    """One part at the left edge, one at the right; the left one gives way."""
+    """One part at the left edge, one at the right; the left one is shortened."""
     room = width - line_width(right) - 1
     if room < 8:
         return left
@@ -85,37 +88,24 @@ def spread(left: Line, right: Line, width: int) -> Line:
     return (*kept, (" " * (width - line_width(right) - used), ""), *right)
 
 
-DARK = Theme(
-    name="interlock-dark",
-    primary="#5fafff",
-    secondary="#8a9bb8",
-    accent="#ffb454",
-    warning="#ffb454",
-    error="#ff6b6b",
-    success="#7bd88f",
-    foreground="#d8dee9",
-    background="#11151c",
-    surface="#161b24",
-    panel="#1f2632",
-    dark=True,
-    variables={"footer-key-foreground": "#5fafff", "block-cursor-text-style": "none"},
-)
+def _theme(
+    name: str, *, dark: bool, primary: str, secondary: str, accent: str, error: str, success: str, **grounds: Any
+) -> Theme:
+    variables = {"footer-key-foreground": primary, "block-cursor-text-style": "none"}
+    return Theme(
+        name=name, dark=dark, primary=primary, secondary=secondary, accent=accent, warning=accent, error=error,
+        success=success, variables=variables, **grounds,
+    )  # fmt: skip
 
-LIGHT = Theme(
-    name="interlock-light",
-    primary="#0b62c4",
-    secondary="#4c5b73",
-    accent="#9a5b00",
-    warning="#9a5b00",
-    error="#b3261e",
-    success="#1b7f3b",
-    foreground="#1c2430",
-    background="#fbfbf9",
-    surface="#f3f3ef",
-    panel="#e6e7e3",
-    dark=False,
-    variables={"footer-key-foreground": "#0b62c4", "block-cursor-text-style": "none"},
-)
+
+DARK = _theme(
+    "interlock-dark", dark=True, primary="#5fafff", secondary="#8a9bb8", accent="#ffb454", error="#ff6b6b",
+    success="#7bd88f", foreground="#d8dee9", background="#11151c", surface="#161b24", panel="#1f2632",
+)  # fmt: skip
+LIGHT = _theme(
+    "interlock-light", dark=False, primary="#0b62c4", secondary="#4c5b73", accent="#9a5b00", error="#b3261e",
+    success="#1b7f3b", foreground="#1c2430", background="#fbfbf9", surface="#f3f3ef", panel="#e6e7e3",
+)  # fmt: skip
 
 _DARK = {
     "good": "#7bd88f", "warn": "#ffb454", "bad": "#ff6b6b", "dim": "#7d8799", "strong": "#ffffff", "link": "#5fafff",
@@ -141,7 +131,7 @@ STATUS = {
     "unknown": ("?", "bad"),
     "unreadable": ("!", "bad"),
 }
-"""A status's sign and style: the sign tells it where there is no colour."""
+"""A status's sign and style: the sign distinguishes it without colour."""
 
 SEVERITY = {"low": "level1", "medium": "level2", "high": "level3", "critical": "level4"}
 
@@ -155,8 +145,15 @@ def style_of(name: str, *, dark: bool) -> Style:
     return Style(color=colour, bold=bold or word in _BOLD or None)
 
 
+def draw_line(line: Line, width: int, base: Style, *, dark: bool) -> Strip:
+    """A line as Textual draws it: on the background of `base`, in the colour and weight of its pieces."""
+    line = clip(line, width)
+    segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
+    return Strip(segments, line_width(line)).adjust_cell_length(width, base)
+
+
 def status_sign(status: str, outcome: str = "") -> tuple[str, str]:
-    """The sign and style of a status; one that is done, but not well, looks like a limit."""
+    """The sign and style of a status; done with another outcome looks like a limit."""
     return STATUS.get("limit" if status == "done" and outcome not in ("", "done") else status, ("·", ""))
 
 

@@ -1,4 +1,4 @@
-"""A moment in one row of the timeline, and in full; a call and its result, or findings that repeat, are one row."""
+"""Moments as rows of the timeline and in full; a call and its result, or repeated findings, share one row."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FILTERS: tuple[tuple[str, frozenset[str] | None], ...] = (
     ("control", frozenset(("control", "state", "approval"))),
     ("everything", None),
 )
-"""What the timeline can show; the story is all that matters, everything is everything."""
+"""The filters of the timeline; `story` leaves out what matters little."""
 
 
 def moment_heading(width: int) -> Line:
@@ -82,7 +82,7 @@ def _sign(moment: TimelineMoment) -> str:
 
 
 def moment_style(moment: TimelineMoment) -> str:
-    """Colour by the ladder's level for an intervention, by severity for an issue, else by how much it matters."""
+    """Colour by ladder level for interventions, by severity for issues, else by importance."""
     if moment.kind == "intervention":
         level = _rung(moment)
         if level is not None and moment.level != "quiet":
@@ -103,7 +103,7 @@ def moment_style(moment: TimelineMoment) -> str:
 
 
 def moment_lines(moment: TimelineMoment, width: int) -> list[Line]:
-    """Everything that is known of a moment."""
+    """Everything known about a moment."""
     lines: list[Line] = [
         (("when   ", "dim"), (date_time(moment.time), "")),
         (("what   ", "dim"), (moment.kind, moment_style(moment)), (f"  record {moment.seq}", "dim")),
@@ -145,7 +145,7 @@ def _said(moment: TimelineMoment) -> bool:
 
 
 def _parts(moment: TimelineMoment) -> list[tuple[str, object]]:
-    """The parts of a record that have more to say than title and detail."""
+    """The parts of a record beyond title and detail."""
     data: dict[str, Any] = moment.fields
     step = data.pop("step", None)
     parts: list[tuple[str, object]] = []
@@ -172,7 +172,7 @@ SEVERITY = re.compile(r" \(\w+\)$")
 
 
 class Folded(TimelineMoment, frozen=True, kw_only=True):
-    """A moment with those that belong to it: a call's result, or `times` the same finding.
+    """A moment with related ones: a call with its result, or the same finding `times` times.
 
     `took` is in seconds.
     """

@@ -29,8 +29,8 @@ class Text(RowList[Line]):
     def _step(self, by: int) -> None:
         self.scroll_to(y=self.scroll_offset.y + by, animate=False, force=True, immediate=True)
 
-    def _go(self, place: int) -> None:
-        self.scroll_to(y=place, animate=False, force=True, immediate=True)
+    def _go(self, row: int) -> None:
+        self.scroll_to(y=row, animate=False, force=True, immediate=True)
 
 
 class Pager(ModalScreen[None]):
@@ -54,17 +54,17 @@ class Pager(ModalScreen[None]):
         text.focus()
 
     def on_resize(self) -> None:
-        # The size of the text is known only after this has been laid out.
+        # The text's size is known only after layout.
         self.call_after_refresh(self._rewrite)
 
     def fill(self, write: Write, *, none: str = "Nothing to show.") -> None:
-        """The text is here."""
+        """Show the text."""
         self._write = write
         self.query_one(Text).say(none)
         self._rewrite()
 
     def fail(self, why: str) -> None:
-        """The text is not available."""
+        """Show why there is no text."""
         self.fill(lambda _width: [], none=clean(why))
 
     def action_leave(self) -> None:
@@ -87,7 +87,7 @@ def text_lines(text: str, width: int, style: str = "", indent: str = "") -> list
 
 
 def patch_lines(patch: str) -> list[Line]:
-    """A unified diff in colour; the first column tells added from removed without it."""
+    """A unified diff in colour; the first column shows the same without it."""
     return [((clean(row).expandtabs(4), _patch_style(row)),) for row in patch.splitlines()]
 
 

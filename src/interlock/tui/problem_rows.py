@@ -1,4 +1,4 @@
-"""A run's problems, in rows and in full; its incident in words; and every request to it with its result."""
+"""A run's problems and requests, as rows and in full; and its incident in words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 SIGNS = {"worked": ("✓", "good"), "did not work": ("✗", "bad"), "not applied": ("–", "dim"), "postponed": ("…", "dim")}
-"""The result of an answer; anything else is not known yet, or was the last thing that was done."""
+"""The outcome of an intervention; others are pending, or ended the run."""
 
 
 def problem_heading(width: int) -> Line:
@@ -43,7 +43,7 @@ def draw_problem(problem: Problem | Issue, width: int) -> Line:
 
 
 def draw_briefly(problem: Problem | Issue, width: int) -> Line:
-    """One row alongside everything else."""
+    """One row in the side panel."""
     style = severity_style(problem.severity)
     if isinstance(problem, Issue):
         name, note = problem.type.replace("_", " "), f"{problem.severity or 'medium'} @{problem.step}"
@@ -53,7 +53,7 @@ def draw_briefly(problem: Problem | Issue, width: int) -> Line:
 
 
 def problem_lines(problem: Problem | Issue, width: int) -> list[Line]:
-    """Everything that is known of it."""
+    """Everything known about a problem."""
     if isinstance(problem, Issue):
         return _issue_lines(problem, width)
     until = f", for {span((problem.closed_at or problem.updated_at) - problem.opened_at)}"
@@ -112,7 +112,7 @@ def _issue_lines(issue: Issue, width: int) -> list[Line]:
 
 
 def incident_lines(stored: StoredIncident, width: int) -> list[Line]:
-    """The report, then each way on with the command that takes it."""
+    """The options with their commands, then the report."""
     lines: list[Line] = []
     if stored.status != "open":
         by = f", as run {stored.continued_by}" if stored.continued_by else ""
@@ -139,7 +139,7 @@ OUTCOMES = {
 
 
 class ControlEntry(Struct, frozen=True, kw_only=True):
-    """A request as it is shown: who asked when, whether the run has it, and what it answered."""
+    """A request as it is shown: who sent it when, whether it was acknowledged, and the reply."""
 
     request_id: str
     command: str
@@ -153,7 +153,7 @@ class ControlEntry(Struct, frozen=True, kw_only=True):
 
 
 def gather(controls: Iterable[ControlCommand], ours: Sequence[SentRequest], *, owned: bool) -> list[ControlEntry]:
-    """The journal's requests, the newest first; one of ours that the journal does not have yet comes on top."""
+    """The journal's requests and ours that it does not have yet, newest first."""
     mine = {sent.request_id: sent for sent in ours}
     entries = [_entry(control, mine.pop(control.request_id, None), owned=owned) for control in controls]
     entries += [_unheard(sent) for sent in mine.values()]
@@ -185,7 +185,7 @@ def draw_control(entry: ControlEntry, width: int) -> Line:
 
 
 def control_lines(entry: ControlEntry, width: int) -> list[Line]:
-    """Everything that is known of a request."""
+    """Everything known about a request."""
     sign, style = OUTCOMES[entry.outcome]
     acked = clock_time(entry.acked) if entry.acked else "the journal has none"
     answered = clock_time(entry.answered) if entry.answered else "the journal has none"
@@ -222,7 +222,7 @@ def _entry(control: ControlCommand, sent: SentRequest | None, *, owned: bool) ->
 
 
 def _unheard(sent: SentRequest) -> ControlEntry:
-    """A request of ours that the journal knows nothing of."""
+    """A request of ours that the journal does not have."""
     return ControlEntry(
         request_id=sent.request_id,
         command=sent.command,

@@ -1,4 +1,4 @@
-"""Question: a dialog that asks before something is done, and for what is needed to do it."""
+"""Question: a dialog that asks for confirmation and input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .line import clean
 
 
 class Field(Struct, frozen=True):
-    """Something to type in."""
+    """An input field."""
 
     name: str
     label: str
@@ -32,7 +32,7 @@ FieldValues = dict[str, str]
 
 
 class Question(ModalScreen[FieldValues | None]):
-    """Gives what was typed, or None if the answer was no. Where it hurts, no is what Enter says."""
+    """Returns what was typed, or None for no. If `hurts` is set, Enter means no."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "no", "No"),
@@ -79,7 +79,7 @@ class Question(ModalScreen[FieldValues | None]):
             self.query_one("#no" if self._hurts else "#yes", Button).focus()
 
     def action_yes(self) -> None:
-        answers = {field.name: self._typed(field) for field in self._fields}
+        answers = {field.name: self.query_one(f"#field-{field.name}", Input).value.strip() for field in self._fields}
         missing = next((field for field in self._fields if field.required and not answers[field.name]), None)
         if missing is not None:
             self.query_one("#dialog-problem", Label).update(f"{missing.label} is needed.")
@@ -90,13 +90,12 @@ class Question(ModalScreen[FieldValues | None]):
     def action_no(self) -> None:
         self.dismiss(None)
 
-    @on(Button.Pressed, "#yes")
-    def _pressed_yes(self) -> None:
-        self.action_yes()
-
-    @on(Button.Pressed, "#no")
-    def _pressed_no(self) -> None:
-        self.action_no()
+    @on(Button.Pressed)
+    def _pressed(self, event: Button.Pressed) -> None:
+        if event.button.id == "yes":
+            self.action_yes()
+        else:
+            self.action_no()
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
@@ -104,6 +103,3 @@ class Question(ModalScreen[FieldValues | None]):
         inputs = list(self.query(Input))
         after = inputs[inputs.index(event.input) + 1 :]
         (after[0] if after else self.query_one("#yes", Button)).focus()
-
-    def _typed(self, field: Field) -> str:
-        return self.query_one(f"#field-{field.name}", Input).value.strip()

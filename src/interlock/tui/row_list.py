@@ -1,9 +1,10 @@
-"""RowList: rows under a heading with a cursor; draws only what is seen, however many there are."""
+"""RowList: rows with a heading and a cursor; draws only visible rows, however many there are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass
+from typing import ClassVar, Generic, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -15,16 +16,16 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from .line import Line, clip, fit, line_width, style_of
+from .line import Line, draw_line, fit
 
 T = TypeVar("T")
 
 Draw = Callable[[T, int], Line]
-"""An item as a row of at most so many cells."""
+"""An item as a row of at most this many cells."""
 
 
 class RowList(ScrollView, Generic[T], can_focus=True):
-    """Items of one kind. `follow` keeps the cursor on the last one while it is there."""
+    """Items of one kind. `follow`: a cursor on the last item stays on the last one."""
 
     DEFAULT_CSS = """
     RowList { height: 1fr; overflow-x: hidden; scrollbar-size-vertical: 1; background: $background; }
@@ -46,30 +47,21 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     cursor: reactive[int] = reactive(0, init=False)
 
+    @dataclass
     class Chosen(Message):
         """Enter, or a second click, on an item."""
 
-        def __init__(self, row_list: RowList[Any], item: object) -> None:
-            super().__init__()
-            self.row_list, self.item = row_list, item
-
-        @property
-        def control(self) -> RowList[Any]:
-            return self.row_list
+        item: object
 
     class Moved(Chosen):
         """The cursor is on another item."""
 
+    @dataclass
     class Edge(Message):
-        """The cursor went to the first or the last row that is here; there may be more beyond."""
+        """The cursor reached the first or last loaded row; there may be more beyond."""
 
-        def __init__(self, row_list: RowList[Any], way: int, *, far: bool) -> None:
-            super().__init__()
-            self.row_list, self.way, self.far = row_list, way, far
-
-        @property
-        def control(self) -> RowList[Any]:
-            return self.row_list
+        direction: int
+        far: bool
 
     def __init__(
         self,
@@ -91,7 +83,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
 
     @property
     def item(self) -> T | None:
-        """What the cursor is on."""
+        """The item under the cursor."""
         return self.items[self.cursor] if 0 <= self.cursor < len(self.items) else None
 
     @property
@@ -99,22 +91,22 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         return self.cursor >= len(self.items) - 1
 
     def say(self, empty: str) -> None:
-        """What is shown while there are no items."""
+        """Set what is shown while there are no items."""
         if empty != self.empty:
             self.empty = empty
             self.refresh()
 
     def show(self, items: Sequence[T], *, to_end: bool = False) -> None:
-        """Replace the items; the cursor stays on its item, or on the end where it follows."""
+        """Replace the items; the cursor stays on its item, or on the last if it follows."""
         following = to_end or (self.follow and self.at_end)
         before = self.item
         self.items = list(items)
         if following or before is None:
-            place = len(self.items) - 1 if following else 0
+            index = len(self.items) - 1 if following else 0
         else:
-            place = self._place_of(self._key(before))
+            index = self._index_of(self._key(before))
         self._resized()
-        self._go(max(0, place))
+        self._go(max(0, index))
         self.refresh()
 
     def add(self, items: Sequence[T]) -> None:
@@ -127,7 +119,7 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self.refresh()
 
     def add_before(self, items: Sequence[T]) -> None:
-        """Put items at the beginning, without moving what is seen."""
+        """Put items at the beginning without moving the view."""
         self.items[:0] = items
         self._resized()
         self.set_reactive(RowList.cursor, self.cursor + len(items))
@@ -135,10 +127,10 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self.refresh()
 
     def find(self, key: object) -> bool:
-        """Put the cursor on the item with this key, if it is here."""
-        for place, item in enumerate(self.items):
+        """Put the cursor on the item with this key; False if it is not loaded."""
+        for index, item in enumerate(self.items):
             if self._key(item) == key:
-                self._go(place)
+                self._go(index)
                 return True
         return False
 
@@ -164,25 +156,25 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         self._see(now)
         self.refresh()
         if self.item is not None:
-            self.post_message(self.Moved(self, self.item))
+            self.post_message(self.Moved(self.item))
 
     def action_move(self, by: int) -> None:
         self._step(by)
 
-    def action_page(self, way: int) -> None:
-        self._step(way * max(1, self._room - 1))
+    def action_page(self, direction: int) -> None:
+        self._step(direction * max(1, self._room - 1))
 
     def action_first(self) -> None:
         self._go(0)
-        self.post_message(self.Edge(self, -1, far=True))
+        self.post_message(self.Edge(-1, far=True))
 
     def action_last(self) -> None:
         self._go(len(self.items) - 1)
-        self.post_message(self.Edge(self, 1, far=True))
+        self.post_message(self.Edge(1, far=True))
 
     def action_choose(self) -> None:
         if self.item is not None:
-            self.post_message(self.Chosen(self, self.item))
+            self.post_message(self.Chosen(self.item))
 
     def on_click(self, event: events.Click) -> None:
         index = self.scroll_offset.y + event.y - self._head
@@ -208,12 +200,12 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         wanted = self.cursor + by
         self._go(wanted)
         if not 0 < wanted < len(self.items) - 1:
-            self.post_message(self.Edge(self, -1 if by < 0 else 1, far=False))
+            self.post_message(self.Edge(-1 if by < 0 else 1, far=False))
 
-    def _go(self, place: int) -> None:
-        self.cursor = max(0, min(place, len(self.items) - 1))
+    def _go(self, index: int) -> None:
+        self.cursor = max(0, min(index, len(self.items) - 1))
 
-    def _place_of(self, key: object) -> int:
+    def _index_of(self, key: object) -> int:
         if 0 <= self.cursor < len(self.items) and self._key(self.items[self.cursor]) == key:
             return self.cursor
         return next((i for i, item in enumerate(self.items) if self._key(item) == key), self.cursor)
@@ -221,13 +213,13 @@ class RowList(ScrollView, Generic[T], can_focus=True):
     def _resized(self) -> None:
         self.virtual_size = Size(self.scrollable_content_region.width, len(self.items) + self._head)
 
-    def _see(self, place: int) -> None:
-        """Scroll as little as it takes to have the row in view."""
+    def _see(self, index: int) -> None:
+        """Scroll just enough to show the row."""
         top = self.scroll_offset.y
-        if place < top:
-            self.scroll_to(y=place, animate=False, force=True, immediate=True)
-        elif place >= top + self._room:
-            self.scroll_to(y=place - self._room + 1, animate=False, force=True, immediate=True)
+        if index < top:
+            self.scroll_to(y=index, animate=False, force=True, immediate=True)
+        elif index >= top + self._room:
+            self.scroll_to(y=index - self._room + 1, animate=False, force=True, immediate=True)
 
     def _empty_line(self, y: int, width: int) -> Strip:
         lines = self.empty.split("\n")
@@ -238,8 +230,4 @@ class RowList(ScrollView, Generic[T], can_focus=True):
         return Strip([Segment(fit(" " * indent + text, width), style)], width)
 
     def _strip(self, line: Line, width: int, base: Style) -> Strip:
-        dark = self.app.current_theme.dark
-        # The row's own background stays; its pieces bring colour and weight.
-        line = clip(line, width)
-        segments = [Segment(text, base + style_of(style, dark=dark) if style else base) for text, style in line]
-        return Strip(segments, line_width(line)).adjust_cell_length(width, base)
+        return draw_line(line, width, base, dark=self.app.current_theme.dark)

@@ -1,4 +1,4 @@
-"""The head of a run's page, and its side on a wide screen: ladder, charts, issues, and what was asked of the run."""
+"""The head of a run's page, and its side panel on a wide screen: ladder, charts, problems and requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .words import (
 def draw_head(
     run: RunRow, view: View | None, doing: str, problem: str | None, now: float, width: int, *, ladder: bool
 ) -> list[Line]:
-    """Three rows; the last one is the ladder where it is wanted, unless there is something more urgent."""
+    """Three rows; the last one is an urgent message, else the ladder if wanted."""
     sign, style = status_sign(run.status, run.outcome)
     left: list[Piece] = [(flat(run.name or run.run_id, 40), "strong"), (f"  {sign} {run.outcome or run.status}", style)]
     if doing:
@@ -71,7 +71,7 @@ def _banner(run: RunRow, view: View | None, problem: str | None) -> Line | None:
 def draw_side(
     view: View, series: Series | None, entries: Sequence[ControlEntry], width: int, height: int
 ) -> list[Line]:
-    """As much as there is room for, what matters most on top."""
+    """As much as fits, the most important on top."""
     lines: list[Line] = [_title("LADDER", width), *draw_ladder(view.ladder), ()]
     lines += [_title("OVER ITS STEPS", width), *draw_charts(view, series, width), ()]
     rest = max(4, height - len(lines) - 3)
@@ -106,7 +106,7 @@ def draw_charts(view: View, series: Series | None, width: int) -> list[Line]:
 
 
 def draw_budget(cost: float, budget: float | None, width: int, unpriced_tokens: int = 0) -> Line:
-    """The spend as a bar, where there is a budget and the spend is known."""
+    """The spend, as a bar if there is a budget and the cost is known."""
     if not budget or (unpriced_tokens and not cost):
         return ((spend(cost, budget, unpriced_tokens), "warn" if budget else ""),)
     share = cost / budget
@@ -121,7 +121,7 @@ def draw_budget(cost: float, budget: float | None, width: int, unpriced_tokens: 
 
 
 def _growth(sums: Sequence[float], most: int) -> list[float]:
-    """What was added from point to point, at least two steps together: a call costs, its result does not."""
+    """The increase from point to point, over at least two steps: a call costs, its result does not."""
     points = max(1, min(most, len(sums) // 2))
     marks = [sums[len(sums) * at // points - 1] for at in range(1, points + 1)]
     return [max(0.0, b - a) for a, b in pairwise((0, *marks))]

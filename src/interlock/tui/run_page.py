@@ -1,4 +1,4 @@
-"""RunPage: one run, live or long over."""
+"""RunPage: one run, live or ended."""
 
 from __future__ import annotations
 
@@ -13,30 +13,21 @@ from textual.widgets import ContentSwitcher, Input
 
 from ..core import CheckpointInfo, Issue
 from ..report import Problem, RunRow, Series, TimelineMoment
+from . import problem_rows
 from .checkpoint_keys import CheckpointKeys, checkpoint_heading, draw_checkpoint
 from .control_keys import KeyBar
 from .drawing import Drawing, Search, Tabs
 from .line import Line, clean
 from .moment_rows import moment_lines
 from .pager import Pager
-from .problem_rows import (
-    ControlEntry,
-    control_heading,
-    control_lines,
-    draw_control,
-    draw_problem,
-    gather,
-    incident_lines,
-    problem_heading,
-    problem_lines,
-)
+from .problem_rows import ControlEntry
 from .row_list import RowList
 from .run_head import draw_head, draw_side
 from .run_reader import Counted, Read, RunRead, RunReader, RunSource, RunUnreadable, View
 from .timeline import Timeline
 
 WIDE, HIGH = 118, 30
-"""From this size on there is room for a side."""
+"""From this size there is room for a side panel."""
 
 TIMELINE, PROBLEMS, CHECKPOINTS, CONTROL = range(4)
 TABS = ("Timeline", "Problems", "Checkpoints", "Control")
@@ -46,7 +37,7 @@ NOBODY = "No requests to this run yet: p pauses it."
 
 
 class RunPage(CheckpointKeys):
-    """The head, the ladder, four lists, and on a wide screen everything at once."""
+    """The head, the ladder and four lists; on a wide screen a side panel too."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back"),
@@ -62,7 +53,7 @@ class RunPage(CheckpointKeys):
         Binding("q", "app.quit", "Quit", show=False),
     ]
 
-    def __init__(self, place: RunSource, row: RunRow) -> None:
+    def __init__(self, source: RunSource, row: RunRow) -> None:
         super().__init__()
         self.run_id, self._row = row.run_id, row
         self.view: View | None = None
@@ -70,7 +61,7 @@ class RunPage(CheckpointKeys):
         self._problem: str | None = None
         self._entries: list[ControlEntry] = []
         self._owner_seen = row.owner_pid
-        self._reader = RunReader(place, row, self)
+        self._reader = RunReader(source, row, self)
 
     def compose(self) -> ComposeResult:
         yield Drawing(self._draw_head, id="head")
@@ -78,12 +69,22 @@ class RunPage(CheckpointKeys):
         with Horizontal(id="middle"):
             with ContentSwitcher(initial="tab0", id="lists"):
                 yield Timeline(self._reader.fetch, id="tab0")
-                yield RowList(draw_problem, lambda each: each.id, heading=problem_heading, empty=READING, id="tab1")
+                yield RowList(
+                    problem_rows.draw_problem,
+                    lambda each: each.id,
+                    heading=problem_rows.problem_heading,
+                    empty=READING,
+                    id="tab1",
+                )
                 yield RowList(
                     draw_checkpoint, lambda info: info.id, heading=checkpoint_heading, empty=READING, id="tab2"
                 )
                 yield RowList(
-                    draw_control, lambda entry: entry.request_id, heading=control_heading, empty=NOBODY, id="tab3"
+                    problem_rows.draw_control,
+                    lambda entry: entry.request_id,
+                    heading=problem_rows.control_heading,
+                    empty=NOBODY,
+                    id="tab3",
                 )
             yield Drawing(self._draw_side, id="side")
         yield Search(id="search")
@@ -117,9 +118,9 @@ class RunPage(CheckpointKeys):
         return self.query_one("#tab2", RowList)
 
     def redraw(self) -> None:
-        """Something was asked of the run, or answered."""
+        """A request was sent or answered."""
         sent, view = self.top.steering.of(self.run_id), self.view
-        self._entries = gather(view.controls if view else (), sent, owned=view.owned if view else True)
+        self._entries = problem_rows.gather(view.controls if view else (), sent, owned=view.owned if view else True)
         row_list = self.query_one("#tab3", RowList)
         if self._entries != row_list.items:
             row_list.show(self._entries)
@@ -164,7 +165,7 @@ class RunPage(CheckpointKeys):
     def action_incident(self) -> None:
         if self.view is not None and self.view.incidents:
             newest = self.view.incidents[0]
-            self.top.push_screen(Pager(f"Incident {newest.id}", partial(incident_lines, newest)))
+            self.top.push_screen(Pager(f"Incident {newest.id}", partial(problem_rows.incident_lines, newest)))
 
     @on(Tabs.Picked)
     def _picked(self, event: Tabs.Picked) -> None:
@@ -185,18 +186,18 @@ class RunPage(CheckpointKeys):
         if isinstance(item, TimelineMoment):
             self.top.push_screen(Pager(f"Record {item.seq}", partial(moment_lines, item)))
         elif isinstance(item, Problem | Issue):
-            self.top.push_screen(Pager("Problem", partial(problem_lines, item)))
+            self.top.push_screen(Pager("Problem", partial(problem_rows.problem_lines, item)))
         elif isinstance(item, ControlEntry):
-            self.top.push_screen(Pager(f"Request {item.request_id}", partial(control_lines, item)))
+            self.top.push_screen(Pager(f"Request {item.request_id}", partial(problem_rows.control_lines, item)))
         elif isinstance(item, CheckpointInfo):
             self.action_diff()
 
     @on(RunRead)
     def _apply(self, event: RunRead) -> None:
-        view = self.view = event.news.view
+        view = self.view = event.view
         self._problem = view.problem
         self._note_owner(view.row.owner_pid)
-        self.timeline.hear(event.news.moments)
+        self.timeline.hear(event.moments)
         self._fill(PROBLEMS, view.problems, "Nothing so far.")
         self._fill(CHECKPOINTS, view.checkpoints, _no_checkpoints(view))
         self.redraw()
@@ -217,7 +218,7 @@ class RunPage(CheckpointKeys):
         self.redraw()
 
     def _note_owner(self, pid: int | None) -> None:
-        """An owner that came back is worth a word: what was asked meanwhile is carried out by it."""
+        """Notify of a restarted owner: it carries out what was requested meanwhile."""
         if pid is not None and self._owner_seen not in (None, pid):
             self.top.notify(f"The run's owner was restarted (process {pid}).", markup=False)
         self._owner_seen = pid or self._owner_seen

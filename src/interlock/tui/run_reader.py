@@ -1,7 +1,8 @@
-"""The runs that are shown; one of them, read in threads, and what its page shows besides the timeline."""
+"""RunSource: the runs that are shown; RunReader: reads one of them in threads; View: its state besides the timeline."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,59 +26,60 @@ if TYPE_CHECKING:
     from ..link import HubClient
 
 
-LOOK_S = 0.1
-"""Time between two looks at the journal; a check of one that has not changed costs microseconds."""
+POLL_S = 0.1
+"""Polling interval of the journal; checking an unchanged one costs microseconds."""
 
 FETCH_S = 1.0
-"""The same for a run on another machine, whose records have to be fetched."""
+"""The same for a run on another machine, whose records must be fetched."""
 
 CHART_S = 2.0
 POINTS = 120
 
 
+@dataclass
 class RunRead(Message):
-    """The run continued, or was looked at for the first time."""
+    """The run continued, or was read for the first time: it as a whole, and its new moments."""
 
-    def __init__(self, news: News) -> None:
-        super().__init__()
-        self.news = news
+    view: View
+    moments: list[TimelineMoment]
 
 
+@dataclass
 class Read(Message):
     """A part of the timeline was read."""
 
-    def __init__(self, want: Want, part: Part) -> None:
-        super().__init__()
-        self.want, self.part = want, part
+    want: Want
+    part: Part
 
 
+@dataclass
 class Counted(Message):
     """The series of the charts."""
 
-    def __init__(self, series: Series) -> None:
-        super().__init__()
-        self.series = series
+    series: Series
 
 
+@dataclass
 class RunUnreadable(Message):
     """The run cannot be read."""
 
-    def __init__(self, error: InterlockError) -> None:
-        super().__init__()
-        self.error = error
+    error: InterlockError
 
 
 class RunReader:
-    """Reads one run in two threads: one quickly reports what is new, the other adds everything up and takes longer."""
+    """Reads one run in two threads: one reports what is new, the other computes the charts, which takes longer."""
 
-    def __init__(self, place: RunSource, row: RunRow, page: MessagePump) -> None:
-        self._place, self._run_id, self._host, self._page = place, row.run_id, row.host, page
+    def __init__(self, source: RunSource, row: RunRow, page: MessagePump) -> None:
+        self._source, self._run_id, self._host, self._page = source, row.run_id, row.host, page
         self._seen: tuple[object, ...] = ()
-        self._local = place.is_here(row.run_id)
-        pause = LOOK_S if self._local else FETCH_S
+        self._local = source.is_here(row.run_id)
+        pause = POLL_S if self._local else FETCH_S
         name = f"interlock-run-{row.run_id}"
-        self._reader = Worker(name, self._open, self._look, self._fail, close=_close, pause=pause)
-        self._counter = Worker(f"{name}-charts", self._open, self._count, _ignore, close=_close, pause=CHART_S)
+        self._reader = Worker(name, self._open, self._poll, self._fail, close=Story.close, pause=pause)
+        # The other reader says why a run cannot be read.
+        self._counter = Worker(
+            f"{name}-charts", self._open, self._count, lambda _: None, close=Story.close, pause=CHART_S
+        )
 
     def start(self) -> None:
         self._reader.start()
@@ -90,18 +92,14 @@ class RunReader:
 
     def fetch(self, want: Want) -> None:
         """Read a part of the timeline."""
-
-        def read(story: Story) -> None:
-            self._page.post_message(Read(want, want.read(story)))
-
-        self._reader.ask(read)
+        self._reader.ask(lambda story: self._post(Read(want, want.read(story))))
 
     def _open(self) -> Story:
-        # Results of an earlier story no longer count.
+        # Nothing of this story was seen yet.
         self._seen = ()
-        return self._place.open(self._run_id)
+        return self._source.open(self._run_id)
 
-    def _look(self, story: Story) -> None:
+    def _poll(self, story: Story) -> None:
         if isinstance(story, Copy):
             story.fetch()
         moments = story.update()
@@ -110,28 +108,23 @@ class RunReader:
         if seen == self._seen:
             return
         self._seen = seen
-        self._page.post_message(RunRead(News(take_view(story, self._host, away=away), moments)))
+        self._post(RunRead(read_view(story, self._host, away=away), moments))
         if not self._local:
-            # One copy of what is fetched over the network is enough.
+            # One copy of the fetched records is enough.
             self._count(story)
 
     def _count(self, story: Story) -> None:
-        self._page.post_message(Counted(story.series(POINTS)))
+        self._post(Counted(story.series(POINTS)))
 
     def _fail(self, error: InterlockError) -> None:
-        self._page.post_message(RunUnreadable(error))
+        self._post(RunUnreadable(error))
 
-
-def _close(story: Story) -> None:
-    story.close()
-
-
-def _ignore(_error: InterlockError) -> None:
-    """The other reader says why a run cannot be read."""
+    def _post(self, message: Message) -> None:
+        self._page.post_message(message)
 
 
 class RunSource(AllRuns):
-    """`hub_name` is the hub's address as the user gave it, `timeout` how long we wait for an answer of a run."""
+    """All runs; `hub_name` is the hub's address as given, `timeout` how long to wait for a run's reply."""
 
     def __init__(
         self,
@@ -148,7 +141,7 @@ class RunSource(AllRuns):
         self.checkpoint_store = checkpoint_store
 
     def workspace(self, run_id: str) -> Path:
-        """The folder that a run works in, where it is on this machine."""
+        """A run's workspace; InvalidState if it is on another machine."""
         if not self.is_here(run_id):
             raise InvalidState("the run's files are on another machine", todo="Use interlock top there.")
         spec = self.folder(run_id).spec()
@@ -158,7 +151,7 @@ class RunSource(AllRuns):
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """A run as it was when it was looked at; what has not changed is the same object as before.
+    """The state of a run when it was read; unchanged parts are the same objects as before.
 
     `problems` are its episodes, open ones first, then the newest, or its issues where those belong to no episode.
     """
@@ -177,19 +170,17 @@ class View(Struct, frozen=True, kw_only=True):
         return self.row.owner_pid is not None
 
 
-def take_view(story: Story, host: str = "", *, away: bool = False) -> View:
-    """Look at a story, in its thread; `away` says that its host is silent."""
+def read_view(story: Story, host: str = "", *, away: bool = False) -> View:
+    """Read a story, in its thread; `away`: its host is unreachable."""
     row = to_row(story.summary, host, ())
-    interventions = story.interventions
-    incidents = tuple(story.incidents) if story.counts.get("incident") else ()
     return View(
         row=replace(row, status="unknown", outcome="unknown") if away and row.live else row,
         waiting=story.waiting,
-        ladder=count_ladder(interventions),
+        ladder=count_ladder(story.interventions),
         problems=_open_first(story.episodes) or tuple(reversed(story.issues)),
         checkpoints=tuple(reversed(story.checkpoints)),
         controls=tuple(replace(control) for control in story.controls),
-        incidents=incidents,
+        incidents=tuple(story.incidents) if story.counts.get("incident") else (),
         problem=story.problem,
     )
 
@@ -211,10 +202,3 @@ def count_ladder(interventions: list[Intervention]) -> LadderCounts:
         rung.failed += made.outcome == "failure"
         last = made.level
     return LadderCounts(ladder.rungs, last)
-
-
-class News(Struct, frozen=True):
-    """What a check of a story found."""
-
-    view: View
-    moments: list[TimelineMoment]

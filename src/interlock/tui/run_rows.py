@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 from msgspec import Struct
@@ -14,13 +15,13 @@ from .background_tasks import Worker
 from .drawing import Drawing
 from .line import Line, Piece, fit, flat, spread, status_sign
 from .moment_rows import draw_moment
-from .run_reader import RunSource, View, take_view
+from .run_reader import RunSource, View, read_view
 from .timeline import Want
 from .words import count, draw_ladder_row, span, spark, spend
 
 
 class Column(Struct, frozen=True):
-    """A column: its heading, its width, how much it may grow, and how soon it is left out (0: never)."""
+    """A column: its heading, its width, how much it may grow, and its rank (0: always shown)."""
 
     name: str
     width: int
@@ -57,16 +58,11 @@ def iteration(row: RunRow) -> str:
     return f"{count(row.iter)}/{count(row.max)}" if row.max else count(row.iter)
 
 
-def _spent(row: RunRow) -> str:
-    return spend(row.cost, row.max_cost, row.unpriced_tokens)
-
-
-def budget_style(row: RunRow) -> str:
-    """How near the spend is to its end."""
-    if not row.max_cost:
-        return ""
-    share = row.cost / row.max_cost
-    return "bad" if share >= 1 else "warn" if share >= 0.8 else ""
+def _spend(row: RunRow, _room: int, _now: float) -> Piece:
+    """What it cost; the colour says how near that is to the budget's end."""
+    share = row.cost / row.max_cost if row.max_cost else 0.0
+    style = "bad" if share >= 1 else "warn" if share >= 0.8 else ""
+    return spend(row.cost, row.max_cost, row.unpriced_tokens), style
 
 
 def _status(row: RunRow, room: int, _now: float) -> Piece:
@@ -84,35 +80,27 @@ def _name(row: RunRow, room: int, _now: float) -> Piece:
     return name, "strong" if row.status in ("running", "pausing", "paused") else ""
 
 
-def _issue(row: RunRow, _room: int, _now: float) -> Piece:
-    return flat(row.issue or "–", 80), "level2" if row.issue else "dim"
-
-
-def _task(row: RunRow, _room: int, _now: float) -> Piece:
-    return flat(row.task, 240), "dim"
-
-
 _COLUMNS = (
     Column("STATUS", 12, _status, grow=10),
     Column("NAME", 13, _name, grow=11),
     Column("HOST", 12, lambda row, _r, _n: (flat(row.host or "", 20), "link"), rank=1),
     Column("ITER", 6, lambda row, _r, _n: (iteration(row), ""), right=True),
     Column("MODEL", 12, lambda row, _r, _n: (flat(short_model(row.model), 20), ""), rank=3),
-    Column("STUCK ON", 18, _issue, grow=36),
+    Column("STUCK ON", 18, lambda row, _r, _n: (flat(row.issue or "–", 80), "level2" if row.issue else "dim"), grow=36),
     Column("INT", 3, lambda row, _r, _n: (count(row.interventions), "" if row.interventions else "dim"), right=True),
-    Column("SPEND", 9, lambda row, _r, _n: (_spent(row), budget_style(row)), right=True),
+    Column("SPEND", 9, _spend, right=True),
     Column("TOKENS", 6, lambda row, _r, _n: (count(row.tokens), ""), rank=5, right=True),
     Column("PROGRESS", 8, lambda row, room, _n: (spark(row.spark, room), "good"), rank=2, grow=8),
     Column("SEEN", 4, lambda row, _r, now: (span(now - row.updated), "dim"), rank=4, right=True),
     Column("AGENT", 10, lambda row, _r, _n: (flat(row.adapter, 12), ""), rank=6),
 )
-_TASK = Column("TASK", 16, _task, rank=7)
+_TASK = Column("TASK", 16, lambda row, _r, _n: (flat(row.task, 240), "dim"), rank=7)
 _GAP = 2
 
 
 @cache
 def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
-    """The columns that fit, with their widths: first come the most important, then they grow, then comes the task."""
+    """The columns that fit, with their widths: the most important first, then they grow, then the task."""
     shown: list[Column] = []
     left = width + _GAP - 1
     for column in sorted((*_COLUMNS, _TASK), key=lambda column: column.rank):
@@ -133,7 +121,7 @@ def _columns(width: int, hosts: bool) -> tuple[tuple[Column, int], ...]:
 
 
 ROWS = 12
-LOOK_S = 0.25
+POLL_S = 0.25
 
 
 class RunPreview(Struct, frozen=True):
@@ -145,22 +133,21 @@ class RunPreview(Struct, frozen=True):
 
 
 class Preview(Drawing):
-    """The ladder and the newest moments of one run; nothing for a run of another machine, which has to be fetched."""
+    """The ladder and the newest moments of one run; empty for a run on another machine, which must be fetched."""
 
+    @dataclass
     class Updated(Message):
         """The preview was read again."""
 
-        def __init__(self, preview: RunPreview) -> None:
-            super().__init__()
-            self.preview = preview
+        preview: RunPreview
 
-    def __init__(self, place: RunSource, *, id: str | None = None) -> None:
+    def __init__(self, source: RunSource, *, id: str | None = None) -> None:
         super().__init__(self._draw_preview, id=id)
         self._wanted: str | None = None
         self._preview: RunPreview | None = None
         self._story: Story | None = None
         self._reader: Worker[RunSource] = Worker(
-            "interlock-preview", lambda: place, self._look, lambda _: None, pause=LOOK_S
+            "interlock-preview", lambda: source, self._poll, lambda _: None, pause=POLL_S
         )
 
     def on_mount(self) -> None:
@@ -174,30 +161,30 @@ class Preview(Drawing):
         wanted = run_id if self.display else None
         if wanted != self._wanted:
             self._wanted = wanted
-            self._reader.ask(self._look)
+            self._reader.ask(self._poll)
             self.redraw()
 
     def on_preview_updated(self, event: Updated) -> None:
         self._preview = event.preview
         self.redraw()
 
-    def _look(self, place: RunSource) -> None:
-        """In the reader's thread: the story stays open while the same run is looked at."""
+    def _poll(self, source: RunSource) -> None:
+        """In the reader's thread: the story stays open while the same run is shown."""
         wanted, story = self._wanted, self._story
         if story is not None and story.folder.run_id != wanted:
             story.close()
             story = self._story = None
-        if wanted is None or not place.is_here(wanted):
+        if wanted is None or not source.is_here(wanted):
             return
         try:
             fresh = story is None
             if story is None:
-                story = self._story = place.open(wanted)
+                story = self._story = source.open(wanted)
             if story.update() or fresh:
                 part = Want(turn=0).read(story)
-                self.post_message(self.Updated(RunPreview(wanted, take_view(story), tuple(part.moments[-ROWS:]))))
+                self.post_message(self.Updated(RunPreview(wanted, read_view(story), tuple(part.moments[-ROWS:]))))
         except InterlockError:
-            # The list says what is wrong with the run.
+            # The list shows what is wrong with the run.
             return
 
     def _draw_preview(self, width: int) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Timeline: a window onto a run's moments that grows where it is looked at; the whole is never read."""
+"""Timeline: a list of a run's moments that loads more on scrolling; never reads the whole run."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ PAGE = 300
 """Moments that are read at a time."""
 
 MOST = 6_000
-"""Moments that are kept in memory; beyond, those at the far end go."""
+"""Moments in memory at most; beyond, those at the far end are dropped."""
 
 
 NEAR = 60
-"""Rows in which the call of a new result, and the same finding, are looked for."""
+"""Rows that are searched for the call of a new result and for the same finding."""
 
 
 class Want(Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class Want(Struct, frozen=True, kw_only=True):
     text: str = ""
 
     def read(self, story: Story) -> Part:
-        """Read on until there is something to show, or nothing more to read."""
+        """Read until there is something to show, or nothing more to read."""
         before, after, shown = self.before, self.after, list[TimelineMoment]()
         first = last = 0
         while True:
@@ -50,14 +50,14 @@ class Want(Struct, frozen=True, kw_only=True):
                 after = last
 
     def fits(self, moment: TimelineMoment) -> bool:
-        """Whether it is shown: what matters little is left out unless it is asked for by its kind or by text."""
+        """Whether it is shown: what matters little is left out unless selected by kind or text."""
         if self.kinds is not None:
             return moment.kind in self.kinds
         return self.quiet or bool(self.text) or moment.level != "quiet"
 
 
 class Part(Struct, frozen=True):
-    """What was read: the moments to show, between which records they are, and whether there is nothing beyond."""
+    """What was read: the moments to show, the range of records, and whether nothing is beyond."""
 
     moments: list[TimelineMoment]
     first: int
@@ -66,7 +66,7 @@ class Part(Struct, frozen=True):
 
 
 class Timeline(RowList[TimelineMoment]):
-    """Moments, the newest at the end. `fetch` reads a part in another thread and hands it to `take`."""
+    """Moments, newest last. `fetch` reads a part in another thread, which then goes to `add_part`."""
 
     def __init__(self, fetch: Callable[[Want], None], *, id: str | None = None) -> None:
         super().__init__(
@@ -132,7 +132,7 @@ class Timeline(RowList[TimelineMoment]):
         if not self._at_newest or not fresh:
             return
         if self.text:
-            # Whether a text is in a record is the journal's to say.
+            # Only the journal can search text in records.
             if not self._busy:
                 self._ask(after=self._last)
             return
@@ -141,7 +141,7 @@ class Timeline(RowList[TimelineMoment]):
         self._append([moment for moment in fresh if want.fits(moment)])
 
     def _append(self, moments: Sequence[TimelineMoment]) -> None:
-        """Put moments at the end; a result joins its call, which is not far."""
+        """Append moments; a result joins its call, which is near."""
         self.show([*self.items[:-NEAR], *fold([*self.items[-NEAR:], *moments])])
         self._trim(front=True)
 
@@ -149,12 +149,12 @@ class Timeline(RowList[TimelineMoment]):
         event.stop()
         if self._busy or not self.items:
             return
-        if event.way < 0 and not self._at_start:
+        if event.direction < 0 and not self._at_start:
             if event.far:
                 self._ask(after=0)
             else:
                 self._ask(before=self._first)
-        elif event.way > 0 and not self._at_newest:
+        elif event.direction > 0 and not self._at_newest:
             if event.far:
                 self.load()
             else:

@@ -1,4 +1,4 @@
-"""Numbers, times and small pictures, as people read them; the ladder of interventions is one of the pictures."""
+"""Formatting of numbers and times, sparklines, gauges, and the ladder of interventions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core import LADDER, PAUSE
 from .line import Line, Piece, fit
 
 BARS = "▁▂▃▄▅▆▇"
-"""No full block: rows of them must not run into each other."""
+"""Without the full block: rows would touch each other."""
 FULL, EMPTY = "━", "─"
 
 
@@ -26,7 +26,7 @@ def date_time(when: float | None) -> str:
 
 
 def span(seconds: float) -> str:
-    """How long, in at most four characters."""
+    """A duration in at most four characters."""
     seconds = max(0.0, seconds)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if seconds >= size:
@@ -41,13 +41,13 @@ def money(amount: float) -> str:
 
 
 def spend(amount: float, budget: float | None, unpriced_tokens: int = 0) -> str:
-    """Dollars, and of how many; with a plus where some tokens have no price, unknown where none has one."""
+    """Dollars spent and the budget; with a plus if some tokens have no price, unknown if none has one."""
     known = "unknown" if unpriced_tokens and not amount else money(amount) + ("+" if unpriced_tokens else "")
     return known if budget is None else f"{known}/{budget:g}"
 
 
 def total(amount: float, unpriced_tokens: int) -> str:
-    """What many runs spent: the part that is known, with a plus where there is more."""
+    """What many runs spent: the known part, with a plus if there is more."""
     return money(amount) + ("+" if unpriced_tokens else "")
 
 
@@ -61,26 +61,13 @@ def count(number: float) -> str:
 
 
 def reason_first(problem: str) -> str:
-    """An error's words before the path that it is about: rows are short."""
+    """An error with its message before its path: rows are short."""
     where, colon, what = problem.partition(": ")
     return f"{what} ({where})" if colon and where.startswith("/") else problem
 
 
-def plural(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-def size(number: float) -> str:
-    """Bytes for people."""
-    for unit in ("B", "KB", "MB", "GB"):
-        if number < 1000:
-            return f"{number:.0f} {unit}" if unit == "B" or number >= 10 else f"{number:.1f} {unit}"
-        number /= 1000
-    return f"{number:.1f} TB"
-
-
 def spark(values: Sequence[float], width: int) -> str:
-    """A row of bars, the newest at the right; as many as there is room for."""
+    """A row of bars, newest on the right."""
     shown = downsample(values, width)
     if not shown:
         return " " * width
@@ -91,15 +78,15 @@ def spark(values: Sequence[float], width: int) -> str:
 
 
 def downsample(values: Sequence[float], width: int) -> list[float]:
-    """At most `width` values, each the greatest of its share."""
+    """At most `width` values, each the maximum of its share."""
     if len(values) <= width:
         return list(values)
-    edges = [len(values) * place // width for place in range(width + 1)]
+    edges = [len(values) * index // width for index in range(width + 1)]
     return [max(values[a:b]) for a, b in pairwise(edges)]
 
 
 def gauge(share: float, width: int) -> tuple[str, str]:
-    """A bar in two parts: what is used, and what is left."""
+    """A bar in two parts: used and left."""
     used = round(max(0.0, min(1.0, share)) * width)
     if share > 0 and used == 0:
         used = 1
@@ -107,14 +94,14 @@ def gauge(share: float, width: int) -> tuple[str, str]:
 
 
 NAMES = ("hint", "reminder", "throttle", "rollback", "ask/stop")
-"""The rungs in one word each, from the mildest to the strongest: what there is room for of their names."""
+"""Short names of the rungs, from the mildest to the strongest."""
 
 WIDTH = 10
 _FULL, _EMPTY = "█", "░"
 
 
 class RungCount(Struct):
-    """How often a level was used, and how it went."""
+    """How often a level was used, and with what outcome."""
 
     used: int = 0
     worked: int = 0
@@ -133,7 +120,7 @@ class LadderCounts(Struct, frozen=True):
 
 
 def level_of(kind: str) -> int | None:
-    """The rung of an intervention by its name; None for one of a plug-in."""
+    """The rung of an intervention by its name; None for a plug-in's."""
     return LADDER.index(kind) if kind in LADDER else len(LADDER) - 1 if kind == PAUSE else None
 
 
@@ -147,7 +134,7 @@ def draw_ladder(ladder: LadderCounts) -> list[Line]:
 
 
 def draw_ladder_row(ladder: LadderCounts) -> Line:
-    """The ladder lying down, in one row."""
+    """The ladder in one row."""
     pieces: list[Piece] = []
     for level, (name, rung) in enumerate(zip(NAMES, ladder.rungs, strict=True)):
         if pieces:

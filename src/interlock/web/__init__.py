@@ -1,4 +1,4 @@
-"""The dashboard: pages for people in a browser. Reads journals and sends control messages, nothing else."""
+"""The dashboard: runs in a browser. Only reads journals and sends control messages."""
 
 from .._lazy import lazy
 

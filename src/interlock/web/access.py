@@ -1,4 +1,4 @@
-"""Access: who may ask, checked before anything else sees a request; and how every route answers, errors too."""
+"""Access control before any request is handled; and how every route responds, errors included."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ..core import BadInput, InterlockError, from_json
 from ..journal import write_durably
 
 ONCE = ("host", "origin")
-"""Headers that say who is meant and who asks: of two, each side might believe another one."""
+"""Headers that must not be repeated: two parsers might use different ones."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("", "0.0.0.0", "::")
 SAFE_METHODS = ("GET", "HEAD")
 PROTECTED = ("/api/", "/metrics")
-"""Where data is. The page itself holds none and is given to everyone who may reach this machine's loopback."""
+"""Paths with data. The page itself has none and is served to everyone who can reach the address."""
 
 HEADER = "x-interlock"
-"""A header that no form and no foreign page can set without being asked for permission first."""
+"""A header that no form and no foreign page can set without a CORS preflight."""
 
 HEADERS = {
     "content-security-policy": (
@@ -49,7 +49,7 @@ HEADERS = {
 }
 
 KNOWN = "interlock.known"
-"""Where a request's scope says whether it came with the token: pages tell no one else which runs there are."""
+"""The scope key that says whether a request had the token: pages reveal run ids to nobody else."""
 
 COOKIE_S = 30 * 86_400
 
@@ -57,7 +57,7 @@ COOKIE_S = 30 * 86_400
 class Access:
     """Guards every request to the dashboard.
 
-    `once` are words that stand for the token in one address each, for addresses that others may see.
+    `once` are one-time replacements of the token, for addresses that others may see.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Iterable[str] = LOOPBACK, once: set[str] | None = None) -> None:
@@ -111,9 +111,9 @@ class Access:
         return None
 
     def _let_in(self, scope: Scope, given: str) -> Response:
-        """Take the token out of the address and into a cookie."""
+        """Move the token from the address into a cookie."""
         rest = [(k, v) for k, v in QueryParams(scope["query_string"]).multi_items() if k != "token"]
-        # Two slashes at the beginning would name another host.
+        # Two leading slashes would name another host.
         target = "/" + scope["path"].lstrip("/\\") + (f"?{urlencode(rest)}" if rest else "")
         response = RedirectResponse(target, status_code=303)
         if self._is_token(given) or given in self._once:
@@ -133,17 +133,17 @@ class Access:
 
 
 def refuse(status: int, error: str, todo: str = "") -> JSONResponse:
-    """An error as every route says it: what, and what to do."""
+    """An error response: what happened, and what to do."""
     return JSONResponse({"error": error, "todo": todo}, status_code=status)
 
 
 def cookie_name(token: str) -> str:
-    """Cookies know no ports, so two dashboards on one machine need names of their own."""
+    """Cookies ignore ports, so each dashboard on a machine needs its own name."""
     return f"interlock-{hashlib.sha256(token.encode()).hexdigest()[:8]}"
 
 
 def host_name(host: str) -> str:
-    """The name in a Host header, without its port; empty for what is none."""
+    """The name in a Host header, without its port; empty if invalid."""
     try:
         return (urlsplit(f"//{host}").hostname or "") if not set(host) & set("/\\@?# ") else ""
     except ValueError:
@@ -156,7 +156,7 @@ def _bearer(authorization: str) -> str | None:
 
 
 def _refuse_change(headers: Headers, *, needs_origin: bool) -> Response | None:
-    """A request that changes something has to show that it is our own page, or a program that has the token."""
+    """Refuse a change unless it comes from our own page, or from a program with the token."""
     if headers.get(HEADER) != "1":
         return refuse(403, "the header X-Interlock: 1 is missing", "Add it.")
     if needs_origin and headers.get("origin") is None:
@@ -171,7 +171,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{40,}")
 
 
 def keep_token(store: Path, *, new: bool = False) -> str:
-    """The token of a store's dashboard; made if there is none, or if a new one is asked for."""
+    """The token of a store's dashboard; created if there is none or `new` is set."""
     path = store / NAME
     try:
         if not new and (known := _read(path)) is not None:
@@ -187,7 +187,7 @@ def keep_token(store: Path, *, new: bool = False) -> str:
 
 
 def _read(path: Path) -> str | None:
-    """A token that only this user can have read; anything else is replaced."""
+    """The token, if its file is private to this user; otherwise it is replaced."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -200,10 +200,10 @@ def _read(path: Path) -> str | None:
 
 MAX_BODY = 64 * 1024
 STATUS = {2: 400, 3: 404, 4: 409, 5: 504}
-"""An error's exit status, and what that is in HTTP."""
+"""HTTP status by exit status of an error."""
 
 MOST, DIGITS = 2**53, 16
-"""The largest number that a page can say exactly, and how many digits it has."""
+"""The largest exact integer in JavaScript, and how many digits it has."""
 
 Body = TypeVar("Body")
 
@@ -214,7 +214,7 @@ def to_json(value: object, status: int = 200) -> Response:
 
 
 async def on_error(_: Request, error: Exception) -> Response:
-    """An InterlockError in HTTP."""
+    """Respond to an InterlockError."""
     assert isinstance(error, InterlockError)
     what = f"{error.where}: {error.what}" if error.where else error.what
     return refuse(STATUS.get(error.exit_status, 409), what, error.todo)
@@ -226,12 +226,12 @@ async def on_http_error(_: Request, error: Exception) -> Response:
 
 
 async def on_mistake(_: Request, error: Exception) -> Response:
-    """A bug in Interlock; what it was is in the log."""
+    """Respond to a bug in Interlock; the log has the details."""
     return refuse(500, f"internal error in the dashboard ({type(error).__name__})", "See its terminal for details.")
 
 
 async def read_body(request: Request, kind: type[Body]) -> Body:
-    """The JSON of a request; BadInput if it is none or too long."""
+    """The JSON body of a request; BadInput if it is invalid or too long."""
     data = b""
     async for part in request.stream():
         data += part
@@ -244,7 +244,7 @@ async def read_body(request: Request, kind: type[Body]) -> Body:
 
 
 def number_from(request: Request, name: str, default: int | None = None, most: int = MOST) -> int | None:
-    """A whole number of the query; BadInput for anything else."""
+    """An integer of the query; BadInput for anything else."""
     text = request.query_params.get(name)
     if text is None or text == "":
         return default
@@ -255,7 +255,7 @@ def number_from(request: Request, name: str, default: int | None = None, most: i
 
 
 def to_number(text: str, most: int = MOST) -> int | None:
-    """A whole number from 0 to `most`; None for anything else, however long."""
+    """An integer from 0 to `most`; None for anything else."""
     if not text.isdecimal() or len(text) > DIGITS or int(text) > most:
         return None
     return int(text)

@@ -1,4 +1,4 @@
-"""Files of a run: what a checkpoint changed, going back to it, and pictures of its screen, given out by name."""
+"""Files of a run: diffs of and rollback to checkpoints, and screenshots by name."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ..core import CheckpointInfo, NotFound, SystemClock
 from ..journal import RunFolder
 
 MAX_PATCH = 400_000
-"""Characters of a diff that a page gets; what is longer is for a terminal."""
+"""Characters of a diff that a page gets; longer ones need a terminal."""
 
 MAX_CHANGES = 2_000
 
 
 class FileDifference(Struct, frozen=True, kw_only=True):
-    """What changed from one moment to another; `b` None is now."""
+    """What changed from checkpoint `a` to `b`; None is now."""
 
     a: str
     b: str | None
@@ -34,7 +34,7 @@ class FileDifference(Struct, frozen=True, kw_only=True):
 
 
 def show_difference(folder: RunFolder, wanted: str, against: str) -> FileDifference:
-    """What a checkpoint's files are against the one before (`before`), the one after (`after`) or the disk (`now`)."""
+    """A checkpoint compared with the one before (`before`), the one after (`after`) or the disk (`now`)."""
     with open_checkpoints(folder) as found:
         info = found.get(wanted)
         a, b = _pair(found, info, against)
@@ -53,15 +53,15 @@ def show_difference(folder: RunFolder, wanted: str, against: str) -> FileDiffere
 def preview(folder: RunFolder, wanted: str, paths: list[str]) -> RestorePlan:
     """Plan a rollback of the run's own changes, without doing it."""
     with open_checkpoints(folder) as found:
-        info = found.get(wanted)
-        return found.preview(info.id, paths, own_changes=found.own_changes(info.id, folder.run_id))
+        target = found.get(wanted).id
+        return found.preview(target, paths, own_changes=found.own_changes(target, folder.run_id))
 
 
 def restore(folder: RunFolder, wanted: str, paths: list[str]) -> Restored:
-    """Go back, for a run that has ended; a live one is asked to do it itself."""
+    """Roll back an ended run; a live one does it itself."""
     with open_checkpoints(folder) as found:
-        info = found.get(wanted)
-        return found.restore(info.id, paths, own_changes=found.own_changes(info.id, folder.run_id))
+        target = found.get(wanted).id
+        return found.restore(target, paths, own_changes=found.own_changes(target, folder.run_id))
 
 
 @contextmanager
@@ -92,7 +92,7 @@ MAX_BYTES = 32 * 1024 * 1024
 
 
 class StoredPicture(Struct, frozen=True):
-    """One picture by its name, with when it was taken."""
+    """One picture: name, time and size."""
 
     name: str
     time: float
@@ -114,7 +114,7 @@ def list_pictures(folder: RunFolder) -> list[StoredPicture]:
 
 
 def read_picture(folder: RunFolder, name: str) -> tuple[str, bytes]:
-    """A picture's type and content; NotFound for whatever is not a picture of this run."""
+    """A picture's type and content; NotFound for anything that is not a picture of this run."""
     matched = NAME.fullmatch(name)
     if matched is None:
         raise NotFound("there is no such picture")

@@ -1,4 +1,4 @@
-"""Incidents on the dashboard: what an emergency stop left behind, and taking one of the four options."""
+"""Incidents on the dashboard: carries out the option that a person chooses after an emergency stop."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ from ..journal import Store
 from ..runtime import Incidents, StoredIncident, abort, choose
 
 WAIT_S = 60.0
-"""How long a run may take to begin before no one can say whether it did."""
+"""How long a run may take to start before its state is unknown."""
 
-LOOK_S = 0.1
+POLL_S = 0.1
 LOG = "continue.log"
 LAST_WORDS = 400
 
-WayState = Literal["starting", "continued", "aborted", "failed", "unknown"]
+ChoiceState = Literal["starting", "continued", "aborted", "failed", "unknown"]
 
 
 class IncidentChoice(Struct, frozen=True, kw_only=True):
-    """A way on that was chosen here, and how it went."""
+    """An option that was chosen here, and its state."""
 
     incident_id: str
     option: OptionName
-    state: WayState = "starting"
+    state: ChoiceState = "starting"
     message: str = ""
     run_id: str | None = None
     time: float = 0.0
 
 
 class IncidentChoices:
-    """Carries out what people choose on incident pages; one at a time for each incident."""
+    """Carries out choices on incident pages; one at a time per incident."""
 
     def __init__(self, store: Store) -> None:
         self.incidents = Incidents(store)
         self._store = store
-        self._taken: dict[str, IncidentChoice] = {}
+        self._choices: dict[str, IncidentChoice] = {}
         self._lock = threading.Lock()
         self.version = 0
 
     def of(self, incident_id: str) -> IncidentChoice | None:
         with self._lock:
-            return self._taken.get(incident_id)
+            return self._choices.get(incident_id)
 
     def begin(self, incident_id: str, option: str) -> IncidentChoice:
         """Start an option; returns its current state."""
@@ -59,30 +59,30 @@ class IncidentChoices:
             raise BadInput(f"there is no option {option[:40]!r}", todo=f"One of: {', '.join(get_args(OptionName))}.")
         stored = self.incidents.find(incident_id)
         chosen = choose(stored, option)
-        way = IncidentChoice(incident_id=stored.id, option=chosen.name, time=time.time())
+        choice = IncidentChoice(incident_id=stored.id, option=chosen.name, time=time.time())
         with self._lock:
-            before = self._taken.get(stored.id)
+            before = self._choices.get(stored.id)
             if before is not None and before.state == "starting":
                 raise InvalidState(f"{before.option} is already being carried out", todo="Wait until it is done.")
-            self._taken[stored.id] = way
+            self._choices[stored.id] = choice
             self.version += 1
-        threading.Thread(target=self._carry_out, args=(way, stored), name="interlock-way-on", daemon=True).start()
-        return way
+        threading.Thread(target=self._carry_out, args=(choice, stored), name="interlock-incident", daemon=True).start()
+        return choice
 
-    def _carry_out(self, way: IncidentChoice, stored: StoredIncident) -> None:
+    def _carry_out(self, choice: IncidentChoice, stored: StoredIncident) -> None:
         try:
-            if way.option == "abort":
+            if choice.option == "abort":
                 done = abort(self._store, stored)
-                self._end(way, "aborted", "; ".join(done) or "nothing was left to clean up")
+                self._end(choice, "aborted", "; ".join(done) or "nothing was left to clean up")
             else:
-                self._continue(way, stored)
+                self._continue(choice, stored)
         except (InterlockError, OSError) as error:
-            self._end(way, "failed", str(error))
+            self._end(choice, "failed", str(error))
 
-    def _continue(self, way: IncidentChoice, stored: StoredIncident) -> None:
-        """The run that continues is its own command: it outlives the dashboard, as if typed in a terminal."""
+    def _continue(self, choice: IncidentChoice, stored: StoredIncident) -> None:
+        """Start the continuing run as a separate command, so that it outlives the dashboard."""
         log = self._store.root / stored.incident.run_id / "incidents" / stored.id / LOG
-        words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", way.option]
+        words = [sys.executable, "-m", "interlock", "incident", "continue", stored.id, "--option", choice.option]
         with log.open("wb") as output:
             process = subprocess.Popen(
                 words,
@@ -93,33 +93,33 @@ class IncidentChoices:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        self._watch(way, process, log)
+        self._watch(choice, process, log)
 
-    def _watch(self, way: IncidentChoice, process: subprocess.Popen[bytes], log: Path) -> None:
+    def _watch(self, choice: IncidentChoice, process: subprocess.Popen[bytes], log: Path) -> None:
         deadline = time.monotonic() + WAIT_S
         while time.monotonic() < deadline:
             ended = process.poll() is not None
-            now = self.incidents.find(way.incident_id)
+            now = self.incidents.find(choice.incident_id)
             if now.continued_by is not None and (self._store.root / now.continued_by).is_dir():
-                self._end(way, "continued", "", now.continued_by)
+                self._end(choice, "continued", "", now.continued_by)
                 process.wait()
                 return
             if ended:
-                self._end(way, "failed", _last_words(log) or f"the command ended with {process.returncode}")
+                self._end(choice, "failed", _last_words(log) or f"the command ended with {process.returncode}")
                 return
-            time.sleep(LOOK_S)
-        self._end(way, "unknown", "it has not started yet; the list of runs will show it once it does")
+            time.sleep(POLL_S)
+        self._end(choice, "unknown", "it has not started yet; the list of runs will show it once it does")
         process.wait()
 
-    def _end(self, way: IncidentChoice, state: WayState, message: str, run_id: str | None = None) -> None:
+    def _end(self, choice: IncidentChoice, state: ChoiceState, message: str, run_id: str | None = None) -> None:
         with self._lock:
-            self._taken[way.incident_id] = replace(way, state=state, message=message, run_id=run_id)
+            self._choices[choice.incident_id] = replace(choice, state=state, message=message, run_id=run_id)
             self.version += 1
 
 
 def _folder_of(store: Store, stored: StoredIncident) -> str | None:
     spec = store.find(stored.incident.run_id).spec()
-    return next((place for place in (spec.cwd, spec.workspace) if place and Path(place).is_dir()), None)
+    return next((folder for folder in (spec.cwd, spec.workspace) if folder and Path(folder).is_dir()), None)
 
 
 def _last_words(log: Path) -> str:

@@ -1,4 +1,4 @@
-"""Live: what changes, as it changes. One look at each journal serves every page that is open on it."""
+"""Live: event streams of changes. One poll of a journal serves all pages that show the run."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core import InterlockError
 from ..journal import EVERY_S, mark_viewed
@@ -18,24 +19,24 @@ from ..report import RunRow, Story, TimelineMoment
 from .run_head import Parts, make_head
 from .source import Source
 
-LOOK_S = (0.04, 0.12)
-"""Time between two looks at a run while something comes, and while nothing does."""
+POLL_S = (0.04, 0.12)
+"""Polling interval of a run while something changes, and while nothing does."""
 
 FLEET_S = (0.12, 0.25)
 HUB_S = 1.0
-"""Time between two looks at all runs: here while something changes and while nothing does, and with a hub."""
+"""Polling interval of all runs: while something changes and while nothing does, and with a hub."""
 
 INBOX_S = 2.0
-"""Time between two looks at what needs a person while no run changes: something may be put aside, or expire."""
+"""Polling interval of the inbox while no run changes: an item may be dismissed or expire."""
 
 SHARE = 4.0
-"""A look that takes long is followed by a pause of so many times its length."""
+"""After a slow poll, pause this many times its duration."""
 
 KEPT = 1_000
-"""New moments kept for pages that are a little behind; one further behind reads the journal."""
+"""New moments in memory for pages that are a little behind; others read the journal."""
 
 SHOWN_DETAIL = 600
-"""Characters of a moment's detail in the timeline; the whole is read when it is opened."""
+"""Characters of a moment's detail in the timeline; opening it loads the rest."""
 
 
 class StreamEvent(Struct, frozen=True):
@@ -46,7 +47,7 @@ class StreamEvent(Struct, frozen=True):
 
 
 class TimelineLine(Struct, frozen=True, omit_defaults=True):
-    """A moment in the timeline. `call` joins a call with its result, which has `ms` where its source says how long."""
+    """A moment in the timeline. `call` links a call with its result, which has `ms` if its duration is known."""
 
     seq: int
     time: float
@@ -63,37 +64,26 @@ class TimelineLine(Struct, frozen=True, omit_defaults=True):
 
 
 def to_line(moment: TimelineMoment) -> TimelineLine:
-    """A moment as the timeline has it: without the record's body."""
+    """A moment as a line of the timeline: without the record's body."""
     cut = len(moment.detail) > SHOWN_DETAIL
     detail = moment.detail[:SHOWN_DETAIL] + "…" if cut else moment.detail
-    body = moment.body if moment.record in ("step", "intervention") else None
-    look, call, tokens = "", "", 0
-    ms: float | None = None
-    match body:
+    line = TimelineLine(moment.seq, moment.time, moment.kind, moment.level, moment.title, detail, moment.step, cut=cut)
+    match moment.body if moment.record in ("step", "intervention") else None:
         case StepRecord(step=step):
-            look = step.role if step.kind == "message" else step.kind
-            call = step.tool.call_id or "" if step.tool is not None else ""
-            ms, tokens = step.duration_ms, step.usage.tokens if step.usage is not None else 0
+            return replace(
+                line,
+                look=step.role if step.kind == "message" else step.kind,
+                call=step.tool.call_id or "" if step.tool is not None else "",
+                ms=step.duration_ms,
+                tokens=step.usage.tokens if step.usage is not None else 0,
+            )
         case InterventionRecord(intervention=made):
-            look = f"rung-{made.level}"
-    return TimelineLine(
-        moment.seq,
-        moment.time,
-        moment.kind,
-        moment.level,
-        moment.title,
-        detail,
-        moment.step,
-        look,
-        cut,
-        call,
-        ms,
-        tokens,
-    )
+            return replace(line, look=f"rung-{made.level}")
+    return line
 
 
 class Watched:
-    """One run that someone looks at."""
+    """One run that a page shows."""
 
     def __init__(self, story: Story, source: Source, controls: Requests) -> None:
         self.story, self._source = story, source
@@ -106,7 +96,7 @@ class Watched:
         self.changed = asyncio.Event()
 
     def look(self) -> bool:
-        """Take in what is new; whether anything is."""
+        """Read what is new; returns whether anything is."""
         self._source.refresh(self.story)
         news = self.story.update()
         self.lines = (*self.lines, *map(to_line, news))[-KEPT:]
@@ -125,7 +115,7 @@ class Watched:
         return [to_line(moment) for moment in self.story.page(after=seq, limit=KEPT)]
 
     def ring(self) -> None:
-        """Wake everyone who waits."""
+        """Wake all waiting streams."""
         self.changed.set()
         self.changed = asyncio.Event()
 
@@ -140,7 +130,7 @@ class Live:
         self._marked = -EVERY_S
 
     def _say_open(self) -> None:
-        """Runs that need a person may ask one, for a page is open."""
+        """Record that a page is open, so that runs may ask a person."""
         if time.monotonic() - self._marked >= EVERY_S:
             self._marked = time.monotonic()
             mark_viewed(self._source.store.root)
@@ -160,7 +150,7 @@ class Live:
                     yield StreamEvent("head", join_parts(parts))
                 if watched.story.last_seq > seq:
                     lines = await asyncio.to_thread(watched.since, seq)
-                    # What is hidden makes no line, and need not be asked for again.
+                    # Hidden records make no line, and are not read again.
                     seq = lines[-1].seq if len(lines) >= KEPT else max(seq, watched.story.last_seq)
                     if lines:
                         seq = max(seq, lines[-1].seq)
@@ -172,7 +162,7 @@ class Live:
             watched.users -= 1
 
     async def fleet(self) -> AsyncIterator[StreamEvent]:
-        """Rows that changed, and those that are gone, and what needs a person; the first time all."""
+        """Changed and removed rows, and the inbox; everything the first time."""
         told: dict[str, RunRow] | None = None
         last: list[RunRow] | None = None
         problem: str | None = None
@@ -182,7 +172,7 @@ class Live:
         while True:
             began = time.monotonic()
             self._say_open()
-            # The list comes first; what takes longer to draw follows with the next look.
+            # The list comes first; sparklines follow with the next poll.
             look = partial(self._source.rows, sparks=told is not None)
             listed = await asyncio.to_thread(look)
             rows, changed, gone = told or {}, [], []
@@ -219,7 +209,7 @@ class Live:
         return watched
 
     async def _keep_looking(self, run_id: str, watched: Watched) -> None:
-        fast, slow = LOOK_S
+        fast, slow = POLL_S
         pause = fast
         try:
             while watched.users > 0:
@@ -244,7 +234,7 @@ def join_parts(parts: Parts) -> bytes:
 
 
 async def _quietly(look: Callable[[], bool]) -> bool:
-    """Look; what cannot be read now is tried again, and the story says it in `problem`."""
+    """Poll; errors are retried, and the story's `problem` says them."""
     try:
         return await asyncio.to_thread(look)
     except InterlockError:

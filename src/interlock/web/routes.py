@@ -1,4 +1,4 @@
-"""The routes under /api: what pages ask for. Blocking ones run in Starlette's threads."""
+"""The routes under /api. Blocking ones run in Starlette's threads."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ RETRY_MS = 1_000
 
 
 class OptionChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The way on that a page asks for."""
+    """The option of an incident that a page requests."""
 
     option: str
 
 
 class Back(msgspec.Struct, frozen=True, kw_only=True):
-    """The checkpoint that a page wants to go back to."""
+    """The rollback that a page requests."""
 
     to: str
     paths: list[str] = []
@@ -48,14 +48,14 @@ class Back(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InboxChoice(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer that a page gives to an item of the inbox."""
+    """A page's answer to an item of the inbox."""
 
     answer: str
     reason: str = ""
 
 
 class RequestedCommand(msgspec.Struct, frozen=True, kw_only=True):
-    """A command that a page asks for."""
+    """A command that a page requests."""
 
     command: Command
     payload: dict[str, object] = {}
@@ -68,7 +68,7 @@ class Routes:
     def __init__(self, source: Source, controls: Requests) -> None:
         self.source, self.controls = source, controls
         self.live = Live(source, controls)
-        self.ways = IncidentChoices(source.store)
+        self.choices = IncidentChoices(source.store)
         self._metrics = JournalMetrics(source.store)
 
     def all(self) -> list[Route]:
@@ -147,7 +147,7 @@ class Routes:
         return to_json({"lines": lines, "more": len(lines) >= limit, "last": story.last_seq})
 
     def line(self, request: Request) -> Response:
-        """One moment with all that the journal has of it."""
+        """One moment with its whole record."""
         text = request.path_params["seq"]
         story = self.source.story(request.path_params["run_id"])
         seq = to_number(text)
@@ -162,12 +162,12 @@ class Routes:
         return to_json({"series": story.series(max(2, points)), "sums": story.sums})
 
     async def control(self, request: Request) -> Response:
-        """Send a command; what becomes of it comes with the run's events."""
+        """Send a command; its result comes with the run's events."""
         order = await read_body(request, RequestedCommand)
         return to_json(await run_in_threadpool(self._send, request.path_params["run_id"], order), 202)
 
     async def rollback(self, request: Request) -> Response:
-        """Go back: a live run is asked to; where no one runs any more the files go back at once."""
+        """Roll back: a live run does it itself; the files of an ended run are restored at once."""
         back = await read_body(request, Back)
         return await run_in_threadpool(self._go_back, request.path_params["run_id"], back)
 
@@ -206,31 +206,31 @@ class Routes:
         item = find_item(self.source.store, ref, self.source.hub)
         answer = next((each for each in item.answers if each.name == chosen.answer), None)
         if answer is not None and "incident" in answer.payload:
-            way = self.ways.begin(str(answer.payload["incident"]), chosen.answer)
-            return to_json({"ok": True, "message": f"{way.option}: {way.state}"}, 202)
+            choice = self.choices.begin(str(answer.payload["incident"]), chosen.answer)
+            return to_json({"ok": True, "message": f"{choice.option}: {choice.state}"}, 202)
         timeout = self.controls.timeout
         _, done = answer_item(self.source, item.id, chosen.answer, chosen.reason, timeout=timeout)
         return to_json({"ok": done.ok, "message": done.message}, 200 if done.ok else 409)
 
     def incidents(self, _: Request) -> Response:
-        return to_json({"incidents": [self._incident(stored.id) for stored in self.ways.incidents.all()]})
+        return to_json({"incidents": [self._incident(stored.id) for stored in self.choices.incidents.all()]})
 
     def incident(self, request: Request) -> Response:
         return to_json(self._incident(request.path_params["incident_id"]))
 
     async def go_on(self, request: Request) -> Response:
-        choice = await read_body(request, OptionChoice)
-        way: IncidentChoice = await run_in_threadpool(
-            self.ways.begin, request.path_params["incident_id"], choice.option
+        chosen = await read_body(request, OptionChoice)
+        choice: IncidentChoice = await run_in_threadpool(
+            self.choices.begin, request.path_params["incident_id"], chosen.option
         )
-        return to_json(way, 202)
+        return to_json(choice, 202)
 
     def metrics(self, _: Request) -> Response:
         return Response(self._metrics.render(), media_type=self._metrics.content_type)
 
     def _send(self, run_id: str, order: RequestedCommand) -> object:
         if self.source.host_of(run_id) is None:
-            # Says what is wrong with a run that is nowhere.
+            # Raises for an unknown run.
             self.source.folder(run_id)
         return self.controls.send(order.command, run_id, order.payload, order.reason)
 
@@ -242,13 +242,13 @@ class Routes:
         return to_json({"restored": files.restore(folder, back.to, back.paths)})
 
     def _incident(self, incident_id: str) -> object:
-        stored = self.ways.incidents.find(incident_id)
+        stored = self.choices.incidents.find(incident_id)
         run_id = stored.incident.run_id
         try:
             name = self.source.folder(run_id).spec().name
         except InterlockError:
             name = ""
-        return {"run": name or run_id, "incident": stored, "way": self.ways.of(stored.id)}
+        return {"run": name or run_id, "incident": stored, "way": self.choices.of(stored.id)}
 
 
 def _stream(events: AsyncIterator[StreamEvent]) -> Response:

@@ -1,11 +1,12 @@
-"""Head: what a run's page shows above its timeline, in parts, so that only what changed travels."""
+"""The head of a run's page, in parts, so that only changed parts are sent."""
 
 from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from ..core import CheckpointInfo, Intervention, Issue
+from ..core import CheckpointInfo
 from ..link import SentRequest
 from ..report import ControlCommand, Story, why_not_switched
 
@@ -20,7 +21,7 @@ Parts = dict[str, bytes]
 
 
 class ShownRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One request as the page shows it: what the journal has of it, and what this dashboard knows beyond."""
+    """One request as the page shows it: from the journal, and from what this dashboard knows."""
 
     request_id: str
     command: str
@@ -63,8 +64,8 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
         "controls": merge_controls(story.controls, sent, owned=summary.owner_pid is not None),
         "proof": story.proof,
         "episodes": story.episodes[-NEWEST:],
-        "issues": [_without_details(issue) for issue in story.issues[-NEWEST:]],
-        "interventions": [_brief(made) for made in story.interventions[-NEWEST:]],
+        "issues": [replace(each, details={}, evidence=each.evidence[:50]) for each in story.issues[-NEWEST:]],
+        "interventions": [replace(made, details={}) for made in story.interventions[-NEWEST:]],
         "checkpoints": [_small(info) for info in story.checkpoints[-NEWEST:]],
         "start": _first_checkpoint(story),
         "incidents": [IncidentLine(s.id, s.incident.time, s.status, s.report.summary) for s in story.incidents],
@@ -74,7 +75,7 @@ def make_head(story: Story, sent: list[SentRequest]) -> Parts:
 
 
 def merge_controls(known: list[ControlCommand], sent: list[SentRequest], *, owned: bool) -> list[ShownRequest]:
-    """The newest requests: the journal's word counts, and where it has none, what became of the sending."""
+    """The newest requests: as in the journal, else as sent from here."""
     ours = {each.request_id: each for each in sent}
     shown = [_from_journal(control, ours.pop(control.request_id, None), owned) for control in known]
     shown += [_from_sending(each) for each in ours.values()]
@@ -120,16 +121,8 @@ def _from_sending(sent: SentRequest) -> ShownRequest:
     )
 
 
-def _without_details(issue: Issue) -> Issue:
-    return msgspec.structs.replace(issue, details={}, evidence=issue.evidence[:50])
-
-
-def _brief(made: Intervention) -> Intervention:
-    return msgspec.structs.replace(made, details={})
-
-
 def _first_checkpoint(story: Story) -> dict[str, object] | None:
-    """Where the run began; a long run has more checkpoints since than are at hand."""
+    """The run's first checkpoint; a long run has more than are in memory."""
     known = story.checkpoints
     if len(known) == story.counts.get("checkpoint", 0):
         return _small(known[0]) if known else None
@@ -139,13 +132,5 @@ def _first_checkpoint(story: Story) -> dict[str, object] | None:
 
 
 def _small(info: CheckpointInfo) -> dict[str, object]:
-    return {
-        "id": info.id,
-        "time": info.time,
-        "step": info.step,
-        "label": info.label,
-        "cause": info.cause,
-        "files": info.files,
-        "bytes": info.bytes,
-        "not_covered": len(info.not_covered),
-    }
+    shown = {name: getattr(info, name) for name in ("id", "time", "step", "label", "cause", "files", "bytes")}
+    return {**shown, "not_covered": len(info.not_covered)}

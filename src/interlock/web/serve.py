@@ -1,4 +1,4 @@
-"""The dashboard as one ASGI application, its own files in a table, and serving it: a socket, an address, a browser."""
+"""The dashboard as an ASGI application with its static files, and serving it: socket, address, browser."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from .source import Source
 
 PORT = 7717
 TRIES = 20
-"""Ports that are tried from the usual one upwards when no one asked for one."""
+"""Ports to try from the usual one upwards if none is given."""
 
 GRACE_S = 2
 
 
 def open_socket(host: str, port: int | None) -> socket.socket:
-    """A listening socket; the usual port or a free one near it, unless one is asked for."""
+    """A listening socket on the given port, else on the usual one or a free one near it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     choices = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
     for choice in choices:
@@ -61,13 +61,13 @@ def open_socket(host: str, port: int | None) -> socket.socket:
 
 
 def address(listener: socket.socket, token: str, host: str) -> str:
-    """Where the dashboard is, with its token."""
+    """The dashboard's address with its token."""
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{listener.getsockname()[1]}/?token={token}"
 
 
 def serve_dashboard(app: ASGIApp, listener: socket.socket, on_ready: Callable[[], None] | None = None) -> None:
-    """Serve until Ctrl-C. There is no log of requests: their addresses may hold the token."""
+    """Serve until Ctrl-C. Requests are not logged: their addresses may contain the token."""
     config = uvicorn.Config(
         app,
         access_log=False,
@@ -89,7 +89,7 @@ def serve_dashboard(app: ASGIApp, listener: socket.socket, on_ready: Callable[[]
 
 
 def open_browser(url: str) -> None:
-    """Show the page; where there is no browser, nothing happens."""
+    """Open the page in a browser, if there is one."""
     import webbrowser
 
     with contextlib.suppress(webbrowser.Error, OSError):
@@ -120,7 +120,7 @@ MOST_CONNECTIONS = 4096
 
 
 class PunctualProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """Closes a connection whose request does not arrive. Answers, as streams of events, take as long as they do."""
+    """Closes a connection whose request does not arrive in time. Responses, such as event streams, have no limit."""
 
     _due: asyncio.TimerHandle | None = None
 
@@ -152,7 +152,7 @@ class PunctualProtocol(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
             self._due = None
 
 
-LOOK_S = 0.01
+POLL_S = 0.01
 END_S = 10.0
 
 
@@ -171,7 +171,7 @@ class BackgroundServer:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]}, daemon=True)
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
 
     @property
     def entry(self) -> str:
@@ -197,7 +197,7 @@ def make_app(
     once: set[str] | None = None,
     control_timeout: float = TIMEOUT_S,
 ) -> Access:
-    """The pages and the interface behind them, for whoever has the token."""
+    """The pages and the API behind them, for those with the token."""
     controls = Requests(source, timeout=control_timeout, actor="dashboard")
     routes = Routes(source, controls)
 
@@ -211,7 +211,7 @@ def make_app(
         exception_handlers={InterlockError: on_error, HTTPException: on_http_error, Exception: on_mistake},
         lifespan=lifespan,
     )
-    # Outside of everything, so that even an answer to a bug in Interlock has passed it.
+    # Outermost, so that even the response to a bug passes through it.
     return Access(pages, token, hosts, once)
 
 
@@ -225,7 +225,7 @@ TYPES = {
 
 
 class Asset(Struct, frozen=True):
-    """One file, also in the size in which it travels."""
+    """One static file, plain and compressed."""
 
     kind: str
     content: bytes
@@ -241,13 +241,13 @@ class Asset(Struct, frozen=True):
         return Response(self.content, media_type=self.kind, headers=headers)
 
 
-def load_assets(folder: Path = FOLDER) -> dict[str, Asset]:
+def load_assets() -> dict[str, Asset]:
     """Every file of the page by its name."""
-    return {path.name: _load(path) for path in sorted(folder.iterdir()) if path.suffix in TYPES}
+    return {path.name: _load(path) for path in sorted(FOLDER.iterdir()) if path.suffix in TYPES}
 
 
 def page_routes(assets: dict[str, Asset], resolve: Callable[[str], str]) -> list[Route]:
-    """The page under every address that it knows, and its files. A run may be addressed as in a command."""
+    """The page under all its addresses, and its files. A run may be addressed by name or prefix."""
 
     async def page(request: Request) -> Response:
         return assets["index.html"].respond(request)

@@ -1,4 +1,4 @@
-"""Source: the dashboard's runs, with readers that stay open between two requests of a page."""
+"""Source: the dashboard's runs, with readers that stay open between requests."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from ..link import HubClient
 
 KEPT = 12
-"""Runs whose reader stays open after someone looked at them."""
+"""Runs whose reader stays open."""
 
 SHARED_S = 0.08
-"""How old a list of runs may be that is given out again."""
+"""How long a list of runs is shared between requests."""
 
 FETCH_S = 1.0
-"""Time between two questions to the hub about one run."""
+"""How often one run is fetched from the hub."""
 
 
 class Source(AllRuns):
-    """Reads runs and sends them requests; what several pages look at is read once. Thread-safe."""
+    """Reads runs and sends them requests; pages share what was read. Thread-safe."""
 
     def __init__(self, store: Store, hub: HubClient | None = None) -> None:
         super().__init__(store, hub)
@@ -36,7 +36,7 @@ class Source(AllRuns):
         self._looked = float("-inf")
 
     def rows(self, *, sparks: bool = True) -> list[RunRow]:
-        """Every run in one row; several who ask at the same time share one look."""
+        """All runs as rows; simultaneous requests share one poll."""
         with self._looking:
             if time.monotonic() - self._looked > SHARED_S:
                 self._rows = super().rows(sparks=sparks)
@@ -44,37 +44,34 @@ class Source(AllRuns):
             return self._rows
 
     def story(self, run_id: str, use: str = "lines") -> Story:
-        """A run's story as it is now, shared by all who ask for one use of it: adding up a long run takes a while, and
-        its timeline does not wait for that. Who follows a run opens one of its own."""
+        """A run's current story, shared by all requests with the same `use`: the charts of a long run take a while, and
+        its timeline does not wait for them. Event streams open a story of their own."""
         key = (run_id, use)
         with self._lock:
             story = self._stories.get(key)
-            if story is None or not self.is_known(story):
+            # A run of this machine may have been removed since.
+            if story is None or not (isinstance(story, Copy) or story.folder.path.is_dir()):
                 story = self._stories[key] = self.open(run_id)
             self._stories.move_to_end(key)
             while len(self._stories) > KEPT:
-                # Its reader is closed when the last who holds it lets go.
+                # Its reader is closed with its last reference.
                 self._stories.popitem(last=False)
         self.refresh(story)
         _catch_up(story)
         return story
 
     def refresh(self, story: Story) -> None:
-        """Fetch what the hub has beyond, now and then; a run of this machine needs none of that."""
+        """Fetch newer records of a remote run, at most once per FETCH_S."""
         if isinstance(story, Copy) and time.monotonic() - self._fetched.get(id(story), 0.0) > FETCH_S:
             self._fetched[id(story)] = time.monotonic()
             story.fetch()
 
     def resolve(self, ref: str) -> str:
-        """The id that is meant by an id, a name or the beginning of one; what it was if there is no such run here."""
+        """The run id for an id, a name or a prefix; `ref` itself if there is no such run here."""
         try:
             return ref if self.is_here(ref) else self.store.find(ref).run_id
         except InterlockError:
             return ref
-
-    def is_known(self, story: Story) -> bool:
-        """Whether a story that was opened before still has its run."""
-        return isinstance(story, Copy) or story.folder.path.is_dir()
 
     def close(self) -> None:
         with self._lock:
@@ -85,7 +82,7 @@ class Source(AllRuns):
 
 
 def _catch_up(story: Story) -> None:
-    """Take in all that is new, however much that is."""
+    """Read everything that is new."""
     before = -1
     while before < 0 or story.last_seq - before >= NEWS:
         before = story.last_seq

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from interlock.adapters.command.prepared_command import PreparedCommand
-from interlock.contain import GuardedPlaces, find_bubblewrap, guard_words, why_not
+from interlock.contain import GuardedPaths, find_bubblewrap, guard_words, why_not
 from interlock.core import RunSpec
 from interlock.process import Enclosure, ProcessTree, TreeHandle, spawn
 
@@ -22,7 +22,7 @@ def prepare(folder: Path, *argv: str) -> tuple[PreparedCommand, list[TreeHandle]
     """The command, and its tree once it is about to begin."""
     program = find_bubblewrap()
     assert program is not None
-    wall = Enclosure(words=guard_words(program, GuardedPlaces(), ()))
+    wall = Enclosure(words=guard_words(program, GuardedPaths(), ()))
     known: list[TreeHandle] = []
 
     def start(wait: Callable[[], None], hold: Callable[[], None]) -> ProcessTree:

@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 
 from ...core import widen_pipe
-from ...output import STDERR, STDOUT, TERMINAL, bare_command, flags_of
+from ...output import STDERR, STDOUT, TERMINAL, flags_of, isolated_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class CommandOutput:
         with there:
             self._process = _hand_over(arguments, handed)
             if self._process is None:
-                command = bare_command(COPIER, arguments)
+                command = isolated_command(COPIER, arguments)
                 self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=handed)
         self._control = here
         threading.Thread(target=self._hear, args=(here, self._process), name="interlock-output", daemon=True).start()

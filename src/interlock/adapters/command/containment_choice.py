@@ -106,23 +106,23 @@ def build_enclosure(places: Places, config: Config, foreground: Foreground) -> E
 
 def rehearse_wall(config: Config) -> None:
     """Look for what every wall is built from, in a process whose forks will build one."""
-    from ...contain import GuardedPlaces, guard_words
+    from ...contain import GuardedPaths, guard_words
 
     program = find_bubblewrap()
     if program is not None:
-        guard_words(program, GuardedPlaces(), config.contain.allow)
+        guard_words(program, GuardedPaths(), config.contain.allow)
 
 
 def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
     """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
-    from ...contain import GuardedPlaces, build_fence, guard_words, open_filter
+    from ...contain import GuardedPaths, build_fence, guard_words, open_filter
 
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     state = user_folder("state")
     for folder in (state, places.store):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    kept = GuardedPlaces(
+    kept = GuardedPaths(
         hidden=tuple(path for path in (state, places.store, *socket_folders()) if path.is_dir()),
         shown=(*places.sockets, *places.files),
         writable=(places.wiring,) if places.wiring.is_dir() else (),

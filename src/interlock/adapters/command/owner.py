@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from ...checkpoint import Change
 from ...config import Models, parse_hosts
-from ...contain import Insiders, late_places, missing_settings
+from ...contain import Insiders, missing_paths, missing_settings
 from ...core import Adapter, Hold, InterlockError, NotFound, boot_id, from_json, keep_packages, share_heap
 from ...journal import HELD, JournalReading, RunFolder, Store, read_tree
 from ...journal_records import StartedRecord
@@ -362,7 +362,7 @@ class Owner:
         self._watch.look()
 
     def _make_monitor(self) -> SelfMonitor:
-        late = late_places(self._begin.config.contain.allow) if self._begin.contained else ()
+        late = missing_paths(self._begin.config.contain.allow) if self._begin.contained else ()
         watch = SelfMonitor(
             self._supervisor,
             self._guardian,

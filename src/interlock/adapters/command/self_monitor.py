@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from ...contain import command_places, in_group
+from ...contain import command_paths, in_group
 from ...core import InterlockError
 from ...journal import RunFolder
 from ...runtime import UNDO_LOST, RunControl, Supervisor
@@ -41,7 +41,7 @@ class SelfMonitor:
         self._seen: list[object] = []
         self._undo_lost = False
         self._journal_print = _identity(folder.journal)
-        self._commands = {path: _own_identity(path) for path in command_places()} if contained else {}
+        self._commands = {path: _own_identity(path) for path in command_paths()} if contained else {}
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
         """Have this socket bound again when it vanishes."""

@@ -1,4 +1,4 @@
-"""The wire formats: how to read a request of each, and how to write an answer whole or as events."""
+"""The wire formats: reads requests, and writes replies whole or as events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Events = Iterator[tuple[str, Any]]
 """Name and data of server-sent events; an unnamed event has an empty name."""
 
 PIECE = 24
-"""Characters in one piece of a streamed text: small, so that readers have to put pieces together."""
+"""Characters per piece of a streamed text: few, so that clients have to join pieces."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ModelReply:
 
 @dataclass(frozen=True)
 class ReplyFormat:
-    """One format: where its conversation is, who speaks as the model, its tools, and its answers."""
+    """One format: where its conversation is, which items are the model's, its tools, and its replies."""
 
     items: str
     is_model: Callable[[dict[str, Any]], bool]
@@ -75,7 +75,7 @@ def _anthropic_whole(answer: ModelReply) -> dict[str, Any]:
         "stop_reason": "tool_use" if answer.calls else "end_turn",
         "stop_sequence": None,
         "usage": {
-            # Here the cached part of the prompt is counted apart.
+            # This API counts the cached part of the prompt separately.
             "input_tokens": max(0, answer.input_tokens - tokens.cache_read - tokens.cache_write),
             "cache_creation_input_tokens": tokens.cache_write,
             "cache_read_input_tokens": tokens.cache_read,
@@ -187,13 +187,13 @@ def _responses_events(whole: dict[str, Any]) -> Events:
         at = {"item_id": item["id"], "output_index": index}
         open_item = {**item, "status": "in_progress"}
         if item["type"] == "message":
-            part, place = item["content"][0], {**at, "content_index": 0}
+            part, position = item["content"][0], {**at, "content_index": 0}
             yield event("response.output_item.added", output_index=index, item={**open_item, "content": []})
-            yield event("response.content_part.added", **place, part={**part, "text": ""})
+            yield event("response.content_part.added", **position, part={**part, "text": ""})
             for piece in pieces(part["text"]):
-                yield event("response.output_text.delta", **place, delta=piece, logprobs=[])
-            yield event("response.output_text.done", **place, text=part["text"], logprobs=[])
-            yield event("response.content_part.done", **place, part=part)
+                yield event("response.output_text.delta", **position, delta=piece, logprobs=[])
+            yield event("response.output_text.done", **position, text=part["text"], logprobs=[])
+            yield event("response.content_part.done", **position, part=part)
         else:
             yield event("response.output_item.added", output_index=index, item={**open_item, "arguments": ""})
             for piece in pieces(item["arguments"]):

@@ -1,4 +1,4 @@
-"""Scripts: what the model says, turn by turn, as plain data; what a client asked, and its tools for neutral calls."""
+"""Scripts: what the model says, turn by turn; requests; and neutral calls translated to the client's tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECRET = frozenset(("authorization", "x-api-key", "x-goog-api-key", "cookie", "a
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One request. `api` is anthropic, responses, chat, gemini or other; `turn` how often the model has spoken."""
+    """One request. `api` is anthropic, responses, chat, gemini or other; `turn` counts the model's turns so far."""
 
     method: str
     path: str
@@ -37,14 +37,14 @@ class ModelRequest:
 
     @property
     def model(self) -> str:
-        """The model that was asked for."""
+        """The requested model."""
         if self.api == "gemini":
             return self.path.split("/models/", 1)[-1].split(":", 1)[0]
         return str(self.body.get("model", ""))
 
     @property
     def history(self) -> list[dict[str, Any]]:
-        """The conversation, as this format has it."""
+        """The conversation, in this format."""
         items = self.body.get({"responses": "input", "gemini": "contents"}.get(self.api, "messages"), [])
         return [{"role": "user", "content": items}] if isinstance(items, str) else items
 
@@ -57,7 +57,7 @@ NUMBER = "__N__"
 
 @dataclass(frozen=True)
 class ScriptedCall:
-    """A tool call by name; or a neutral one (`does`), put into the words of the tools that the client has."""
+    """A tool call by name; or a neutral one (`does`), translated to the client's tools."""
 
     name: str = ""
     input: dict[str, Any] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class ScriptedCall:
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a turn costs. `input` is the whole prompt, None: a quarter of the request's bytes."""
+    """The tokens of a turn. `input` is the whole prompt; None: a quarter of the request's bytes."""
 
     input: int | None = None
     output: int = 25
@@ -76,9 +76,9 @@ class Tokens:
 
 @dataclass(frozen=True)
 class ScriptedTurn:
-    """One answer: words, calls, or an error status; `cut` breaks the connection off in the middle.
+    """One reply: text, calls, or an error status; `cut` closes the connection in the middle.
 
-    `headers` and `error`, the kind and the words of an error, come with a status other than 200.
+    `headers` and `error` (type and message) are sent with a status other than 200.
     """
 
     text: str = ""
@@ -123,12 +123,13 @@ def turns(*words: str | ScriptedCall | ScriptedTurn) -> list[ScriptedTurn]:
     ]
 
 
-class Book:
+class TurnChooser:
     """Chooses the turn for a request; the same request gets the same turn, so that retries do no harm."""
 
-    def __init__(self, scripts: Scripts, default: str = "") -> None:
+    def __init__(self, scripts: Scripts) -> None:
         self._answer = scripts if callable(scripts) else None
         self._scripts: dict[str, Script] = {}
+        default = ""
         if isinstance(scripts, str):
             self._scripts, default = read_scripts(BUILT_IN), scripts
         elif isinstance(scripts, Mapping):
@@ -207,7 +208,7 @@ COMMANDS = ("command", "cmd", "script", "code")
 PATHS = ("file_path", "filePath", "absolute_path", "path")
 CONTENTS = ("content", "text")
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
-"""What a shell-only agent prints to end its task; it says so in its prompt."""
+"""What a shell-only agent prints to end its task, according to its prompt."""
 
 
 def in_words_of(turn: ScriptedTurn, request: ModelRequest) -> ScriptedTurn:
@@ -224,7 +225,7 @@ def in_words_of(turn: ScriptedTurn, request: ModelRequest) -> ScriptedTurn:
 
 
 def _finish(call: ScriptedCall, request: ModelRequest) -> list[ScriptedCall]:
-    """The last turn: words alone, unless the agent ends otherwise."""
+    """The last turn: text only, unless the agent ends in another way."""
     if any(name == "final_answer" for name, _ in request.tools):
         return [ScriptedCall("final_answer", {"answer": call.input["text"]})]
     return [_shell(f"echo {SUBMIT}", request)] if SUBMIT in request.text else []

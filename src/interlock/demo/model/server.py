@@ -11,18 +11,18 @@ from types import TracebackType
 from typing import Any
 
 from .formats import FORMATS, ModelReply, ReplyFormat
-from .script import MARK, SECRET, Book, ModelRequest, ScriptedTurn, Scripts, Tokens, in_words_of
+from .script import MARK, SECRET, ModelRequest, ScriptedTurn, Scripts, Tokens, TurnChooser, in_words_of
 
 HOST = "127.0.0.1"
 
 
 class ScriptedModel:
-    """Answers as `script` says; keeps every request, and the bodies that it sent. `url` is the base without /v1."""
+    """Replies as `script` says; keeps all requests, and the bodies that it sent. `url` is the base without /v1."""
 
     def __init__(self, script: Scripts = "healthy", port: int = 0) -> None:
         self.requests: list[ModelRequest] = []
         self.sent: list[bytes] = []
-        self._book = Book(script)
+        self._chooser = TurnChooser(script)
         self._new = threading.Condition()
         self._server = _Server((HOST, port), _Handler)
         self._server.model = self
@@ -38,7 +38,7 @@ class ScriptedModel:
 
     @property
     def asked(self) -> list[ModelRequest]:
-        """The requests of an agent at work: those with tools."""
+        """The requests with tools: those of an agent at work."""
         return [request for request in self.requests if request.has_tools]
 
     def wait_for(self, count: int, timeout_s: float = 30.0) -> ModelRequest:
@@ -64,8 +64,8 @@ class ScriptedModel:
         self.close()
 
     def respond(self, request: ModelRequest) -> tuple[str, ScriptedTurn]:
-        """Keep a request; the turn that answers it."""
-        name, turn = self._book.turn(request) if request.api != "other" else ("", ScriptedTurn())
+        """Keep a request; returns the turn that answers it."""
+        name, turn = self._chooser.turn(request) if request.api != "other" else ("", ScriptedTurn())
         with self._new:
             self.requests.append(request)
             self._new.notify_all()
@@ -241,7 +241,7 @@ def _api_of(path: str) -> str:
 
 
 def _turns(form: ReplyFormat, body: dict[str, Any]) -> int:
-    """How often the model has spoken since the mark: examples before it do not count, items in a row are one turn."""
+    """The model's turns since the mark: examples before it do not count, adjacent items are one turn."""
     items = body.get(form.items, [])
     if not isinstance(items, list):
         return 0

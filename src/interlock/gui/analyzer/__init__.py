@@ -1,4 +1,4 @@
-"""Analysis: what is on the screen?"""
+"""Analyzers: what the screen shows, and whether that is a problem."""
 
 from ..._lazy import lazy
 

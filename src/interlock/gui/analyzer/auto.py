@@ -1,4 +1,4 @@
-"""AutoAnalyzer: local first, then a small model, then a large one; and which analyzer the configuration asks for."""
+"""AutoAnalyzer: local first, then a small model, then a large one; and the analyzer that the configuration selects."""
 
 from __future__ import annotations
 
@@ -18,27 +18,15 @@ from .local import LocalAnalyzer
 
 
 class Analyzer(Protocol):
-    """Says what a picture shows; never raises."""
+    """Gives a verdict on a screenshot; never raises."""
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult: ...
 
 
-class AskingAnalyzer(Protocol):
-    """An analyzer that takes other sources' word along."""
-
-    def analyze(
-        self, screenshot: Screenshot, context: object = None, evidence: Sequence[str] = ()
-    ) -> AnalysisResult: ...
-
-    def stop(self) -> None: ...
-
-    def start(self) -> None: ...
-
-
 class AutoAnalyzer:
-    """Climbs in cost only as needed. `models` are asked in order, the smallest first."""
+    """Uses costlier analyzers only as needed. `models` are asked in order, the smallest first."""
 
-    def __init__(self, local: Analyzer, models: Sequence[AskingAnalyzer], threshold: float = 0.85) -> None:
+    def __init__(self, local: Analyzer, models: Sequence[ClaudeAnalyzer], threshold: float = 0.85) -> None:
         self.local, self._models, self._threshold = local, tuple(models), threshold
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
@@ -84,7 +72,7 @@ def create_analyzer(
     on_call: Callable[[GuiModelCallRecord], None] | None = None,
     more_models: Sequence[ModelInfo] = (),
 ) -> tuple[Analyzer, QuestionBudget]:
-    """The analyzer and the budget of its questions. Without a key, `auto` is local; `claude` is an error."""
+    """The analyzer and its budget for model calls. Without an API key, `auto` is local and `claude` an error."""
     budget = QuestionBudget(config.budget.max_checks, config.budget.max_cost_usd)
 
     def ask(model: str | None, family: str) -> ClaudeAnalyzer:
@@ -102,7 +90,7 @@ def create_analyzer(
 
 
 def read_picture(path: Path) -> Screenshot:
-    """A picture from a file; BadInput if it is none."""
+    """A picture from a file; BadInput if it is not a readable image."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -121,6 +109,6 @@ class PictureJudge:
         self._config, self._situation = config, ScreenSituation(expected_file)
 
     def judge(self, picture: Screenshot) -> AnalysisResult:
-        """The verdict of the configured analyzer; a fresh one, for what was seen before must not count."""
+        """The verdict of the configured analyzer; a fresh one each time, so that earlier pictures do not count."""
         analyzer, _ = create_analyzer(self._config, LocalAnalyzer())
         return analyzer.analyze(picture, self._situation)

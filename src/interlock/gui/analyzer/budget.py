@@ -1,4 +1,4 @@
-"""How many questions a session may ask a model, for how much, and who may ask next while the API asks for patience."""
+"""Limits on a session's model calls: how many, at what cost, and who may call next while the API is rate limited."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ...config import ScreenModel
 
 PROMPT_TOKENS = 1500
-"""What prompt and schema come to, generously."""
+"""An upper bound for prompt and schema."""
 
 
 class QuestionBudget:
@@ -22,7 +22,7 @@ class QuestionBudget:
         self._lock = threading.Lock()
 
     def refuses(self, estimate_usd: float) -> str | None:
-        """Why the next question may not be asked; None if it may, and then it is counted."""
+        """Why the next call is not allowed; None if it is, and then it is counted."""
         with self._lock:
             if self.checks >= self.max_checks:
                 return f"the session's {self.max_checks} questions are used up"
@@ -32,7 +32,7 @@ class QuestionBudget:
             return None
 
     def spend(self, model: ScreenModel, input_tokens: int, output_tokens: int) -> float:
-        """Count what a question cost."""
+        """Count what a call cost."""
         cost = model.cost(input_tokens, output_tokens)
         with self._lock:
             self.cost_usd += cost
@@ -42,20 +42,20 @@ class QuestionBudget:
 
 
 def estimate(model: ScreenModel, width: int, height: int, max_tokens: int) -> float:
-    """What a question costs at most: a picture counts one token per 28 by 28 pixels."""
+    """What a call costs at most: a picture counts one token per 28 by 28 pixels."""
     image = -(-width // 28) * -(-height // 28)
     return model.cost(image + PROMPT_TOKENS, max_tokens)
 
 
 class RequestSlot:
-    """A queue with one place: taking a ticket dismisses the previous waiter."""
+    """A queue of length one: a new ticket replaces the previous waiter."""
 
     def __init__(self, wait: Callable[[float], bool] | None = None) -> None:
         self._condition = threading.Condition()
         self._newest = 0
         self._not_before = 0.0
         self._stopped = False
-        # Handed in by tests: waits the seconds at once, True if it was asked to stop.
+        # Tests pass their own: returns at once, True if it was asked to stop.
         self._wait = wait
 
     def acquire(self) -> int:
@@ -65,7 +65,7 @@ class RequestSlot:
             return self._newest
 
     def pause(self, seconds: float) -> None:
-        """Let no one ask for a while."""
+        """Block all calls for a while."""
         with self._condition:
             self._not_before = time.monotonic() + seconds
             if self._wait is not None:
@@ -73,7 +73,7 @@ class RequestSlot:
                 self._not_before = 0.0
 
     def wait(self, ticket: int) -> bool:
-        """Wait until asking is allowed; False if a newer ticket was taken, or on stop."""
+        """Wait until calls are allowed; False if a newer ticket was taken, or on stop."""
         with self._condition:
             while not self._stopped and ticket == self._newest:
                 left = self._not_before - time.monotonic()

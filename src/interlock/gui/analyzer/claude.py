@@ -1,4 +1,4 @@
-"""ClaudeAnalyzer: asks Claude what a picture shows; never raises, whatever comes back."""
+"""ClaudeAnalyzer: asks Claude what a screenshot shows; never raises, whatever the reply."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from .evidence import AnalysisResult, ReplayStatus, ScreenSituation, situation_o
 MAX_TOKENS = 1024
 TIMEOUT_S = 30.0
 MAX_QUESTION = 2000
-"""Characters of a question that are recorded; the system prompt is the same for all and is not."""
+"""Characters of a question that are recorded, without the system prompt, which is always the same."""
 
 ATTEMPTS = 4
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 
 ODD_ANSWER = (ValueError, TypeError, AttributeError, KeyError, IndexError, OSError, RuntimeError)
-"""What the SDK and we raise over an answer that is not what an answer should be."""
+"""What the SDK and we raise for a malformed reply."""
 
 log = structlog.get_logger("interlock.gui")
 
 
 class ClaudeAnalyzer:
-    """A model behind the `anthropic` SDK. The key comes from ANTHROPIC_API_KEY unless it is handed in.
+    """A model behind the `anthropic` SDK. The key comes from ANTHROPIC_API_KEY unless one is passed.
 
-    `on_call` gets a record of every question: model, words, answer, tokens, cost, outcome; neither picture nor key.
+    `on_call` gets a record of every call: model, question, answer, tokens, cost, outcome; neither picture nor key.
     """
 
     def __init__(
@@ -80,11 +80,11 @@ class ClaudeAnalyzer:
         return result
 
     def stop(self) -> None:
-        """Give up waiting; a question under way is not waited for."""
+        """Stop waiting; a call under way is abandoned."""
         self._turn.stop()
 
     def start(self) -> None:
-        """Ask again after a stop."""
+        """Allow calls again after a stop."""
         self._turn.start()
 
     def _unchanged(self, screenshot: Screenshot, situation: ScreenSituation) -> AnalysisResult | None:
@@ -96,7 +96,7 @@ class ClaudeAnalyzer:
         return result if same else None
 
     def _ask(self, screenshot: Screenshot, situation: ScreenSituation, evidence: Sequence[str]) -> AnalysisResult:
-        """Ask, and again where that can help: after a rate limit, a server's failure, a cut connection."""
+        """Ask, and retry where that can help: after a rate limit, a server error, a lost connection."""
         ticket = self._turn.acquire()
         wait_s = FIRST_WAIT_S
         for attempt in range(1, ATTEMPTS + 1):
@@ -130,24 +130,19 @@ class ClaudeAnalyzer:
             message = _within(self._timeout_s + 1, lambda: self._request(screenshot, words))
             result = self._read(message, situation, record)
         except anthropic.APIStatusError as error:
-            failure = f"the API answered {error.status_code}: {_short(error)}"
-            self._note(record, started, failure)
+            failure, after = f"the API answered {error.status_code}: {_short(error)}", _retry_after(error)
             retry = error.status_code in (408, 409, 429) or error.status_code >= 500
-            return (failure, _retry_after(error)) if retry else self._without(failure)
         except (anthropic.APITimeoutError, TimeoutError):
-            failure = f"no reply within {self._timeout_s:g} s"
-            self._note(record, started, failure)
-            return self._without(failure)
+            failure, retry, after = f"no reply within {self._timeout_s:g} s", False, None
         except anthropic.APIConnectionError as error:
-            failure = f"the API cannot be reached: {_short(error)}"
-            self._note(record, started, failure)
-            return failure, None
+            failure, retry, after = f"the API cannot be reached: {_short(error)}", True, None
         except (anthropic.AnthropicError, *ODD_ANSWER) as error:
-            failure = f"the answer cannot be parsed: {_short(error)}"
-            self._note(record, started, failure)
-            return self._without(failure)
-        self._note(record, started, result.status.value)
-        return result
+            failure, retry, after = f"the answer cannot be parsed: {_short(error)}", False, None
+        else:
+            self._note(record, started, result.status.value)
+            return result
+        self._note(record, started, failure)
+        return (failure, after) if retry else self._without(failure)
 
     def _request(self, screenshot: Screenshot, words: str) -> Any:
         source = {"type": "base64", "media_type": screenshot.media_type, "data": screenshot.to_base64()}
@@ -166,7 +161,7 @@ class ClaudeAnalyzer:
         tokens = (int(getattr(usage, "input_tokens", 0) or 0), int(getattr(usage, "output_tokens", 0) or 0))
         record["input_tokens"], record["output_tokens"] = tokens
         record["cost_usd"] = self.budget.spend(self.model, *tokens)
-        # Newer models think first: the text blocks count, wherever they are.
+        # Newer models think first: only text blocks count, wherever they are.
         blocks = getattr(message, "content", None) or []
         text = "\n".join(str(block.text) for block in blocks if getattr(block, "type", "") == "text" and block.text)
         if getattr(message, "stop_reason", None) == "refusal":
@@ -198,7 +193,7 @@ def _client(key: str, timeout_s: float) -> Any:
 
 
 def _within(seconds: float, work: Callable[[], Any]) -> Any:
-    """What the work gives, or TimeoutError: a server that sends a byte now and then never times out by itself."""
+    """The result of the work, or TimeoutError: a server that trickles bytes never times out by itself."""
     box: list[Any] = []
     failed: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""The question to a model, what it may answer, and its answer as a verdict, whatever it wraps around it."""
+"""The question to a model, the schema of its answer, and the answer parsed into a verdict."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SCHEMA: dict[str, object] = {
 
 
 def system_prompt(threshold: float) -> str:
-    """The instructions, sent once."""
+    """The instructions to the model."""
     statuses = "\n".join(f"- {status.value}: {meaning}" for status, meaning in MEANINGS.items())
     actions = "\n".join(f"- {action}: {meaning}" for action, meaning in VOCABULARY.items())
     return (
@@ -76,7 +76,7 @@ MAX_RAW = 100_000
 
 
 def read_answer(text: str, situation: ScreenSituation) -> AnalysisResult:
-    """The verdict in a model's text; UNKNOWN with the reason if there is none."""
+    """The verdict in a model's reply; UNKNOWN with the reason if there is none."""
     raw = text[:MAX_RAW]
     found = find_object(raw)
     if found is None:
@@ -114,17 +114,17 @@ def find_object(text: str) -> dict[str, Any] | None:
     """The first JSON object in a text that has a status, else the first at all; fences and prefixes do not matter."""
     decoder = json.JSONDecoder()
     first = None
-    place = text.find("{")
-    while place >= 0:
+    start = text.find("{")
+    while start >= 0:
         try:
-            value, _ = decoder.raw_decode(text, place)
+            value, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict):
             if "status" in value:
                 return value
             first = first or value
-        place = text.find("{", place + 1)
+        start = text.find("{", start + 1)
     return first
 
 

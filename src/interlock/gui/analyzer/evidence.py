@@ -45,7 +45,7 @@ class ScreenSituation(Struct, frozen=True):
 
 
 def situation_of(context: object) -> ScreenSituation:
-    """A situation from what callers give: a situation, words, or {"expected_file", "note", "typing"}."""
+    """A situation from what callers pass: a situation, a note, or {"expected_file", "note", "typing"}."""
     if context is None:
         return ScreenSituation()
     if isinstance(context, ScreenSituation):
@@ -68,7 +68,7 @@ def parse_status(value: object) -> ReplayStatus:
 
 
 def clamp_confidence(value: object) -> float:
-    """A confidence from 0 to 1; a missing one is 0.5, one that is not a number 0."""
+    """A confidence from 0 to 1: 0.5 if it is missing, 0 if it is not a number."""
     if value is None:
         return 0.5
     try:
@@ -84,11 +84,11 @@ def unknown(description: str, raw_response: str = "", evidence: Sequence[str] = 
 
 
 Topic = Literal["dialog", "error", "file", "focus", "window", "progress", "server"]
-"""What a claim is about. A layer that says ok vouches only for the topics that it can see."""
+"""What a claim is about. A layer that reports ok vouches only for the topics that it can see."""
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """One layer's word: ok, a problem of some kind, or that it cannot tell."""
+    """One layer's finding: ok, a problem of some kind, or that it cannot tell."""
 
     layer: str
     verdict: Literal["ok", "problem", "none"]
@@ -109,7 +109,7 @@ class Layer(Protocol):
     name: str
 
     def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
-        """What it sees; never raises, and a time-out is evidence."""
+        """What it sees; never raises: a time-out is evidence too."""
         ...
 
 
@@ -119,11 +119,11 @@ SEVERITY = (
     ReplayStatus.TERMINAL_FOCUS,
     ReplayStatus.WRONG_FILE,
 )
-"""What is dealt with first: under an error or a dialog, where the keyboard is does not matter yet."""
+"""What is handled first: behind an error or a dialog, keyboard focus does not matter yet."""
 
 
 DISPUTED = "disputed: "
-"""How the description of a verdict begins on which layers contradict each other."""
+"""Begins the description of a verdict on which layers contradict each other."""
 
 
 def ok(layer: str, says: str, confidence: float, *topics: Topic) -> Evidence:
@@ -154,8 +154,8 @@ def fuse(
 ) -> AnalysisResult:
     """One verdict from all layers; UNKNOWN where there is no evidence, or where layers contradict each other.
 
-    `attempt` says how often the steps against this trouble have failed, so that the next ones are given; `editor`
-    whether there is one for them.
+    `attempt` counts how often the steps against this problem have failed, and selects the next ones; `editor` says
+    whether there is an editor to apply them to.
     """
     lines = tuple(each.line() for each in evidence)
     problems = [each for each in evidence if each.verdict == "problem"]
@@ -171,7 +171,7 @@ def fuse(
     against = [each for each in fine if any(each.topics & claim.topics for claim in saying)]
     if len(against) >= len(saying):
         return unknown(f"{DISPUTED}{saying[0].line()}, but {against[0].line()}", evidence=lines)
-    # The surest knows best what it is: a dialog has buttons, which a title does not tell.
+    # The most confident layer knows best: it sees a dialog's buttons, which a title does not show.
     surest = sorted(saying, key=lambda each: -each.confidence)
     policy = next((found for each in surest if (found := find_policy(each.kind))), None)
     return AnalysisResult(
@@ -187,7 +187,7 @@ def fuse(
 
 
 def agreed(evidence: Sequence[Evidence]) -> float:
-    """How sure layers are together: each one removes a share of the doubt that is left."""
+    """The combined confidence of layers: each one removes a share of the remaining doubt."""
     doubt = 1.0
     for each in evidence:
         doubt *= 1.0 - each.confidence

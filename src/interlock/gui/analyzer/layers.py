@@ -1,13 +1,14 @@
-"""Layers of evidence: what windows, accessibility, debugging port, server and growing files tell of a screen."""
+"""Layers of evidence about a screen: windows, accessibility, debugging port, server and growing files."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import PurePath
 from typing import Any
 
-from ...core import Clock, InterlockError, SystemClock
+from ...core import InterlockError
 from ..accessibility import Accessibility, Dialog, NoAccessibility, Node
 from ..debug_port import Blocked, DebugPort, NoAnswer
 from ..editor.profile import TERMINAL, TEXT_EDITOR, TitleState, is_editors, parse_title
@@ -16,6 +17,7 @@ from ..windows import Window, WindowSystem
 from .evidence import Evidence, ReplayStatus, ScreenSituation, nothing, ok, problem
 
 DIALOG, ERROR, IN_TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
+WRONG_FILE = ReplayStatus.WRONG_FILE
 
 NOTIFICATION = "Clear Notification"
 """A button that only the editor's notifications have."""
@@ -30,7 +32,7 @@ RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
 class AccessibilityLayer:
     """Asks the accessibility bus.
 
-    `is_behind` knows whether a window with a title is behind the session's; `title` is what the active window says.
+    `is_behind` tells whether a window with a title is behind the session's; `title` is the active window's.
     """
 
     name = "accessibility"
@@ -59,7 +61,7 @@ class AccessibilityLayer:
         return self._focus(focused)
 
     def _judge(self, dialog: Dialog, focused: list[Node]) -> Evidence | None:
-        """What a dialog means; None for one that takes nothing from the session."""
+        """What a dialog means; None for one that does not disturb the session."""
         names = [button.name for button in dialog.buttons]
         words = f"{dialog.text[:120]!r} ({', '.join(names[:4])})"
         if any(name.startswith(NOTIFICATION) for name in names):
@@ -69,11 +71,8 @@ class AccessibilityLayer:
             return problem(self.name, status, "notification", "error", 0.95, f"notification {words}")
         if dialog.text.casefold() == FIND_BOX:
             inside = any(node.role == "entry" and node.name in ("Find", "Replace") for node in focused)
-            return (
-                problem(self.name, DIALOG, "input_box", "focus", 0.9, "the find box has keyboard focus")
-                if inside
-                else None
-            )
+            says = "the find box has keyboard focus"
+            return problem(self.name, DIALOG, "input_box", "focus", 0.9, says) if inside else None
         if any(RECONNECT.search(name) for name in names):
             return problem(self.name, ERROR, "disconnected", "error", 0.97, f"the editor lost its server: {words}")
         if names == ["Reload"] and not dialog.text:
@@ -87,9 +86,8 @@ class AccessibilityLayer:
     def _focus(self, focused: list[Node]) -> Evidence:
         for node in focused:
             if node.role == "list item":
-                return problem(
-                    self.name, DIALOG, "input_box", "focus", 0.9, f"a list has keyboard focus: {node.name[:60]!r}"
-                )
+                says = f"a list has keyboard focus: {node.name[:60]!r}"
+                return problem(self.name, DIALOG, "input_box", "focus", 0.9, says)
             if node.role == "entry" and node.name.startswith("Terminal"):
                 return problem(self.name, IN_TERMINAL, "terminal", "focus", 0.9, "a terminal has keyboard focus")
             if node.role in ("entry", "text", "password text") and _is_box(node, self._title):
@@ -101,8 +99,8 @@ class AccessibilityLayer:
 
 
 def _is_box(node: Node, title: Callable[[], str]) -> bool:
-    """A box to type into, other than the text editor, which says that it is not accessible or is named as its file."""
-    if not node.name or "editor is not accessible" in node.name.casefold() or node.place is None:
+    """Whether it is an input box, not the text editor, which is labelled as inaccessible or named after its file."""
+    if not node.name or "editor is not accessible" in node.name.casefold() or node.bounds is None:
         return False
     file = node.name.partition(", ")[0]
     return not re.search(rf"(?:^|[\s/\\●]){re.escape(file)}(?:\s|$)", title())
@@ -126,7 +124,7 @@ PROBE = """(() => {
 
 
 class DebugPortLayer:
-    """Asks the page; a page that does not answer is blocked by a native dialog, or dead."""
+    """Asks the page; one that does not respond is blocked by a native dialog, or has crashed."""
 
     name = "debugging port"
 
@@ -160,7 +158,7 @@ class DebugPortLayer:
 
 
 STALLED_S = 30.0
-"""A chunk of typing reaches the disk in less than a second, under heavy load in a few."""
+"""A chunk of typing reaches the disk in less than a second, in a few under heavy load."""
 
 
 class ProgressLayer:
@@ -168,48 +166,47 @@ class ProgressLayer:
 
     name = "files"
 
-    def __init__(self, last_progress: Callable[[], float | None], clock: Clock | None = None) -> None:
-        self._last, self._clock = last_progress, clock or SystemClock()
+    def __init__(self, last_progress: Callable[[], float | None]) -> None:
+        self._last = last_progress
 
     def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         last = self._last()
         if not situation.typing or last is None:
             return nothing(self.name, "nothing is being typed")
-        age = self._clock.monotonic() - last
+        age = time.monotonic() - last
         if age <= STALLED_S:
             return ok(self.name, f"text reached the disk {age:.1f} s ago", 0.5, "progress")
         says = f"text is being typed, but for {age:.0f} s none has reached the disk"
-        return problem(self.name, ReplayStatus.ERROR_STATE, "stalled", "progress", 0.9, says)
+        return problem(self.name, ERROR, "stalled", "progress", 0.9, says)
 
 
 SERVER_ASKED_S = 0.5
-"""A server that has just answered is not asked again for so long: it has other work to do."""
+"""A server that has just responded is not asked again for this long: it has other work to do."""
 
 
 class ServerLayer:
-    """Asks whether the server is there."""
+    """Asks whether the server responds."""
 
     name = "server"
 
-    def __init__(self, answers: Callable[[], bool], clock: Clock | None = None) -> None:
-        self._answers, self._clock = answers, clock or SystemClock()
+    def __init__(self, answers: Callable[[], bool]) -> None:
+        self._answers = answers
         self._answered: float | None = None
 
     def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if self._is_there():
             return ok(self.name, "the server responds", 0.3, "server")
-        says = "the editor's server does not respond"
-        return problem(self.name, ReplayStatus.ERROR_STATE, "server_gone", "server", 0.95, says)
+        return problem(self.name, ERROR, "server_gone", "server", 0.95, "the editor's server does not respond")
 
     def _is_there(self) -> bool:
-        now = self._clock.monotonic()
+        now = time.monotonic()
         if self._answered is None or now - self._answered >= SERVER_ASKED_S:
             self._answered = now if self._answers() else None
         return self._answered is not None
 
 
 class WindowLayer:
-    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: the title showed its state."""
+    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: a title has shown its state."""
 
     name = "window system"
 
@@ -235,11 +232,10 @@ class WindowLayer:
     def _without_active(self, listed: list[Window]) -> Evidence:
         if any(parse_title(window.title) for window in listed):
             return nothing(self.name, "no window is active")
-        status = ReplayStatus.ERROR_STATE
-        return problem(self.name, status, "window_gone", "window", 0.9, "the editor has no window")
+        return problem(self.name, ERROR, "window_gone", "window", 0.9, "the editor has no window")
 
     def _covering(self, editor: Window) -> Evidence | None:
-        """A dialog of another program that is over the editor without having taken the keyboard."""
+        """A dialog of another program that covers the editor without having taken keyboard focus."""
         try:
             above = [each for each in self._windows.above(editor.id) if self._windows.is_dialog(each.id)]
         except InterlockError:
@@ -247,29 +243,28 @@ class WindowLayer:
         if not above:
             return None
         says = f"another window covers the editor: {above[-1].title[:80]!r} ({above[-1].class_name})"
-        return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "foreign_dialog", "window", 0.9, says)
+        return problem(self.name, DIALOG, "foreign_dialog", "window", 0.9, says)
 
     def _foreign(self, active: Window) -> Evidence:
         says = f"another window is in front: {active.title[:80]!r} ({active.class_name})"
         if "term" in active.class_name.lower():
-            return problem(self.name, ReplayStatus.TERMINAL_FOCUS, "foreign_terminal", "window", 0.95, says)
-        return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "foreign_dialog", "window", 0.95, says)
+            return problem(self.name, IN_TERMINAL, "foreign_terminal", "window", 0.95, says)
+        return problem(self.name, DIALOG, "foreign_dialog", "window", 0.95, says)
 
     def _editor(self, state: TitleState, situation: ScreenSituation) -> Evidence:
         wrong = self._wrong_file(state.file, situation)
         if state.view == TERMINAL:
-            says = "a terminal has keyboard focus"
-            return problem(self.name, ReplayStatus.TERMINAL_FOCUS, "terminal", "focus", 0.95, says)
+            return problem(self.name, IN_TERMINAL, "terminal", "focus", 0.95, "a terminal has keyboard focus")
         if wrong:
             return wrong
         if state.view == "":
             if not state.file:
                 return nothing(self.name, "no file is open")
             says = "a dialog or an input box has keyboard focus"
-            return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "input_box", "focus", 0.9, says)
+            return problem(self.name, DIALOG, "input_box", "focus", 0.9, says)
         if state.view != TEXT_EDITOR:
             says = f"keyboard focus is in {state.view!r}, not in the text"
-            return problem(self.name, ReplayStatus.DIALOG_BLOCKING, "side_view", "focus", 0.9, says)
+            return problem(self.name, DIALOG, "side_view", "focus", 0.9, says)
         return ok(self.name, f"{PurePath(state.file).name} has keyboard focus", 0.9, "file", "focus", "window")
 
     def _wrong_file(self, actual: str, situation: ScreenSituation) -> Evidence | None:
@@ -277,7 +272,7 @@ class WindowLayer:
         if expected is None or self._is_expected(actual, expected):
             return None
         says = f"{actual or 'no file'} is open, not {expected}"
-        return problem(self.name, ReplayStatus.WRONG_FILE, "wrong_file", "file", 0.95, says, actual or "none")
+        return problem(self.name, WRONG_FILE, "wrong_file", "file", 0.95, says, actual or "none")
 
     def _is_expected(self, actual: str, expected: str) -> bool:
         if self._folder is not None:
@@ -285,14 +280,14 @@ class WindowLayer:
         return PurePath(actual).parts[-len(PurePath(expected).parts) :] == PurePath(expected).parts
 
     def _without_settings(self, active: Window) -> Evidence | None:
-        """An editor whose title no longer shows its state: it saves by itself now, and completes brackets."""
+        """An editor whose title no longer shows its state: it now saves automatically and completes brackets."""
         if not self._tells:
             return None
         says = f"the editor has lost its settings: its title is {active.title[:80]!r}"
-        return problem(self.name, ReplayStatus.ERROR_STATE, "settings_lost", "window", 0.95, says)
+        return problem(self.name, ERROR, "settings_lost", "window", 0.95, says)
 
     def _plain_title(self, title: str, situation: ScreenSituation) -> Evidence:
-        """An editor without our template: its title has the file's name, and nothing about the keyboard."""
+        """An editor without our template: its title has the file's name, and nothing about keyboard focus."""
         expected = situation.expected_file
         if expected is None:
             return ok(self.name, "the editor is in front", 0.6, "window")
@@ -300,4 +295,4 @@ class WindowLayer:
             return ok(self.name, f"{PurePath(expected).name} is in front", 0.7, "file", "window")
         actual = title.partition(" - ")[0].strip(" ●")
         says = f"{actual!r} is open, not {expected}"
-        return problem(self.name, ReplayStatus.WRONG_FILE, "wrong_file", "file", 0.86, says, actual or "none")
+        return problem(self.name, WRONG_FILE, "wrong_file", "file", 0.86, says, actual or "none")

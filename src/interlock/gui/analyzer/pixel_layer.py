@@ -1,4 +1,4 @@
-"""The pixel layer: what the picture alone tells, for screens that nothing else can be asked about."""
+"""The pixel layer: what the picture alone shows, for screens that expose nothing else."""
 
 from __future__ import annotations
 
@@ -7,20 +7,9 @@ from pathlib import PurePath
 
 from ..screenshot.frame import Frame
 from ..screenshot.screenshot import Screenshot
+from . import pixels
 from .evidence import Evidence, ReplayStatus, ScreenSituation, nothing, ok, problem
-from .pixels import (
-    DARK,
-    DIMMED,
-    Box,
-    ScreenBackground,
-    background,
-    bright_box,
-    find_boxes,
-    has_filled_button,
-    has_red_icon,
-    read_text,
-    solid_cursor,
-)
+from .pixels import Box, ScreenBackground
 
 DIALOG, ERROR, TERMINAL = ReplayStatus.DIALOG_BLOCKING, ReplayStatus.ERROR_STATE, ReplayStatus.TERMINAL_FOCUS
 
@@ -29,17 +18,17 @@ ERROR_WORDS = re.compile(
 )
 
 PANEL_SHARE = 0.28
-"""A box that takes this much of the screen's height is a part of the layout."""
+"""A box of at least this share of the screen's height is part of the layout."""
 
 STARK = 80
-"""A border that differs this much from the background is a window manager's, not a theme's."""
+"""A border that differs this much from the background belongs to a window manager, not to a theme."""
 
 EMPTY_TILES = 0.08
-"""A page with less than this is empty except for a message; an editor with an empty file has twice as much."""
+"""A page with fewer busy tiles is empty except for a message; an editor with an empty file has twice as many."""
 
 
 class PixelLayer:
-    """Looks at boxes, shades and blocks; reads words only where something was found."""
+    """Examines boxes, shades and blocks; reads text only where it found something."""
 
     name = "pixels"
 
@@ -52,8 +41,8 @@ class PixelLayer:
         frame = screenshot.frame or Frame.from_image(screenshot.to_image())
         if frame.width < 320 or frame.height < 200:
             return nothing(self.name, "the screenshot is too small")
-        ground = background(frame)
-        boxes = find_boxes(frame)
+        ground = pixels.background(frame)
+        boxes = pixels.find_boxes(frame)
         panels = [box for box in boxes if box.height >= PANEL_SHARE * frame.height and not box.is_vivid]
         return (
             self._modal(frame, ground, boxes)
@@ -66,22 +55,22 @@ class PixelLayer:
         )
 
     def _modal(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
-        """A shade over everything, and something bright on it."""
+        """A dimmed screen with something bright on it."""
         if not ground.is_grey or ground.share < 0.2:
             return None
-        if not DIMMED[0] <= ground.brightness <= DIMMED[1]:
+        if not pixels.DIMMED[0] <= ground.brightness <= pixels.DIMMED[1]:
             return self._shaded(frame, ground, boxes)
-        box = bright_box(frame, ground.brightness)
+        box = pixels.bright_box(frame, ground.brightness)
         return self._told(frame, box, "dialog", "dialog", 0.95, "the screen is dimmed behind a dialog") if box else None
 
     def _shaded(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
-        """A large modal leaves more of itself than of the shade: look for the shade around it."""
+        """A large modal dialog hides most of the shade: look for the shade around it."""
         for box in boxes:
             if box.width < 0.3 * frame.width or box.height < 0.3 * frame.height or box.left < 40 or box.is_vivid:
                 continue
-            around = background(frame.crop(0, box.top, box.left - 8, box.height))
-            within = background(frame.crop(box.left + 8, box.top + 8, box.width - 16, box.height - 16))
-            dimmed = around.is_grey and DIMMED[0] <= around.brightness <= DIMMED[1]
+            around = pixels.background(frame.crop(0, box.top, box.left - 8, box.height))
+            within = pixels.background(frame.crop(box.left + 8, box.top + 8, box.width - 16, box.height - 16))
+            dimmed = around.is_grey and pixels.DIMMED[0] <= around.brightness <= pixels.DIMMED[1]
             if dimmed and within.brightness > around.brightness + 50:
                 return problem(
                     self.name, DIALOG, "modal_editor", "dialog", 0.9, "a large dialog covers a dimmed screen"
@@ -94,47 +83,47 @@ class PixelLayer:
         if ring is None:
             return None
         around = next((box for box in boxes if box is not ring and not box.is_vivid and box.contains(ring, 4)), None)
-        if around and around.height <= 0.6 * frame.height and has_filled_button(frame, around):
+        if around and around.height <= 0.6 * frame.height and pixels.has_filled_button(frame, around):
             return self._told(frame, around, "dialog", "dialog", 0.9, "a button of a dialog has keyboard focus")
         where = f"at {ring.left},{ring.top}"
         return problem(self.name, DIALOG, "input_box", "focus", 0.88, f"an input box {where} has keyboard focus")
 
     def _floating(self, frame: Frame, ground: ScreenBackground, boxes: list[Box], panels: list[Box]) -> Evidence | None:
-        """A box on top of the layout: another window, a notification, a dialog without a shade."""
+        """A box on top of the layout: another window, a notification, a dialog without shade."""
         for box in boxes:
             if box.is_vivid or box.width < 150 or not 80 <= box.height <= 0.7 * frame.height or box in panels:
                 continue
             if box.width > 0.9 * frame.width or any(p.contains(box) and box.width > 0.8 * p.width for p in panels):
                 continue
             stark = abs(sum(box.colour) / 3 - ground.brightness) >= STARK
-            if has_red_icon(frame, box):
+            if pixels.has_red_icon(frame, box):
                 return self._told(frame, box, "notification", "error", 0.9, "an error notification", ERROR)
             if stark:
                 return self._told(frame, box, "foreign_dialog", "window", 0.88, "another window is in front")
-            if has_filled_button(frame, box):
+            if pixels.has_filled_button(frame, box):
                 return self._told(frame, box, "dialog", "dialog", 0.88, "a box with buttons covers the editor")
         return None
 
     def _empty_page(self, frame: Frame, ground: ScreenBackground, panels: list[Box]) -> Evidence | None:
-        if panels or ground.busy_tiles > EMPTY_TILES or ground.brightness <= DARK:
+        if panels or ground.busy_tiles > EMPTY_TILES or ground.brightness <= pixels.DARK:
             return None
         middle = Box(frame.width // 4, frame.height // 5, frame.width * 3 // 4, frame.height * 3 // 5, (0, 0, 0))
-        words = read_text(frame, middle)
+        words = pixels.read_text(frame, middle)
         says = f"the page is empty except for a message {words[:100]!r}"
         return problem(self.name, ERROR, "crashed", "error", 0.88, says)
 
     def _terminal(self, frame: Frame, panels: list[Box]) -> Evidence | None:
         for panel in panels:
-            if panel.top > 0.2 * frame.height and panel.width > 0.4 * frame.width and solid_cursor(frame, panel):
+            if panel.top > 0.2 * frame.height and panel.width > 0.4 * frame.width and pixels.solid_cursor(frame, panel):
                 return problem(self.name, TERMINAL, "terminal", "focus", 0.86, "a terminal's cursor is filled")
         return None
 
     def _wrong_file(self, frame: Frame, situation: ScreenSituation) -> Evidence | None:
-        """Read the tabs; only where it is known which file should be open."""
+        """Read the tabs, if it is known which file should be open."""
         if situation.expected_file is None:
             return None
         expected = PurePath(situation.expected_file).name
-        words = read_text(frame, Box(0, 0, frame.width, min(120, frame.height // 6), (0, 0, 0)))
+        words = pixels.read_text(frame, Box(0, 0, frame.width, min(120, frame.height // 6), (0, 0, 0)))
         if not words or expected.casefold() in words.casefold():
             return None
         others = re.findall(r"[\w-]+\.[a-z]{1,4}\b", words)
@@ -146,8 +135,8 @@ class PixelLayer:
     def _told(
         self, frame: Frame, box: Box, kind: str, topic: str, confidence: float, says: str, status: ReplayStatus = DIALOG
     ) -> Evidence:
-        """A problem with the words in its box."""
-        words = read_text(frame, box)
+        """A problem with the text in its box."""
+        words = pixels.read_text(frame, box)
         if ERROR_WORDS.search(words):
             status = ERROR
         full = f"{says}: {words[:160]!r}" if words else says

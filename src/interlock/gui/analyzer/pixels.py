@@ -1,4 +1,4 @@
-"""What can be recognised from the pixels alone: boxes, blocks, dimmed backgrounds, empty pages, and text."""
+"""Pixel analysis: boxes, blocks, dimmed backgrounds, empty pages, and text by OCR."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ CORNER = 8
 """Rounded corners shorten the sides by up to this much."""
 
 VIVID = 60
-"""From this difference between the channels on a colour is not a grey."""
+"""From this difference between channels, a colour is not a grey."""
 
 MAX_LINES = 1500
-"""More horizontal lines than this are a picture, not a user interface."""
+"""With more horizontal lines than this it is a picture, not a user interface."""
 
 
 class Box(Struct, frozen=True):
@@ -115,9 +115,9 @@ def _lines(pixels: Any, thin: Any) -> list[tuple[int, int, int, tuple[int, int, 
     return found
 
 
-def _has_sides(pixels: Any, place: tuple[int, int, int, int], colour: tuple[int, int, int]) -> bool:
-    """Whether lines of the same colour join top and bottom on both sides."""
-    top, bottom, left, right = place
+def _has_sides(pixels: Any, edges: tuple[int, int, int, int], colour: tuple[int, int, int]) -> bool:
+    """Whether lines of the same colour connect top and bottom on both sides."""
+    top, bottom, left, right = edges
     wanted = np.array(colour, dtype=np.int16)
     for low, high in ((max(left - CORNER, 0), left + CORNER - 2), (right - CORNER + 2, right + CORNER)):
         band = pixels[top + 4 : bottom - 3, low:high].astype(np.int16)
@@ -131,7 +131,7 @@ def _alike(one: tuple[int, int, int], other: tuple[int, int, int]) -> bool:
 
 
 DIMMED = (60, 190)
-"""No theme's background is that grey; a white one under a modal's shade is."""
+"""No theme has a background in this range; a white one behind a modal dialog has."""
 
 DARK = 45
 """Backgrounds up to this brightness are those of dark themes."""
@@ -164,7 +164,7 @@ def _busy_tiles(frame: Frame, level: int) -> float:
     if rows < 5 or columns < 5:
         return 1.0
     tiles = differs[: rows * TILE_HEIGHT, : columns * TILE_WIDTH].reshape(rows, TILE_HEIGHT, columns, TILE_WIDTH)
-    # The window's own frame and title are always there.
+    # Without the window's own frame and title, which are always there.
     return float((tiles.mean(axis=(1, 3)) > 0.02)[2:-1, 1:-1].mean())
 
 
@@ -252,11 +252,11 @@ def _is_one_colour(part: Any, row: int, height: int, start: int, end: int) -> bo
 
 TIMEOUT_S = 5.0
 MAX_PIXELS = 1_000_000
-"""Reading a full screen takes half a second and is full of errors; parts are read at twice their size."""
+"""OCR of a full screen takes half a second and is full of errors; parts are read at twice their size."""
 
 
 def read_text(frame: Frame, box: Box) -> str:
-    """The words in a part of the screen; empty if none are found or nothing can read them."""
+    """The text in a part of the screen; empty if there is none or tesseract is not installed."""
     program = _tesseract()
     if program is None or box.width * box.height > MAX_PIXELS:
         return ""

@@ -1,4 +1,4 @@
-"""Chaos: real faults thrown into a real editor, to see whether they are noticed and recovered from."""
+"""Chaos: real faults injected into a real editor, to measure whether they are detected and recovered from."""
 
 from ..._lazy import lazy
 

@@ -1,4 +1,4 @@
-"""Faults: what goes wrong in a real editor, done to it on purpose, in sessions without end, the same for a seed."""
+"""Faults: what goes wrong in a real editor, injected on purpose; and endless sessions, reproducible by seed."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ log = structlog.get_logger("interlock.gui")
 ACTIVE_TAB = "document.querySelector('.tab.active')?.getAttribute('data-resource-name')"
 
 PLAIN_PAGE = "!!document.querySelector('.monaco-workbench') && !document.title.includes('dirty=')"
-"""Whether the workbench has come up without the title that our settings give it."""
+"""Whether the workbench is up without the title that our settings give it."""
 
 PATIENCE_S = 10.0
-"""How long a busy page may take to learn of a fault."""
+"""How long a busy page may take to receive a fault."""
 
 LEAVE = """setTimeout(() => {
   const ask = event => { event.preventDefault(); event.returnValue = 'x'; };
@@ -37,18 +37,18 @@ LEAVE = """setTimeout(() => {
 
 
 class NotNow(InterlockError):
-    """Raised when the editor is in no state for a fault."""
+    """Raised when the editor is not in the right state for a fault."""
 
 
 class InjectedFault(Struct, frozen=True):
-    """Something that goes wrong when it is thrown; `is_due` says whether the moment is right for it."""
+    """A fault that `throw` injects; `is_due` tells whether the moment is right for it."""
 
     throw: Callable[[], object]
     is_due: Callable[[], bool] = lambda: True
 
 
 def key(editor: EditorSession, name: str, code: str, number: int, modifiers: int = 0) -> InjectedFault:
-    """A key pressed inside the page: the session's own keys, pressed at the same moment, do not mix with it."""
+    """A key pressed inside the page, so that it does not mix with the session's own keys."""
     common: dict[str, object] = {"key": name, "code": code, "windowsVirtualKeyCode": number, "modifiers": modifiers}
 
     def press() -> None:
@@ -58,22 +58,6 @@ def key(editor: EditorSession, name: str, code: str, number: int, modifiers: int
     return InjectedFault(press)
 
 
-def palette(editor: EditorSession) -> InjectedFault:
-    return key(editor, "F1", "F1", 112)
-
-
-def quick_open(editor: EditorSession) -> InjectedFault:
-    return key(editor, "p", "KeyP", 80, CTRL)
-
-
-def find_box(editor: EditorSession) -> InjectedFault:
-    return key(editor, "f", "KeyF", 70, CTRL)
-
-
-def terminal(editor: EditorSession) -> InjectedFault:
-    return key(editor, "`", "Backquote", 192, CTRL)
-
-
 def unsaved_dialog(editor: EditorSession) -> InjectedFault:
     """Close the file while it has unsaved text."""
     return InjectedFault(key(editor, "w", "KeyW", 87, CTRL).throw, lambda: _is_unsaved(editor))
@@ -81,15 +65,15 @@ def unsaved_dialog(editor: EditorSession) -> InjectedFault:
 
 def wrong_file(editor: EditorSession) -> InjectedFault:
     """Click another file, as someone at the mouse would."""
-    places = _files(editor)
+    positions = _files(editor)
 
     def click() -> None:
         state = editor.controller.state()
         current = Path(state.file).name if state else ""
-        place = next((place for name, place in places.items() if name != current), None)
-        if place is None:
+        position = next((position for name, position in positions.items() if name != current), None)
+        if position is None:
             raise NotNow("there is no other file to open")
-        editor.keyboard.mouse_move_click(*place)
+        editor.keyboard.mouse_move_click(*position)
 
     return InjectedFault(click)
 
@@ -113,7 +97,7 @@ def native_dialog(editor: EditorSession) -> InjectedFault:
 
 
 def foreign_window(editor: EditorSession) -> InjectedFault:
-    argv = ["zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?"]
+    argv = ("zenity", "--question", "--title", "Authentication required", "--text", "Unlock keyring?")
     return InjectedFault(lambda: editor.programs.start("zenity", argv, editor.display.environment))
 
 
@@ -129,22 +113,18 @@ def settings_lost(editor: EditorSession) -> InjectedFault:
     return InjectedFault(lose)
 
 
-def server_gone(editor: EditorSession) -> InjectedFault:
-    return InjectedFault(editor.server.end)
-
-
 FAULTS: dict[str, Callable[[EditorSession], InjectedFault]] = {
     "unsaved_dialog": unsaved_dialog,
     "wrong_file": wrong_file,
-    "terminal": terminal,
+    "terminal": lambda editor: key(editor, "`", "Backquote", 192, CTRL),
     "foreign_window": foreign_window,
-    "palette": palette,
-    "quick_open": quick_open,
-    "find_box": find_box,
+    "palette": lambda editor: key(editor, "F1", "F1", 112),
+    "quick_open": lambda editor: key(editor, "p", "KeyP", 80, CTRL),
+    "find_box": lambda editor: key(editor, "f", "KeyF", 70, CTRL),
     "save_conflict": save_conflict,
     "native_dialog": native_dialog,
     "settings_lost": settings_lost,
-    "server_gone": server_gone,
+    "server_gone": lambda editor: InjectedFault(editor.server.end),
 }
 
 
@@ -162,7 +142,7 @@ def throw(kind: str, fault: InjectedFault) -> bool:
     try:
         fault.throw()
     except Blocked:
-        # It was sent; what it did may be what keeps the page from answering.
+        # It was sent; its effect may be what keeps the page from replying.
         return True
     except (NotNow, NoAnswer, DisplayGone) as error:
         log.warning("a fault could not be injected", kind=kind, error=str(error))
@@ -171,7 +151,7 @@ def throw(kind: str, fault: InjectedFault) -> bool:
 
 
 def is_there(kind: str, editor: EditorSession, expected_file: str) -> bool:
-    """Whether a fault has really come about, as the page itself says: not by what a watch goes by."""
+    """Whether a fault has taken effect according to the page itself, independent of what a monitor uses."""
     if kind == "server_gone":
         return not editor.server.answers()
     if kind == "foreign_window":
@@ -191,13 +171,13 @@ def is_there(kind: str, editor: EditorSession, expected_file: str) -> bool:
     if kind == "terminal":
         return bool(found.get("terminal"))
     if kind == "save_conflict":
-        # Without a message no one was asked anything: the change came before the text did.
+        # Without a message nothing was asked: the change came before the text did.
         return bool(found.get("error"))
     return kind == "unsaved_dialog" and bool(found.get("dialog"))
 
 
 def clean_up(kind: str, editor: EditorSession) -> None:
-    """Take away what a fault has left and a session need not care about."""
+    """Remove what a fault has left and the session need not handle."""
     if kind == "foreign_window":
         editor.programs.end("zenity")
     elif kind == "settings_lost":
@@ -231,22 +211,23 @@ def _files(editor: EditorSession) -> dict[str, tuple[int, int]]:
 
 
 FILES = ("main.py", "notes.md", "data.yaml")
+LINES = 24
 WORDS = (
     "alpha", "beta", "gamma", "delta", "value", "index", "total", "names", "items", "count", "result", "größe", "état",
 )  # fmt: skip
 
 
 CHUNK_CHARS = 150
-"""An editor that describes itself takes a hundred characters a second: a chunk is a second or two."""
+"""With accessibility on, an editor accepts a hundred characters a second: a chunk takes a second or two."""
 
 
-def make_session(number: int, chance: random.Random, before: dict[str, str], lines: int = 24) -> ReplaySession:
+def make_session(number: int, chance: random.Random, before: dict[str, str]) -> ReplaySession:
     """A session that empties every file and writes it again."""
     files = []
     for path in FILES:
         old = len(split_lines(before.get(path, "")))
         clear = [Operation(OperationType.DELETE, 1, old)] if old else []
-        text = "".join(_line(chance) for _ in range(lines))
+        text = "".join(_line(chance) for _ in range(LINES))
         files.append(FileOperation(path, [*clear, Operation(OperationType.INSERT, 1, None, text)]))
     return ReplaySession(f"chaos-{number}", files, replay_config={"chunk_chars": CHUNK_CHARS})
 

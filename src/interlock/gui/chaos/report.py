@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from ...core import Clock
-from ..analyzer.auto import Analyzer
 from ..analyzer.evidence import AnalysisResult
+from ..analyzer.local import LocalAnalyzer
 from ..screenshot.screenshot import Screenshot
 
 
 class FaultReport(Struct, frozen=True):
-    """What became of one fault."""
+    """The outcome of one fault."""
 
     kind: str
     detected: bool
@@ -33,7 +33,7 @@ class FaultReport(Struct, frozen=True):
 
 
 class ChaosReport(Struct, frozen=True):
-    """What became of all of them. `looks` are those while nothing was wrong and text was typed."""
+    """The outcome of all faults. `looks` counts the checks while text was typed undisturbed."""
 
     faults: int
     detected: int
@@ -47,12 +47,12 @@ class ChaosReport(Struct, frozen=True):
     alarms: Sequence[str] = ()
 
     def summary(self) -> dict[str, object]:
-        """The sum, for the last line of `--json`."""
+        """The totals, for the last line of `--json`."""
         names = ("faults", "detected", "recovered", "false_alarms", "looks", "median_detect_s")
         return {name: getattr(self, name) for name in names}
 
     def rows(self) -> list[list[str]]:
-        """One line a kind of fault, for a table."""
+        """One row per kind of fault."""
         rows = []
         for kind in dict.fromkeys(report.kind for report in self.reports):
             of_kind = [report for report in self.reports if report.kind == kind]
@@ -72,7 +72,7 @@ class ChaosReport(Struct, frozen=True):
 def add_up(
     reports: Sequence[FaultReport], looks: int, alarms: Sequence[str], exact: bool, sessions: int
 ) -> ChaosReport:
-    """All reports together."""
+    """The totals of all reports."""
     times = [report.detect_s for report in reports if report.detect_s is not None]
     return ChaosReport(
         len(reports),
@@ -100,44 +100,44 @@ class LoggedVerdict(Struct, frozen=True):
     time: float
     result: AnalysisResult
 
+    @property
+    def alarm(self) -> str:
+        """The problem that it saw; empty if none."""
+        return f"{self.result.status.value}: {self.result.description}" if self.result.is_problem else ""
+
 
 class VerdictLog:
-    """An analyzer that writes every verdict of another one down."""
+    """An analyzer that logs every verdict of another one."""
 
-    def __init__(self, analyzer: Analyzer, clock: Clock) -> None:
+    def __init__(self, analyzer: LocalAnalyzer, clock: Clock) -> None:
         self._analyzer, self._clock = analyzer, clock
         self._lock = threading.Lock()
-        self._looks: list[LoggedVerdict] = []
+        self._verdicts: list[LoggedVerdict] = []
 
     def analyze(self, screenshot: Screenshot, context: object = None) -> AnalysisResult:
         began = self._clock.monotonic()
         result = self._analyzer.analyze(screenshot, context)
         with self._lock:
-            self._looks.append(LoggedVerdict(began, self._clock.monotonic(), result))
+            self._verdicts.append(LoggedVerdict(began, self._clock.monotonic(), result))
         return result
 
-    def settle(
-        self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]
-    ) -> bool | None:
-        wait = getattr(self._analyzer, "settle", None)
-        return bool(wait(capture, context, give_up)) if wait is not None else None
+    def settle(self, capture: Callable[[], Screenshot | None], context: object, give_up: Callable[[], bool]) -> bool:
+        return self._analyzer.settle(capture, context, give_up)
 
     def tried(self, result: AnalysisResult, helped: bool) -> None:
-        tell = getattr(self._analyzer, "tried", None)
-        if tell is not None:
-            tell(result, helped)
+        self._analyzer.tried(result, helped)
 
     def since(self, moment: float) -> list[LoggedVerdict]:
-        """The looks that began after a moment."""
+        """The checks that began after a moment."""
         with self._lock:
-            return [look for look in self._looks if look.began >= moment]
+            return [verdict for verdict in self._verdicts if verdict.began >= moment]
 
     def ended_since(self, moment: float) -> list[LoggedVerdict]:
-        """The looks whose verdict came after a moment."""
+        """The checks whose verdict came after a moment."""
         with self._lock:
-            return [look for look in self._looks if look.time > moment]
+            return [verdict for verdict in self._verdicts if verdict.time > moment]
 
     def between(self, start: float, end: float) -> list[LoggedVerdict]:
-        """The looks that are wholly between two moments."""
+        """The checks that lie entirely between two moments."""
         with self._lock:
-            return [look for look in self._looks if look.began >= start and look.time <= end]
+            return [verdict for verdict in self._verdicts if verdict.began >= start and verdict.time <= end]

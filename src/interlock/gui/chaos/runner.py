@@ -1,4 +1,4 @@
-"""The chaos run: a replay without end, faults at random, and an account of what became of each."""
+"""The chaos run: an endless replay, random faults, and the outcome of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import structlog
 
 from ...config import Gui
-from ...core import BadInput, Clock, InterlockError, InvalidState, SystemClock
+from ...core import BadInput, InterlockError, InvalidState, SystemClock
 from ..analyzer.evidence import ReplayStatus
 from ..assembly import assemble
 from ..display import wait_until
@@ -21,28 +21,28 @@ from ..replay.engine import ReplayEngine
 from ..replay.store import SessionStore
 from ..session import read_text
 from .faults import FAULTS, FILES, InjectedFault, clean_up, is_there, make_session, prepare, throw
-from .report import ChaosReport, FaultReport, VerdictLog, add_up
+from .report import ChaosReport, FaultReport, LoggedVerdict, VerdictLog, add_up
 
 log = structlog.get_logger("interlock.gui")
 
-LOOK_EVERY_S = 0.1
-MIN_LOOKS = 500
-"""At undisturbed typing, in a run of 50 faults or more: fewer say little about false alarms."""
+CHECK_EVERY_S = 0.1
+MIN_CHECKS = 500
+"""Of undisturbed typing, in a run of 50 faults or more: fewer say little about false alarms."""
 
 DETECT_S, RECOVER_S = 45.0, 120.0
-"""After these a fault counts as not detected, as not recovered."""
+"""After these times a fault counts as not detected, or as not recovered."""
 
 TYPING_S = 30.0
 """How long to wait for a moment in which text is typed."""
 
 EFFECT_S = 8.0
-"""How long a fault may take to come about."""
+"""How long a fault may take to have an effect."""
 
 LOST_CHUNKS = 3
-"""After so many chunks that reached the disk it does not come about any more."""
+"""After this many chunks have reached the disk, it will have none."""
 
 THROWS = 3
-"""How often throwing a fault in is tried; an overloaded editor does not take every one."""
+"""How often a fault is injected; an overloaded editor drops some."""
 
 CALM_S = (1.0, 3.0)
 """Undisturbed typing between two faults."""
@@ -58,11 +58,10 @@ class ChaosRun:
         seed: int,
         *,
         kinds: Sequence[str] = tuple(FAULTS),
-        clock: Clock | None = None,
         on_fault: Callable[[FaultReport], None] = lambda report: None,
     ) -> None:
         self._editor, self._folder, self._on_fault = editor, folder, on_fault
-        self._clock = clock or SystemClock()
+        self._clock = SystemClock()
         self._fates, self._texts = random.Random(seed), random.Random(seed + 1)
         self._kinds = tuple(kinds)
         self._over = threading.Event()
@@ -76,16 +75,16 @@ class ChaosRun:
         config = Gui(
             analyzer="local",
             save_screenshots=False,
-            interval_seconds=LOOK_EVERY_S,
+            interval_seconds=CHECK_EVERY_S,
             min_cooldown_seconds=0,
             max_retries=50,
         )
         self._watch = assemble(screen_of(editor), config)
-        self._looks = VerdictLog(self._watch.local, self._clock)
-        self._watch.orchestrator.analyzer = self._looks
+        self._verdicts = VerdictLog(self._watch.local, self._clock)
+        self._watch.orchestrator.analyzer = self._verdicts
 
     def run(self, faults: int, min_looks: int = 0) -> ChaosReport:
-        """Throw this many faults in, then look until there were enough looks at undisturbed typing."""
+        """Inject this many faults, then continue until there were enough checks of undisturbed typing."""
         self._typing = threading.Thread(target=self._type, name="interlock-chaos", daemon=True)
         self._typing.start()
         try:
@@ -95,7 +94,7 @@ class ChaosRun:
                 self._go_on()
                 kind = self._kinds[number % len(self._kinds)] if faults <= len(self._kinds) else None
                 self._throw(kind or self._fates.choice(self._kinds))
-            while len(self._calm_looks()) < min_looks:
+            while len(self._calm_verdicts()) < min_looks:
                 self._calm_down()
                 self._go_on()
         finally:
@@ -106,18 +105,18 @@ class ChaosRun:
         return self._report()
 
     def stop(self, reason: str = "") -> None:
-        """End it before its time."""
+        """End it early."""
         self._over.set()
 
     def _go_on(self) -> None:
-        """Raise if it is over before its time."""
+        """Raise if it was stopped."""
         if self._over.is_set():
             raise KeyboardInterrupt
         if not self._typing.is_alive():
             raise InvalidState("typing has stopped")
 
     def _wait(self, condition: Callable[[], object], timeout_s: float, every_s: float = 0.02) -> bool:
-        """Wait, but not for what cannot come any more."""
+        """Wait, but not after the run was stopped or typing has ended."""
 
         def is_gone() -> bool:
             return self._over.is_set() or not self._typing.is_alive()
@@ -125,7 +124,7 @@ class ChaosRun:
         return wait_until(condition, timeout_s, every_s=every_s, give_up=is_gone)
 
     def _type(self) -> None:
-        """Replay one session after the other; each must come out exactly."""
+        """Replay one session after the other; each must be typed exactly."""
         while not self._over.is_set():
             before = {path: read_text(self._editor.workspace / path) or "" for path in FILES}
             self._sessions += 1
@@ -170,7 +169,7 @@ class ChaosRun:
             self._heal()
 
     def _throw_one(self, kind: str) -> tuple[str, float, int]:
-        """Throw this fault in, or another one where the editor does not take it."""
+        """Inject this fault, or another one if the editor does not take it."""
         start = self._kinds.index(kind)
         for each in (*self._kinds[start:], *self._kinds[:start]):
             self._go_on()
@@ -183,9 +182,7 @@ class ChaosRun:
         """Inject a fault while text is typed; when that was, and how many chunks were done by then."""
         for _ in range(THROWS):
             fault = prepare(kind, self._editor)
-            if fault is None:
-                continue
-            if not self._wait_for_moment(fault):
+            if fault is None or not self._wait_for_moment(fault):
                 continue
             thrown, chunks = self._clock.monotonic(), self._chunks
             if throw(kind, fault) and self._came_about(kind, thrown, chunks):
@@ -194,11 +191,11 @@ class ChaosRun:
         return None
 
     def _wait_for_moment(self, fault: InjectedFault) -> bool:
-        """Wait until text is typed and the fault finds what it needs."""
+        """Wait until text is being typed and the fault is due."""
         return self._wait(lambda: self._is_typing() and fault.is_due(), TYPING_S, every_s=0.005)
 
     def _heal(self) -> None:
-        """Start the window again after a fault that was not recovered from, so that the next one counts for itself."""
+        """Restart the window after a fault that was not recovered, so that it does not affect the next one."""
         try:
             self._editor.restart_server()
             self._editor.restart_window()
@@ -207,21 +204,21 @@ class ChaosRun:
         self._wait_for_chunks(self._chunks + 1, RECOVER_S)
 
     def _came_about(self, kind: str, thrown: float, chunks: int) -> bool:
-        """Whether there is an alarm or a fault to give alarm about; an overloaded editor loses some keys."""
+        """Whether there is an alarm, or a fault to detect; an overloaded editor loses some keys."""
         assert self._engine is not None
         situation = self._engine.situation
 
         def there() -> bool:
-            # While the session has its own box open, a box says nothing.
+            # While the session has its own box open, a box means nothing.
             before = situation()
             if before.operating or before.expected_file is None:
                 return False
-            # Of this moment: the session may have gone on to its next file since.
+            # The session may have moved on to its next file since.
             found = is_there(kind, self._editor, before.expected_file)
             return found and situation().serial == before.serial
 
         def over() -> bool:
-            # What has not come about by now has been lost: the session types on.
+            # What has had no effect by now was lost: the session continues typing.
             return self._alarm(thrown) is not None or there() or self._chunks >= chunks + LOST_CHUNKS
 
         return self._wait(over, EFFECT_S, every_s=0.1) and (self._alarm(thrown) is not None or there())
@@ -231,23 +228,21 @@ class ChaosRun:
         return situation is not None and situation.typing and not situation.operating
 
     def _first_alarm(self, thrown: float, timeout_s: float) -> tuple[float, str] | None:
-        """When a look first saw a problem, and which."""
+        """When a check first saw a problem, and which."""
         self._wait(lambda: self._alarm(thrown), timeout_s)
         return self._alarm(thrown)
 
     def _alarm(self, thrown: float) -> tuple[float, str] | None:
-        # A look that was under way then may have seen it too: on a busy machine one takes a second.
-        for look in self._looks.ended_since(thrown):
-            if look.result.is_problem:
-                return look.time, f"{look.result.status.value}: {look.result.description}"
-        return None
+        # A check that was under way may have seen it too: on a busy machine one takes a second.
+        looks = self._verdicts.ended_since(thrown)
+        return next(((verdict.time, verdict.alarm) for verdict in looks if verdict.alarm), None)
 
     def _is_normal(self) -> bool:
         """Whether checks no longer see anything wrong."""
         moment = self._clock.monotonic()
 
         def normal() -> bool:
-            looks = self._looks.since(moment)
+            looks = self._verdicts.since(moment)
             return bool(looks) and looks[-1].result.status is ReplayStatus.NORMAL
 
         return self._wait(normal, 20.0)
@@ -262,16 +257,12 @@ class ChaosRun:
     def _wait_for_chunks(self, count: int, timeout_s: float) -> bool:
         return self._wait(lambda: self._chunks >= count, timeout_s, every_s=0.05)
 
-    def _calm_looks(self) -> list[tuple[float, str]]:
-        return [
-            (look.time, f"{look.result.status.value}: {look.result.description}" if look.result.is_problem else "")
-            for start, end in self._calm
-            for look in self._looks.between(start, end)
-        ]
+    def _calm_verdicts(self) -> list[LoggedVerdict]:
+        return [verdict for start, end in self._calm for verdict in self._verdicts.between(start, end)]
 
     def _report(self) -> ChaosReport:
-        looks = self._calm_looks()
-        alarms = [words for _, words in looks if words]
+        looks = self._calm_verdicts()
+        alarms = [verdict.alarm for verdict in looks if verdict.alarm]
         return add_up(self._reports, len(looks), alarms, self._exact, self._sessions)
 
 
@@ -287,8 +278,8 @@ def run_chaos(
     unknown = [kind for kind in kinds or () if kind not in FAULTS]
     if unknown:
         raise BadInput(f"there is no fault {unknown[0]!r}", todo=f"Known: {', '.join(FAULTS)}")
-    with tempfile.TemporaryDirectory(prefix="interlock-chaos-", ignore_cleanup_errors=True) as place:
-        folder = Path(place)
+    with tempfile.TemporaryDirectory(prefix="interlock-chaos-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
         workspace = folder / "workspace"
         workspace.mkdir()
         for name in (*FILES, "other.txt"):
@@ -298,6 +289,6 @@ def run_chaos(
         try:
             run = ChaosRun(editor, folder, seed, kinds=tuple(kinds or FAULTS), on_fault=on_fault)
             with interrupted(run.stop):
-                return run.run(faults, min(MIN_LOOKS, faults * MIN_LOOKS // 50))
+                return run.run(faults, min(MIN_CHECKS, faults * MIN_CHECKS // 50))
         finally:
             editor.close()

@@ -1,4 +1,4 @@
-"""EditorSession: display, VS Code's server and its window together, started and ended as one."""
+"""EditorSession: a display, VS Code's server and its window, started and ended together."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from .profile import is_editors, parse_title, write_defaults, write_profile
 from .vscode import VSCodeController
 
 WINDOW_S = 90.0
-"""From the browser's start until the editor shows itself; four seconds on an idle machine."""
+"""From the browser's start until the editor is visible; four seconds on an idle machine."""
 
 PLAIN_S = 20.0
-"""A window is without its settings for a moment when it opens; after this time they will not come by themselves."""
+"""A new window is without its settings for a moment; after this time they will not load by themselves."""
 
 SETTINGS_S = 8.0
-"""Until an open window has read its settings again; mostly two to four seconds, and now and then it never does."""
+"""Until an open window has reloaded its settings; usually two to four seconds, and occasionally never."""
 
 READY = "!!document.querySelector('.explorer-folders-view .monaco-list-row, .explorer-viewlet .monaco-list-rows')"
 
 
 class EditorSession:
-    """A real VS Code on its own display; with `url`, one whose server runs already."""
+    """A real VS Code on its own display; with `url`, one whose server is already running."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class EditorSession:
             raise
 
     def wait_for_window(self) -> None:
-        """Wait until the editor is there and answers to the keyboard; one without its settings is started again."""
+        """Wait until the editor is up and accepts keys; one without its settings is restarted."""
         if self._comes_up():
             return
         if self._is_plain() and self.server.write_settings():
@@ -100,7 +100,7 @@ class EditorSession:
         self.wait_for_window()
 
     def revive(self) -> None:
-        """Start again what has died: the server, and with it or alone the window, which may only lack its settings."""
+        """Restart what has died, the server and the window or only the window; one may only lack its settings."""
         if not self.server.answers():
             self.restart_server()
             self.restart_window()
@@ -117,7 +117,7 @@ class EditorSession:
         self.browser.start(self.server.address(self.workspace), *self._size)
 
     def _comes_up(self) -> bool:
-        """Whether the editor comes up, with its settings, before it takes too long."""
+        """Whether the editor comes up with its settings in time."""
         if not wait_until(lambda: self._is_up() or self._is_plain(), WINDOW_S, every_s=0.1):
             return False
         if not wait_until(lambda: not self._is_plain(), PLAIN_S, every_s=0.1) and not self._settings_come_back():
@@ -125,12 +125,12 @@ class EditorSession:
         return wait_until(self._is_up, WINDOW_S, every_s=0.1)
 
     def _is_plain(self) -> bool:
-        """Whether there is an editor's window without our settings."""
+        """Whether there is an editor window without our settings."""
         titles = [window.title for window in self.windows.listed() if is_editors(window.title)]
         return bool(titles) and not any(map(parse_title, titles))
 
     def _settings_come_back(self) -> bool:
-        """Whether a window that has lost its settings takes them again."""
+        """Whether a window that has lost its settings reloads them."""
         return (
             self._is_plain()
             and self.server.write_settings()
@@ -142,7 +142,7 @@ class EditorSession:
         return window is not None and self.windows.has_focus(window.id) and self._answers_keys()
 
     def _answers_keys(self) -> bool:
-        """Whether the page has got as far as showing the workspace; before, keys are lost."""
+        """Whether the page already shows the workspace; before that, keys are lost."""
         try:
             return bool(self.debug.evaluate(READY))
         except NoAnswer:
@@ -203,19 +203,19 @@ class CodeServer:
             raise InvalidState(f"the editor's server does not start: {self._programs.log('code-server', 400)!r}")
 
     def write_settings(self) -> bool:
-        """Write the editor's settings; an open window reads them again. False if they are not ours to write."""
+        """Write the editor's settings; an open window reloads them. False if they are not ours to write."""
         write_profile(self.folder / "user-data")
         return True
 
     def lose_settings(self) -> None:
-        """Leave the editor its defaults, to see what becomes of a session then."""
+        """Reset the editor to its defaults, to test how a session copes."""
         write_defaults(self.folder / "user-data")
 
     def end(self) -> None:
         self._programs.end("code-server")
 
     def answers(self) -> bool:
-        """Whether the server is there."""
+        """Whether the server responds."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=2) as answer:
                 return bool(answer.status == 200)
@@ -227,7 +227,7 @@ class CodeServer:
 
 
 class RunningServer:
-    """An editor's server that someone else started, at an address; it is never ended or started by us."""
+    """An editor server that someone else started; we never end or start it."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -246,7 +246,7 @@ class RunningServer:
         return
 
     def answers(self) -> bool:
-        """Whether the server is there; any answer of HTTP will do."""
+        """Whether the server responds; any HTTP response counts."""
         try:
             with urllib.request.urlopen(urlunsplit(self._parts), timeout=2):
                 return True

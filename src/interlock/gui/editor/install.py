@@ -1,4 +1,4 @@
-"""Installs the editor once, into the user's cache directory under a name made from the lock files."""
+"""Installs the editor once, into a cache directory named after the hash of the lock files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOCK = Path(__file__).parent / "lock"
 FILES = ("node.txt", "package.json", "package-lock.json")
 
 DEBIAN = ("chromium", "build-essential", "libkrb5-dev", "pkg-config")
-"""What building the editor and showing it needs beyond Python."""
+"""Packages that building and showing the editor needs."""
 
 
 class Installed(Struct, frozen=True):
@@ -31,7 +31,7 @@ class Installed(Struct, frozen=True):
 
 
 def ensure_installed(say: Callable[[str], None] = lambda line: None) -> Installed:
-    """The installed editor; installs it if it is not there (some minutes, 850 MB)."""
+    """The installed editor; installs it if necessary (some minutes, 850 MB)."""
     folder = cache_folder()
     if not (folder / "ready").exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def _install(folder: Path) -> None:
 
 
 def _commands(folder: Path, node_home: Path) -> Path:
-    """node and npm as commands; the wheel's own npm was a link once and does not run from where it is."""
+    """node and npm as commands; the wheel's own npm was a link and does not run from its location."""
     commands = folder / "bin"
     commands.mkdir()
     (commands / "node").symlink_to(node_home / "bin" / "node")

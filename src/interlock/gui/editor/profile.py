@@ -1,4 +1,4 @@
-"""Profile: editor settings under which what is typed is what the file holds, and a title that tells its state."""
+"""Profile: editor settings that make typing exact, and a window title that shows the editor's state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WINDOW_TITLE = "${separator}".join(
         "Visual Studio Code",
     )
 )
-"""File, dirty flag and focused view, and that no one sits at the keyboard."""
+"""File, dirty flag and focused view, and a note that nobody sits at the keyboard."""
 
 _NO_SUGGESTIONS = {"other": "off", "comments": "off", "strings": "off"}
 
@@ -42,72 +42,47 @@ _LANGUAGES = (
     "chatagent", "skill", "go", "makefile", "python",
 )  # fmt: skip
 
+_DISABLED = (
+    "files.trimTrailingWhitespace", "files.insertFinalNewline", "files.trimFinalNewlines",
+    "editor.acceptSuggestionOnCommitCharacter", "editor.codeLens", "editor.copyWithSyntaxHighlighting",
+    "editor.detectIndentation", "editor.dropIntoEditor.enabled", "editor.emptySelectionClipboard",
+    "editor.formatOnPaste", "editor.formatOnSave", "editor.formatOnType", "editor.inlineSuggest.enabled",
+    "editor.linkedEditing", "editor.parameterHints.enabled", "editor.pasteAs.enabled", "editor.stickyTabStops",
+    "editor.suggestOnTriggerCharacters", "editor.trimAutoWhitespace",
+    "editor.unicodeHighlight.ambiguousCharacters", "editor.useTabStops", "html.autoClosingTags",
+    "html.autoCreateQuotes", "javascript.autoClosingTags", "typescript.autoClosingTags",
+    "javascript.suggest.enabled", "typescript.suggest.enabled", "extensions.autoCheckUpdates",
+    "extensions.autoUpdate", "git.enabled", "search.seedWithNearestWord", "security.workspace.trust.enabled",
+    "terminal.integrated.enablePersistentSessions", "update.showReleaseNotes", "workbench.editor.enablePreview",
+    "workbench.enableExperiments", "workbench.tips.enabled", "workbench.welcomePage.walkthroughs.openOnInstall",
+)  # fmt: skip
+_NEVER = (
+    "editor.autoClosingBrackets", "editor.autoClosingComments", "editor.autoClosingDelete",
+    "editor.autoClosingOvertype", "editor.autoClosingQuotes", "editor.autoSurround",
+    "editor.find.seedSearchStringFromSelection", "javascript.updateImportsOnFileMove.enabled",
+    "markdown.editor.pasteUrlAsFormattedLink.enabled", "git.openRepositoryInParentFolders",
+)  # fmt: skip
+_OFF = (
+    "files.autoSave", "editor.acceptSuggestionOnEnter", "editor.accessibilitySupport", "editor.tabCompletion",
+    "editor.unusualLineTerminators", "telemetry.telemetryLevel",
+)  # fmt: skip
+_NONE = (
+    "editor.snippetSuggestions", "update.mode", "workbench.startupEditor",
+)  # fmt: skip
+
 SETTINGS: dict[str, object] = {
     **_EXACT_TYPING,
+    **dict.fromkeys(_DISABLED, False),
+    **dict.fromkeys(_NEVER, "never"),
+    **dict.fromkeys(_OFF, "off"),
+    **dict.fromkeys(_NONE, "none"),
     "window.title": WINDOW_TITLE,
     "window.titleSeparator": SEPARATOR,
-    "files.autoSave": "off",
-    "files.trimTrailingWhitespace": False,
-    "files.insertFinalNewline": False,
-    "files.trimFinalNewlines": False,
     "files.saveConflictResolution": "askUser",
-    "editor.autoClosingBrackets": "never",
-    "editor.autoClosingComments": "never",
-    "editor.autoClosingDelete": "never",
-    "editor.autoClosingOvertype": "never",
-    "editor.autoClosingQuotes": "never",
-    "editor.autoSurround": "never",
-    "editor.acceptSuggestionOnCommitCharacter": False,
-    "editor.acceptSuggestionOnEnter": "off",
-    "editor.accessibilitySupport": "off",
-    "editor.codeLens": False,
-    "editor.copyWithSyntaxHighlighting": False,
-    "editor.detectIndentation": False,
-    "editor.dropIntoEditor.enabled": False,
-    "editor.emptySelectionClipboard": False,
-    "editor.find.seedSearchStringFromSelection": "never",
-    "editor.formatOnPaste": False,
-    "editor.formatOnSave": False,
-    "editor.formatOnType": False,
-    "editor.inlineSuggest.enabled": False,
-    "editor.linkedEditing": False,
-    "editor.parameterHints.enabled": False,
-    "editor.pasteAs.enabled": False,
-    "editor.snippetSuggestions": "none",
-    "editor.stickyTabStops": False,
-    "editor.suggestOnTriggerCharacters": False,
-    "editor.tabCompletion": "off",
-    "editor.trimAutoWhitespace": False,
-    "editor.unicodeHighlight.ambiguousCharacters": False,
-    "editor.unusualLineTerminators": "off",
-    "editor.useTabStops": False,
-    "html.autoClosingTags": False,
-    "html.autoCreateQuotes": False,
-    "javascript.autoClosingTags": False,
-    "typescript.autoClosingTags": False,
-    "javascript.suggest.enabled": False,
-    "typescript.suggest.enabled": False,
-    "javascript.updateImportsOnFileMove.enabled": "never",
-    "markdown.editor.pasteUrlAsFormattedLink.enabled": "never",
     "chat.disableAIFeatures": True,
-    "extensions.autoCheckUpdates": False,
-    "extensions.autoUpdate": False,
     "extensions.ignoreRecommendations": True,
-    "git.enabled": False,
-    "git.openRepositoryInParentFolders": "never",
-    "search.seedWithNearestWord": False,
-    "security.workspace.trust.enabled": False,
-    "telemetry.telemetryLevel": "off",
-    "terminal.integrated.enablePersistentSessions": False,
-    "update.mode": "none",
-    "update.showReleaseNotes": False,
-    "workbench.editor.enablePreview": False,
-    "workbench.enableExperiments": False,
     "workbench.reduceMotion": "on",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
-    "workbench.startupEditor": "none",
-    "workbench.tips.enabled": False,
-    "workbench.welcomePage.walkthroughs.openOnInstall": False,
     **{f"[{language}]": _EXACT_TYPING for language in _LANGUAGES},
 }
 
@@ -140,14 +115,15 @@ Return, Tab and the space bar answer dialogs, run commands in a palette and subm
 PREFIX = ("ctrl", "alt", "shift")
 
 
-def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> None:
-    """Write settings and keys, each at once: an open window reads settings again when their file changes."""
+def write_profile(user_data: Path) -> None:
+    """Write settings and keys atomically: an open window reloads settings when their file changes."""
     folder = user_data / "User"
     folder.mkdir(parents=True, exist_ok=True)
-    _put(folder / "settings.json", SETTINGS | (extra or {}))
-    keys: list[dict[str, object]] = []
-    for letter, command, when in COMMANDS.values():
-        keys.append({"key": _chord(letter), "command": command, "when": when or "true"})
+    _put(folder / "settings.json", SETTINGS)
+    keys: list[dict[str, object]] = [
+        {"key": _chord(letter), "command": command, "when": when or "true"}
+        for letter, command, when in COMMANDS.values()
+    ]
     keys += [
         {"key": _chord(letter), "command": "type", "args": {"text": text}, "when": "editorTextFocus && !editorReadonly"}
         for text, letter in INERT.items()
@@ -156,7 +132,7 @@ def write_profile(user_data: Path, extra: dict[str, object] | None = None) -> No
 
 
 def write_defaults(user_data: Path) -> None:
-    """Empty settings and keys: the editor as it is without us."""
+    """Write empty settings and keys: the editor's defaults."""
     _put(user_data / "User" / "settings.json", {})
     _put(user_data / "User" / "keybindings.json", [])
 
@@ -192,7 +168,7 @@ class TitleState(Struct, frozen=True):
 
     @property
     def is_file(self) -> bool:
-        """Whether a file is open; welcome pages and settings are none, and take no text."""
+        """Whether a file is open; welcome pages and settings are not files, and accept no text."""
         return self.file.startswith("/")
 
 
@@ -202,7 +178,7 @@ def is_editors(title: str) -> bool:
 
 
 def parse_title(title: str) -> TitleState | None:
-    """The state that a title tells; None if it was not made by our template. The editor writes the home folder as ~."""
+    """The state in a title; None if it does not follow our template. The editor abbreviates the home folder as ~."""
     found = _TITLE.search(title.replace("\u200e", ""))
     if found is None:
         return None

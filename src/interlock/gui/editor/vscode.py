@@ -1,4 +1,4 @@
-"""VSCodeController: the editor by keyboard, with a check of the title after every step."""
+"""VSCodeController: controls the editor by keyboard and checks its title after every step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...core import InterlockError
-from ..accessibility import Accessibility, NoAccessibility
+from ..accessibility import Accessibility, NoAccessibility, Node
 from ..display import wait_until
 from ..input import InputBackend
 from ..session import inside
@@ -20,25 +20,25 @@ STEP_S = 8.0
 OPEN_TRIES = 3
 
 LIST_S = 0.4
-"""How long the list of files takes to follow what was typed above it."""
+"""How long the list of files takes to update after typing."""
 
 GUARD_EVERY = 32
-"""Characters between two looks at the title: a hundredth of a second of typing."""
+"""Characters between two checks of the title: a hundredth of a second of typing."""
 
 TEXT_NAME = "editor is not accessible"
-"""What the text editor calls itself to a screen reader."""
+"""The text editor's accessible name."""
 
 PIECE = re.compile(r"[\n\t ]|[^\n\t ]{1,32}")
 
 
 class EditorError(InterlockError):
-    """Raised when the editor does not do what a key should make it do; a check of the screen says why."""
+    """Raised when a key does not have its effect; a check of the screen shows why."""
 
 
 class VSCodeController:
     """One editor window. `folder` is the workspace that it shows.
 
-    Every method leaves the keyboard in the text editor or raises EditorTrouble; none types into anything else.
+    Every method leaves keyboard focus in the text editor or raises EditorError; none types into anything else.
     """
 
     def __init__(
@@ -47,11 +47,11 @@ class VSCodeController:
         windows: WindowSystem,
         folder: str | Path,
         accessibility: Accessibility | None = None,
-        give_up: Callable[[], bool] = lambda: False,
     ) -> None:
         self.keyboard, self.windows, self.folder = keyboard, windows, Path(folder).resolve()
         self.accessibility = accessibility
-        self.give_up = give_up
+        self.give_up: Callable[[], bool] = lambda: False
+        """Ends every wait; set by a replay."""
         self.list_s, self.step_s = LIST_S, STEP_S
         self.revive: Callable[[], None] = lambda: None
         """Starts the editor again if it has died; set by its starter."""
@@ -63,7 +63,7 @@ class VSCodeController:
         return next((w for w in reversed(self.windows.listed()) if parse_title(w.title)), None)
 
     def state(self) -> TitleState | None:
-        """What the title of the active window says; None while another window has keyboard focus."""
+        """The state in the active window's title; None while another window has keyboard focus."""
         active = self.windows.active()
         return parse_title(active.title) if active else None
 
@@ -73,12 +73,12 @@ class VSCodeController:
         return state is not None and state.view == TEXT_EDITOR and (path is None or self._shows(state, path))
 
     def is_saved(self, path: str) -> bool:
-        """Whether the editor shows this file and has nothing of it that is not on disk."""
+        """Whether the editor shows this file without unsaved changes."""
         state = self.state()
         return state is not None and self._shows(state, path) and not state.dirty
 
     def terminal_has_focus(self) -> bool:
-        """Whether a terminal would get what is typed: the editor's own, or a terminal program."""
+        """Whether a terminal has keyboard focus: the editor's own, or a terminal program."""
         active = self.windows.active()
         if active is None:
             return False
@@ -86,14 +86,14 @@ class VSCodeController:
         return state.view == TERMINAL if state else "term" in active.class_name.lower()
 
     def open_file(self, path: str) -> bool:
-        """Show a file of the workspace and put the keyboard into it; False if the editor does not."""
+        """Open a file of the workspace and focus it; False if the editor does not."""
         target = inside(self.folder, path)
         for _ in range(OPEN_TRIES):
             if self.is_ready(path):
                 return True
             self._prompt("quick_open")
             self.keyboard.type_text(str(target))
-            # The list of files follows the text after a moment; too early, another one would be taken.
+            # The list of files updates after a moment; too early, another file would be opened.
             if self._wait_for_list(target.name):
                 self.run("accept")
                 if self._wait(lambda: self.is_ready(path), self.step_s):
@@ -105,7 +105,7 @@ class VSCodeController:
         return self.is_ready(path)
 
     def go_to(self, line: int, column: int = 1) -> None:
-        """Put the cursor to a place."""
+        """Move the cursor to a line and column."""
         self._prompt("go_to_line")
         self.keyboard.type_text(f"{line}:{column}")
         self.run("accept")
@@ -113,7 +113,7 @@ class VSCodeController:
             raise EditorError(f"the editor does not go to line {line}")
 
     def go_to_end(self, line: int) -> None:
-        """Put the cursor behind the last character of a line."""
+        """Move the cursor to the end of a line."""
         self.go_to(line)
         self.run("line_end")
 
@@ -127,9 +127,9 @@ class VSCodeController:
         self.run("delete")
 
     def type_exactly(self, text: str, guard: Callable[[], None]) -> None:
-        """Type a text into the text editor; `guard` is asked every few characters and raises to stop.
+        """Type a text into the text editor; `guard` is called every few characters and raises to stop.
 
-        Line ends, tabs and blanks go through keys that nothing but a text editor understands.
+        Line ends, tabs and blanks are sent as keys that only a text editor understands.
         """
         unguarded = GUARD_EVERY
         for piece in PIECE.findall(text):
@@ -144,14 +144,14 @@ class VSCodeController:
                 self.keyboard.key_combo(*PREFIX, letter)
 
     def focus_editor(self) -> None:
-        """Put the keyboard into the text editor; EditorTrouble if something else keeps it."""
+        """Move keyboard focus to the text editor; EditorError if something else keeps it."""
         state = self.state()
         if state is None:
             raise EditorError("the editor's window is not active")
         if state.view == TEXT_EDITOR:
             return
         self.run("focus_editor")
-        # Without an open file there is not text editor, and the title looks as if a box were open.
+        # Without an open file there is no text editor, and the title looks as if a box were open.
         if not self._wait(self.is_ready, self.step_s if state.is_file else 0.5) and state.is_file:
             raise EditorError("a dialog or an input box keeps the keyboard")
 
@@ -159,7 +159,7 @@ class VSCodeController:
         self.run("save")
 
     def revert(self) -> None:
-        """Take what is on disk and forget unsaved changes."""
+        """Reload the file from disk and discard unsaved changes."""
         self.run("revert")
 
     def clear_notifications(self) -> bool:
@@ -171,26 +171,26 @@ class VSCodeController:
         self.keyboard.key_combo(*PREFIX, COMMANDS[command][0])
 
     def is_behind(self, title: str) -> bool:
-        """Whether a window with this title is behind the editor's, where it takes nothing from a session."""
+        """Whether a window with this title is behind the editor's, where it does not disturb a session."""
         window = self.window()
         if window is None:
             return False
         return any(other.title == title for other in self.windows.below(window.id))
 
     def wake(self) -> None:
-        """Click into the text where the window has keyboard focus and its page has not.
+        """Click into the text if the window has keyboard focus and its page has not.
 
-        So it is after a shortcut of the browser's own, pressed while its dialog was up: no key leads back.
+        This happens after a browser shortcut was pressed while its dialog was open: no key moves focus back.
         """
-        window, place = self.windows.active(), None
+        window, bounds = self.windows.active(), None
         state = parse_title(window.title) if window is not None else None
         if window is not None and state is not None and state.view == "" and state.file and self._text_is_in_front():
-            place = self.windows.place(window.id)
-        if place is not None:
-            self.keyboard.mouse_move_click(*place.centre)
+            bounds = self.windows.bounds(window.id)
+        if bounds is not None:
+            self.keyboard.mouse_move_click(*bounds.centre)
 
     def _text_is_in_front(self) -> bool:
-        """Whether programs report that the text has keyboard focus and no dialog is open: a click hits nothing else."""
+        """Whether the text has keyboard focus and no dialog is open, so that a click hits nothing else."""
         if self.accessibility is None:
             return False
         try:
@@ -200,7 +200,7 @@ class VSCodeController:
         return not dialogs and any(TEXT_NAME in node.name.casefold() for node in focused)
 
     def buttons(self) -> dict[str, Rectangle]:
-        """The buttons of every dialog that shows, in any program; its own window is brought to the front."""
+        """The buttons of every visible dialog, in any program; a dialog's window is brought to the front."""
         if self.accessibility is None:
             return {}
         try:
@@ -210,7 +210,7 @@ class VSCodeController:
         for dialog in dialogs:
             if dialog.is_window and dialog.buttons:
                 self._bring_forward(dialog.text)
-        return {button.name: button.place for dialog in dialogs for button in dialog.buttons if button.place}
+        return {button.name: button.bounds for dialog in dialogs for button in dialog.buttons if button.bounds}
 
     def _bring_forward(self, title: str) -> None:
         """A click hits what is on top."""
@@ -219,30 +219,34 @@ class VSCodeController:
             self._wait(lambda: (active := self.windows.active()) is not None and active.id == window.id, 1.0)
 
     def _prompt(self, command: str) -> None:
-        """Open an input box of the editor and wait until it has keyboard focus, so that nothing lands in the text."""
+        """Open an input box of the editor and wait until it has keyboard focus, so that no key goes into the text."""
         self.focus_editor()
         state = self.state()
         told_by_title = state is not None and state.view == TEXT_EDITOR
         self.run(command)
         if not told_by_title and self.accessibility is None:
-            # Without an open file the title does not change with a box, and nothing else can be asked.
+            # Without an open file the title does not show a box, and there is no other source.
             wait_until(lambda: False, self.list_s, give_up=self.give_up)
         elif not self._wait(self._title_tells_a_box if told_by_title else self._box_has_focus, self.step_s):
             raise EditorError(f"{command} opens nothing")
 
     def _wait_for_list(self, name: str) -> bool:
-        """Wait until the list under an input box would take this file; a fixed time where nothing can be asked."""
+        """Wait until the list under an input box selects this file; a fixed time without accessibility."""
         if self.accessibility is None:
             wait_until(lambda: False, self.list_s, give_up=self.give_up)
             return not self.give_up()
         return self._wait(lambda: self._is_chosen(name), self.step_s)
 
-    def _is_chosen(self, name: str) -> bool:
+    def _focused(self) -> list[Node]:
+        """What has keyboard focus; empty if the accessibility bus does not reply."""
         assert self.accessibility is not None
         try:
-            chosen = [node.name for node in self.accessibility.focused() if node.role == "list item"]
+            return self.accessibility.focused()
         except NoAccessibility:
-            return False
+            return []
+
+    def _is_chosen(self, name: str) -> bool:
+        chosen = [node.name for node in self._focused() if node.role == "list item"]
         # More may follow: "unsaved changes", "recently opened", the folder.
         return any(item == name or item.startswith((f"{name},", f"{name} ")) for item in chosen)
 
@@ -251,12 +255,7 @@ class VSCodeController:
         return state is not None and state.view == ""
 
     def _box_has_focus(self) -> bool:
-        assert self.accessibility is not None
-        try:
-            focused = self.accessibility.focused()
-        except NoAccessibility:
-            return False
-        return any(node.role in ("entry", "list item") and node.place is not None for node in focused)
+        return any(node.role in ("entry", "list item") and node.bounds is not None for node in self._focused())
 
     def _shows(self, state: TitleState, path: str) -> bool:
         return state.file == str(self.folder / path)

@@ -1,4 +1,4 @@
-"""ReplayEngine: replays a scripted session into an editor, watched, and checks what came out."""
+"""ReplayEngine: types a scripted session into an editor, monitored, and verifies the result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...journal_records import GuiChunkRecord, GuiSessionRecord, GuiTroubleRecor
 from ..analyzer.evidence import ScreenSituation
 from ..display import wait_until
 from ..orchestrator import InterventionOrchestrator
-from ..screen_supervision import NoRun, RunLike
+from ..screen_supervision import NoRun
 from ..session import ReplaySession, inside, read_session, read_text, text_hash
 from ..verifier import FileVerifier
 from .plan import CHUNK_CHARS, Chunk, ReplayPlan, make_plan, repair_plan
@@ -24,19 +24,19 @@ from .store import ReplayResult, SessionStore
 from .typist import Aborted, Disturbed, Editor, SafePoint, Typist
 
 MAX_TRIES = 5
+"""How often one chunk is tried; more help only if the machine is very slow, and then longer waits help more."""
 
 PATIENT_TRIES = 1
 """How often an editor that looks healthy may fail to revert a file before it is restarted.
 
-Seen of VS Code, rarely, after a save conflict and the browser's own dialog: it shows what is typed and saves nothing.
+Seen in VS Code, rarely, after a save conflict and the browser's own dialog: it shows what is typed and saves nothing.
 """
-"""How often one chunk is tried; more help only if the machine is very slow, and then the waits are what counts."""
 
 CRITICAL = "too many recoveries failed in a row"
-"""Why a replay ends that the watcher could not help."""
+"""The reason when recoveries could not save a replay."""
 
 PATIENCE_S = 3.0
-"""How long the replay waits for a routine check; one that takes longer continues alongside the typing."""
+"""How long the replay waits for a routine check; a longer one continues while typing goes on."""
 
 log = structlog.get_logger("interlock.gui")
 
@@ -50,7 +50,7 @@ class ReplayEngine:
         intervention_orchestrator: InterventionOrchestrator | None = None,
         *,
         config: Gui | None = None,
-        run: RunLike | None = None,
+        run: NoRun | None = None,
         clock: Clock | None = None,
         store: Callable[[Path, str], SessionStore] = SessionStore,
         on_progress: Callable[[int, int, str], None] = lambda done, total, path: None,
@@ -65,16 +65,16 @@ class ReplayEngine:
         self._typist = Typist(vscode_controller, self._safe_point, self._clock, lambda: self._abort_reason is not None)
         self._path: str | None = None
         self._last_progress: float | None = None
-        self._troubles: list[str] = []
+        self._problems: list[str] = []
         self._opened: set[str] = set()
 
     def load_session(self, source: str | Path | Mapping[str, object] | ReplaySession) -> ReplaySession:
-        """Read and check a session; a bad one is an error that says where."""
+        """Read and validate a session; errors name the position."""
         self._session = read_session(source)
         return self._session
 
     def request_abort(self, reason: str = CRITICAL) -> None:
-        """End the replay at its next safe point, at once in practice."""
+        """End the replay at its next safe point, in practice at once."""
         if self._abort_reason is None:
             self._abort_reason = reason
 
@@ -103,7 +103,7 @@ class ReplayEngine:
             self.load_session(session)
         if self._session is None:
             raise InvalidState("no session is loaded", todo="Pass one to execute(), or call load_session first.")
-        self._abort_reason, self._troubles = None, []
+        self._abort_reason, self._problems = None, []
         started = self._clock.monotonic()
         store = self._new_store(self.vscode_controller.folder, self._session.session_id)
         plan, done, resumed = self._prepare(store, resume)
@@ -117,11 +117,11 @@ class ReplayEngine:
                 verification, repaired = self._verify(plan, verify), True
         seconds = self._clock.monotonic() - started
         return ReplayResult(
-            not reason, done, len(plan.chunks), seconds, reason, verification, tuple(self._troubles), repaired
+            not reason, done, len(plan.chunks), seconds, reason, verification, tuple(self._problems), repaired
         )
 
     def _prepare(self, store: SessionStore, resume: bool) -> tuple[ReplayPlan, int, bool]:
-        """The plan, how much of it is done already, and whether it continues from an interrupted run."""
+        """The plan, how many of its chunks are done, and whether it continues an interrupted run."""
         assert self._session is not None
         chars = self._session.replay_config.get("chunk_chars")
         size = chars if isinstance(chars, int) and chars > 0 else CHUNK_CHARS
@@ -137,13 +137,13 @@ class ReplayEngine:
         for path in plan.paths:
             target = inside(self.vscode_controller.folder, path)
             if not target.exists():
-                # An editor opens what exists.
+                # An editor opens only existing files.
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.touch()
         return plan, done, found is not None
 
     def _really_done(self, plan: ReplayPlan, done: int) -> int:
-        """A chunk may have reached the disk just before a crash kept it from being written down."""
+        """How many chunks are done: one may have reached the disk just before a crash, without being recorded."""
         if done < len(plan.chunks):
             chunk = plan.chunks[done]
             found = read_text(inside(self.vscode_controller.folder, chunk.path))
@@ -154,10 +154,10 @@ class ReplayEngine:
     def _replay(
         self, plan: ReplayPlan, done: int, store: SessionStore | None, resumed: bool = False
     ) -> tuple[int, str]:
-        """Type what is left; how many chunks are done, and why it ended early. Without a store nothing is noted."""
+        """Type what is left; returns how many chunks are done, and why it ended early. Progress needs a store."""
         self._opened = set()
         try:
-            self._look(f"Starting: {plan.session.title or plan.session.session_id}")
+            self._check_screen(f"Starting: {plan.session.title or plan.session.session_id}")
             if resumed and done < len(plan.chunks):
                 self._path = plan.chunks[done].path
                 done = self._come_back(plan, done, store, "an earlier run was interrupted")
@@ -179,14 +179,14 @@ class ReplayEngine:
         return done, ""
 
     def _bring(self, plan: ReplayPlan, done: int, store: SessionStore | None) -> int:
-        """Bring one chunk to the disk, from an earlier one on where that must be; how many are done then."""
+        """Type one chunk and save it, repeating earlier ones if necessary; returns how many are done."""
         goal = done + 1
         for _ in range(MAX_TRIES):
             try:
                 while done < goal:
                     chunk = plan.chunks[done]
                     if chunk.path not in self._opened:
-                        # Whatever the editor still had of the file from before is forgotten.
+                        # Discards what the editor still had of the file.
                         self._typist.rewind(chunk.path, plan.content(chunk.path, done))
                         self._opened.add(chunk.path)
                     self._typist.bring(chunk)
@@ -194,36 +194,36 @@ class ReplayEngine:
                     done += 1
                 return done
             except Disturbed:
-                trouble = "a recovery was using the keyboard"
+                problem = "a recovery was using the keyboard"
             except InterlockError as error:
-                trouble = str(error)
-            done = self._come_back(plan, done, store, trouble)
-        raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({trouble})")
+                problem = str(error)
+            done = self._come_back(plan, done, store, problem)
+        raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({problem})")
 
-    def _come_back(self, plan: ReplayPlan, done: int, store: SessionStore | None, trouble: str) -> int:
-        """After trouble: look at the screen, have it recovered, and go back to where the text is known."""
-        log.warning("the replay is disturbed", chunk=done, trouble=trouble)
-        self._troubles.append(f"chunk {done}: {trouble}")
-        self._run.record(GuiTroubleRecord(done, trouble))
+    def _come_back(self, plan: ReplayPlan, done: int, store: SessionStore | None, problem: str) -> int:
+        """After a problem: check the screen, recover, and go back to the last chunk whose text is known."""
+        log.warning("the replay is disturbed", chunk=done, problem=problem)
+        self._problems.append(f"chunk {done}: {problem}")
+        self._run.record(GuiTroubleRecord(done, problem))
         start = plan.restart(done)
         for attempt in range(MAX_TRIES):
-            self._look_until_clear(f"Problem: {trouble}")
+            self._check_until_clear(f"Problem: {problem}")
             try:
                 if attempt == PATIENT_TRIES:
-                    log.warning("the editor is being restarted", chunk=start, trouble=trouble)
+                    log.warning("the editor is being restarted", chunk=start, problem=problem)
                     self._typist.renew()
                 self._restore(plan, start)
             except (Disturbed, InterlockError) as error:
-                trouble = str(error) or trouble
-                log.warning("the editor has not come back yet", chunk=start, trouble=trouble)
+                problem = str(error) or problem
+                log.warning("the editor has not come back yet", chunk=start, problem=problem)
                 continue
             if store is not None:
                 store.rewind(start)
             return start
-        raise InvalidState(f"the editor has not come back ({trouble})")
+        raise InvalidState(f"the editor has not come back ({problem})")
 
     def _restore(self, plan: ReplayPlan, done: int) -> None:
-        """Make every file that the session touches hold what it should by now, and the open one in the editor too."""
+        """Restore every file of the session to what it should contain by now, the open one also in the editor."""
         current = plan.chunks[min(done, len(plan.chunks) - 1)].path
         for path in plan.paths:
             text = plan.content(path, done)
@@ -237,12 +237,12 @@ class ReplayEngine:
                 target.write_bytes(text.encode("utf-8"))
 
     def _finished(self, path: str) -> None:
-        """A file is done: look, and keep the workspace."""
-        self._look(f"Just finished: {path}")
+        """A file is done: check the screen, and make a checkpoint."""
+        self._check_screen(f"Just finished: {path}")
         self._run.checkpoint(f"{path} is typed")
 
-    def _look(self, context: str) -> None:
-        """A routine check; it may continue alongside the typing when it takes long."""
+    def _check_screen(self, context: str) -> None:
+        """A routine check; a long one continues while typing goes on."""
         watch = self.intervention_orchestrator
         if watch is None:
             return
@@ -252,8 +252,8 @@ class ReplayEngine:
         thread.join(PATIENCE_S)
         self._safe_point.begin()
 
-    def _look_until_clear(self, context: str) -> None:
-        """Check after trouble, again after a cooldown, until there is nothing more to do about it."""
+    def _check_until_clear(self, context: str) -> None:
+        """Check after a problem, again after a cooldown, until nothing more can be done about it."""
         for _ in range(MAX_TRIES):
             if self._abort_reason is not None:
                 raise Aborted
@@ -262,14 +262,14 @@ class ReplayEngine:
             self._typist.start_over()
             if left is None:
                 return
-            self._sleep(left)
+            wait_until(lambda: False, left, give_up=lambda: self._abort_reason is not None)
 
     def _check(self, context: str) -> float | None:
-        """Check now; after how many seconds to check again, None if that would not help."""
+        """Check now; returns after how many seconds to check again, None if that would not help."""
         watch = self.intervention_orchestrator
         if watch is None:
             return None
-        # Not typing: whoever recovers at this moment, this check or another one, has keyboard focus.
+        # Not typing: a recovery, by this check or another one, may use the keyboard.
         self._safe_point.end()
         try:
             event = watch.check_now(context)
@@ -280,9 +280,6 @@ class ReplayEngine:
         if event.reason.startswith("cooldown"):
             return float(event.reason.split()[1]) + 0.05
         return None if event.outcome == "skipped" else 0.0
-
-    def _sleep(self, seconds: float) -> None:
-        wait_until(lambda: False, seconds, give_up=lambda: self._abort_reason is not None)
 
     def _pass_gate(self) -> None:
         if self._run.gate() == "stop":
@@ -308,7 +305,7 @@ class ReplayEngine:
         return result
 
     def _repair(self, plan: ReplayPlan) -> str:
-        """Type the differing sections again; why that failed, if it did."""
+        """Type the differing sections again; returns why that failed, if it did."""
         mending = repair_plan(plan, self.vscode_controller.folder)
         done, reason = self._replay(mending, 0, None)
         log.info("repaired", chunks=done)
@@ -316,7 +313,7 @@ class ReplayEngine:
 
     @contextmanager
     def _watched(self, store: SessionStore, plan: ReplayPlan) -> Iterator[None]:
-        """The watcher around the replay; it ends with it, whatever happens."""
+        """Monitor the screen during the replay, and stop with it."""
         watch = self.intervention_orchestrator
         self._safe_point.begin()
         if watch is None:

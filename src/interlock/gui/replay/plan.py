@@ -1,4 +1,4 @@
-"""ReplayPlan: a session as chunks of input, each with the text that must be on disk after it; also for a repair."""
+"""ReplayPlan: a session as chunks of input, each with the hash that the file must have afterwards; also for repairs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..session import (
 from ..verifier import differing_sections
 
 CHUNK_CHARS = 400
-"""Typed between two looks at the disk: a fifth of a second of typing, so that little is typed again after trouble."""
+"""Typed between two checks of the disk: a fifth of a second, so that little is typed again after a problem."""
 
 
 Edit = tuple[int, int, str]
@@ -33,8 +33,8 @@ Edit = tuple[int, int, str]
 class CursorPosition(Struct, frozen=True):
     """Where the cursor goes: line and column from 1.
 
-    `at_end` says that nothing follows on the line. A place can be gone to if it is at a line's beginning or end, or
-    if only plain characters stand before it: behind a tab or a wide character, an editor counts columns differently.
+    `at_end`: nothing follows on the line. A position is reachable at the beginning or end of a line, or after plain
+    characters only: after a tab or a wide character, editors count columns differently.
     """
 
     line: int
@@ -44,9 +44,9 @@ class CursorPosition(Struct, frozen=True):
 
 
 class Chunk(Struct, frozen=True, kw_only=True):
-    """One piece of input: go to `start`, take out up to `end`, type `text`, save.
+    """One piece of input: go to `start`, delete up to `end`, type `text`, save.
 
-    `begin` and `finish` are the same places as offsets into the text before; `expected` is the hash of the text after.
+    `begin` and `finish` are the same as offsets into the text before; `expected` is the hash of the text after.
     """
 
     index: int
@@ -85,7 +85,7 @@ class ReplayPlan(Struct, frozen=True):
         return text
 
     def restart(self, index: int) -> int:
-        """The last chunk up to this one, of the same file, at whose beginning the cursor can be put."""
+        """The last chunk up to this one, of the same file, whose start the cursor can reach."""
         while not self.chunks[index].start.reachable:
             index -= 1
         return index
@@ -99,7 +99,7 @@ class ReplayPlan(Struct, frozen=True):
 
 
 def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: int = CHUNK_CHARS) -> ReplayPlan:
-    """Divide a session into chunks; BadInput if an operation does not fit the text that it finds."""
+    """Divide a session into chunks; BadInput if an operation does not fit the text at that point."""
     texts = {path: normalise(before.get(path, "")) for path in session.merged()}
     start = dict(texts)
     chunks: list[Chunk] = []
@@ -118,18 +118,13 @@ def make_plan(session: ReplaySession, before: Mapping[str, str], chunk_chars: in
     return ReplayPlan(session, start, tuple(chunks))
 
 
-def plan_edits(
-    session: ReplaySession,
-    before: Mapping[str, str],
-    edits: Mapping[str, Iterable[Edit]],
-    chunk_chars: int = CHUNK_CHARS,
-) -> ReplayPlan:
-    """A plan of plain edits: from one offset to another becomes a text, each in what the one before left."""
+def plan_edits(session: ReplaySession, before: Mapping[str, str], edits: Mapping[str, Iterable[Edit]]) -> ReplayPlan:
+    """A plan of plain edits (begin, end, text), each applied to the result of the one before."""
     chunks: list[Chunk] = []
     for path, several in edits.items():
         text = before[path]
         for begin, finish, wanted in several:
-            pieces = list(split_text(wanted, chunk_chars)) or [""]
+            pieces = list(split_text(wanted, CHUNK_CHARS)) or [""]
             for number, piece in enumerate(pieces):
                 chunk = _chunk(len(chunks), path, 0, text, begin, begin if number else finish, piece)
                 text = chunk.applied(text)
@@ -140,14 +135,13 @@ def plan_edits(
 
 def _edits(text: str, target: str, operation: Operation, chunk_chars: int) -> Iterator[tuple[int, int, str]]:
     """Offsets and text of the chunks of one operation."""
+    begin = _offset(text, operation.line)
     if operation.type is OperationType.DELETE:
-        begin = _offset(text, operation.line)
         removed = len(text) - len(target)
-        # The last line without a line end takes the one before it along.
+        # Deleting a last line without a line end also deletes the line end before it.
         begin = min(begin, len(text) - removed)
         yield begin, begin + removed, ""
         return
-    begin = _offset(text, operation.line)
     if operation.type is OperationType.NAVIGATE:
         yield begin, begin, ""
         return
@@ -172,8 +166,8 @@ def _chunk(index: int, path: str, operation: int, before: str, begin: int, finis
         index=index,
         path=path,
         operation=operation,
-        start=place_of(before, begin),
-        end=place_of(before, finish),
+        start=cursor_position(before, begin),
+        end=cursor_position(before, finish),
         begin=begin,
         finish=finish,
         text=text,
@@ -182,7 +176,7 @@ def _chunk(index: int, path: str, operation: int, before: str, begin: int, finis
     )
 
 
-def place_of(text: str, offset: int) -> CursorPosition:
+def cursor_position(text: str, offset: int) -> CursorPosition:
     """Line and column of an offset."""
     line_start = text.rfind("\n", 0, offset) + 1
     before = text[line_start:offset]
@@ -196,7 +190,7 @@ def _offset(text: str, line: int) -> int:
 
 
 def repair_plan(plan: ReplayPlan, folder: Path) -> ReplayPlan:
-    """What must be deleted and typed so that every file holds what the plan meant."""
+    """What must be deleted and typed so that every file has its expected content."""
     before = {path: normalise(read_text(inside(folder, path)) or "") for path in plan.paths}
     return plan_edits(
         plan.session, before, {path: _edits_of_lines(plan.expected(path), before[path]) for path in plan.paths}
@@ -204,7 +198,7 @@ def repair_plan(plan: ReplayPlan, folder: Path) -> ReplayPlan:
 
 
 def _edits_of_lines(expected: str, actual: str) -> list[Edit]:
-    """Edits of whole lines, the last section first, so that none moves the rest."""
+    """Edits of whole lines, the last section first, so that offsets stay valid."""
     wanted, found = split_lines(expected), split_lines(actual)
     starts = [0]
     for line in found:

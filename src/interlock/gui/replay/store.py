@@ -1,4 +1,4 @@
-"""SessionStore: what a replay writes down so that it can continue after a crash; and how a replay went."""
+"""SessionStore: the state of a replay on disk, so that it can continue after a crash; and the result of a replay."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SessionStore:
         self._progress = self.folder / "progress.jsonl"
 
     def begin(self, session: ReplaySession) -> Beginning:
-        """Write down how the files are now; whatever an earlier run left is forgotten."""
+        """Record the files as they are now; discards what an earlier run left."""
         beginning = Beginning(session, {path: self._read(path) for path in session.merged()})
         self.folder.mkdir(parents=True, exist_ok=True)
         self._progress.unlink(missing_ok=True)
@@ -51,12 +51,10 @@ class SessionStore:
         return beginning
 
     def resume(self, session: ReplaySession) -> tuple[Beginning, int] | None:
-        """How an interrupted run began and how many chunks it had done; None if there was none."""
-        try:
-            raw = (self.folder / "beginning.json").read_bytes()
-        except OSError:
+        """The beginning of an interrupted run and how many chunks it had done; None if there was none."""
+        beginning = self._beginning()
+        if beginning is None:
             return None
-        beginning = from_json(raw, Beginning)
         if msgspec.json.encode(beginning.session) != msgspec.json.encode(session):
             raise BadInput(
                 f"the session {session.session_id!r} has changed since the interrupted run",
@@ -66,14 +64,11 @@ class SessionStore:
 
     def originals(self) -> dict[str, str] | None:
         """The files before the last run; None if there was none."""
-        try:
-            raw = (self.folder / "beginning.json").read_bytes()
-        except OSError:
-            return None
-        return from_json(raw, Beginning).texts()
+        beginning = self._beginning()
+        return beginning.texts() if beginning is not None else None
 
     def done(self, chunk: Chunk, time: float) -> None:
-        """Write down that a chunk is on disk; durable when this returns."""
+        """Record that a chunk is on disk; durable when this returns."""
         line = msgspec.json.encode({"chunk": chunk.index, "path": chunk.path, "sha256": chunk.expected, "time": time})
         with self._progress.open("ab") as file:
             file.write(line + b"\n")
@@ -81,12 +76,12 @@ class SessionStore:
             os.fsync(file.fileno())
 
     def rewind(self, done: int) -> None:
-        """Forget the progress after this many chunks: the replay continues from there."""
+        """Discard the progress after this many chunks: the replay continues from there."""
         lines = self._lines()[:done]
         write_durably(self._progress, b"".join(line + b"\n" for line in lines))
 
     def snapshot(self, paths: tuple[str, ...]) -> Path:
-        """Keep the files as they are, before a recovery touches the editor."""
+        """Copy the files before a recovery touches the editor."""
         kept = sorted(self.folder.glob("snapshot-*"))
         number = int(kept[-1].name.rpartition("-")[2]) + 1 if kept else 1
         for old in kept[: max(0, len(kept) + 1 - KEEP_SNAPSHOTS)]:
@@ -99,8 +94,14 @@ class SessionStore:
                 shutil.copyfile(source, target / path)
         return target
 
+    def _beginning(self) -> Beginning | None:
+        try:
+            return from_json((self.folder / "beginning.json").read_bytes(), Beginning)
+        except OSError:
+            return None
+
     def _done(self) -> int:
-        """Chunks done, as far as the lines are whole and in order: a crash may have cut the last one."""
+        """Chunks done, as far as the lines are complete and in order: a crash may have truncated the last one."""
         count = 0
         for line in self._lines():
             try:
@@ -131,7 +132,7 @@ def default_root() -> Path:
 
 
 class ReplayResult(Struct, frozen=True):
-    """`completed` says that every chunk was typed; `success` that the files came out right too, if that was checked."""
+    """`completed`: every chunk was typed; `success`: the files are also right, if that was verified."""
 
     completed: bool
     chunks_done: int

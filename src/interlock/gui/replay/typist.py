@@ -1,4 +1,4 @@
-"""Typist: brings one chunk into the editor and waits until it is on disk. SafePoint: where it stops for a recovery."""
+"""Typist: types chunks into the editor and waits until they are on disk. SafePoint: where it stops for a recovery."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from ..session import normalise, read_text, text_hash
 from .plan import Chunk, CursorPosition
 
 SAVE_S = 10.0
-"""How long a saved chunk may take to reach the disk before someone looks at the screen."""
+"""How long a saved chunk may take to reach the disk before the screen is checked."""
 
 CHARS_PER_SECOND = 60
-"""What an editor on an overloaded machine still manages; typed keys wait in its queue before the save."""
+"""What an editor still processes on an overloaded machine; typed keys are queued before the save."""
 
 WRITE_S = 0.5
 """How long a file may take to be written."""
 
 SETTLE_S = (0.3, 2.4)
-"""How long a revert is given at first, and at most after it has come too late."""
+"""How long a revert may take at first, and at most after one was too slow."""
 
 REVERT_S = 5.0
 REWINDS = 4
 
 AWAY_S = 0.6
-"""How long the keyboard may seem to be elsewhere before that is trouble: titles follow late."""
+"""How long keyboard focus may seem to be elsewhere before that is a problem: titles lag."""
 
 
 class NotOnDisk(InterlockError):
-    """Raised when what was typed does not reach the disk as it should."""
+    """Raised when what was typed does not reach the disk as expected."""
 
 
 class Aborted(Exception):
-    """Raised when the replay must end; says why."""
+    """Raised when the replay must end."""
 
 
 class Editor(Protocol):
-    """What a replay asks of an editor; VSCodeController is ours."""
+    """What a replay needs from an editor; VSCodeController is ours."""
 
     folder: Path
     give_up: Callable[[], bool]
@@ -69,7 +69,7 @@ class Editor(Protocol):
 
 
 class Typist:
-    """Types chunks; knows whether it is typing, and whether it has an input box open itself."""
+    """Types chunks; tells whether it is typing, and whether it has an input box open itself."""
 
     def __init__(self, editor: Editor, safe_point: SafePoint, clock: Clock, is_aborted: Callable[[], bool]) -> None:
         self.editor, self._safe_point, self._clock, self._is_aborted = editor, safe_point, clock, is_aborted
@@ -82,11 +82,11 @@ class Typist:
         editor.give_up = lambda: is_aborted() or safe_point.is_wanted
 
     def bring(self, chunk: Chunk) -> None:
-        """Carry a chunk out; it is on disk when this returns."""
+        """Type a chunk; it is on disk when this returns."""
         self.look_up()
         self._check_disk(chunk.path)
         if self._cursor is not None and self._cursor[0] == chunk.path:
-            # It was there a moment ago: if it is not now, someone has to look at the screen.
+            # It was there a moment ago: if it is not now, the screen must be checked.
             self._guard(chunk.path)
         elif not self.editor.is_ready(chunk.path):
             self.open(chunk.path)
@@ -112,18 +112,18 @@ class Typist:
                 raise NotOnDisk(f"the editor does not show {path}")
 
     def rewind(self, path: str, text: str) -> None:
-        """Make file and editor hold this text again, whatever became of them."""
+        """Restore this text on disk and in the editor, whatever their state."""
         self._cursor = None
         for _ in range(REWINDS):
             self._put_back(path, text)
             self.open(path)
             with self._operation():
                 self.editor.revert()
-                # The revert reads the file; what is typed before it is done would be lost.
+                # The revert reloads the file; what is typed before it is done would be lost.
                 wait_until(lambda: False, self._settle_s, give_up=self.editor.give_up)
                 wait_until(lambda: self.editor.is_saved(path), REVERT_S, give_up=self.editor.give_up)
             self.look_up()
-            # A save that was under way may have come in between: what it wrote is not what we know.
+            # A save that was under way may have intervened and written something else.
             if self._holds(path, text) and self.editor.is_saved(path):
                 self._known[path] = text_hash(text)
                 return
@@ -131,7 +131,7 @@ class Typist:
         raise NotOnDisk(f"the editor cannot revert {path}")
 
     def renew(self) -> None:
-        """Have the editor restarted: it shows nothing wrong, and yet neither saves nor reads."""
+        """Restart the editor: nothing looks wrong, yet it neither saves nor reloads."""
         with self._operation():
             self.editor.renew()
         self._cursor = None
@@ -146,12 +146,12 @@ class Typist:
             raise Disturbed
 
     def start_over(self) -> None:
-        """What recoveries have done so far is known."""
+        """Acknowledge all recoveries so far."""
         self._recoveries = self._safe_point.recoveries
         self._cursor = None
 
     def _put_back(self, path: str, text: str) -> None:
-        """Make the file on disk hold this text, with the line ends that it had."""
+        """Write this text to disk, with the file's own line ends."""
         target = self.editor.folder / path
         if self._holds(path, text):
             return
@@ -165,7 +165,7 @@ class Typist:
         return found is not None and normalise(found) == text
 
     def _check_disk(self, path: str) -> None:
-        """What we type comes on top of what we know: a file that someone else changed is trouble."""
+        """Raise if someone else has changed the file: we type on top of what we know."""
         found = read_text(self.editor.folder / path)
         if path in self._known and (found is None or text_hash(found) != self._known[path]):
             del self._known[path]
@@ -179,12 +179,12 @@ class Typist:
                 self._put(chunk.end)
                 self.editor.delete_to_here()
 
-    def _put(self, place: CursorPosition) -> None:
+    def _put(self, position: CursorPosition) -> None:
         self.look_up()
-        if place.at_end and place.column > 1:
-            self.editor.go_to_end(place.line)
+        if position.at_end and position.column > 1:
+            self.editor.go_to_end(position.line)
         else:
-            self.editor.go_to(place.line, place.column)
+            self.editor.go_to(position.line, position.column)
 
     def _type(self, chunk: Chunk) -> None:
         self.typing = True
@@ -201,7 +201,7 @@ class Typist:
             raise NotOnDisk(f"keyboard focus is not in {path}")
 
     def _wait_for_disk(self, chunk: Chunk) -> None:
-        """Wait until the file holds what it should; sooner if the keyboard is gone permanently."""
+        """Wait until the file has its expected content; stop early if keyboard focus is gone for good."""
         target = self.editor.folder / chunk.path
         self.typing = True
         since: list[float] = []
@@ -214,7 +214,7 @@ class Typist:
             return found is not None and len(normalise(found)) == chunk.length and text_hash(found) == chunk.expected
 
         def saved() -> bool:
-            # An earlier save may have brought the same text: only an editor without unsaved text is done.
+            # An earlier save may have written the same text: only an editor without unsaved text is done.
             return there() and self.editor.is_saved(chunk.path) and there()
 
         def lost() -> bool:
@@ -237,14 +237,14 @@ class Typist:
         raise NotOnDisk(f"chunk {chunk.index} of {chunk.path} did not reach the disk")
 
     def _came_out_wrong(self, seen: list[str | None], there: Callable[[], bool]) -> bool:
-        """Whether the file was written and is not what it should be; a second look, as writing takes a moment."""
+        """Whether the file was written with other content; checked twice, as writing takes a moment."""
         if len(seen) < 2:
             return False
         return not wait_until(there, WRITE_S) and len(seen) <= 3
 
     @contextmanager
     def _operation(self) -> Iterator[None]:
-        """Around what the session does with boxes of its own, so that a watcher does not take them for trouble."""
+        """Marks that the session uses input boxes itself, so that a monitor does not report them."""
         self.operating = True
         self.serial += 1
         try:
@@ -255,20 +255,20 @@ class Typist:
 
 
 def _end(chunk: Chunk, text: str) -> str:
-    """What is where the chunk's text should end."""
+    """The text where the chunk should end."""
     return normalise(text)[: chunk.begin + len(chunk.text)][-40:]
 
 
 PARK_S = 10.0
-"""How long a recovery waits for the replay to stop typing; it looks up every few characters."""
+"""How long a recovery waits for the replay to stop typing; it checks every few characters."""
 
 
 class Disturbed(Exception):
-    """Raised in the replay when a recovery has had the keyboard: what was typed last may be anywhere."""
+    """Raised in the replay when a recovery has used the keyboard: the last keys may have gone anywhere."""
 
 
 class SafePoint:
-    """Joins the thread that types with the one that recovers."""
+    """Synchronises the thread that types with the one that recovers."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -276,16 +276,16 @@ class SafePoint:
         self._wanted = False
         self._parked = False
         self.recoveries = 0
-        """How often the keyboard has been someone else's."""
+        """How often a recovery has used the keyboard."""
 
     def begin(self) -> None:
-        """The calling thread types from now on; waits while a recovery has keyboard focus."""
+        """The calling thread types from now on; waits while a recovery uses the keyboard."""
         with self._changed:
             self._changed.wait_for(lambda: not self._wanted)
             self._typing_thread = threading.get_ident()
 
     def end(self) -> None:
-        """No one types any more."""
+        """Nobody types any more."""
         with self._changed:
             self._typing_thread = None
             self._changed.notify_all()
@@ -296,7 +296,7 @@ class SafePoint:
         return self._wanted and self._typing_thread == threading.get_ident()
 
     def pass_by(self) -> None:
-        """Called by the typing thread: stop here while a recovery wants the keyboard."""
+        """Called by the typing thread: wait here while a recovery needs the keyboard."""
         with self._changed:
             if self._wanted:
                 self._parked = True

@@ -1,4 +1,4 @@
-"""Screenshots: the screen as a picture, by whatever way works."""
+"""Screenshots, through whichever backend works."""
 
 from ..._lazy import lazy
 

@@ -1,4 +1,4 @@
-"""Album: the folder of saved pictures. Filmstrip: a picture after every chunk and look, for looking at later."""
+"""Album: the folder of saved screenshots. Filmstrip: a screenshot of every chunk and check, for later review."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .frame import Frame, is_unchanged
 from .screenshot import NAME, Screenshot
 
 PRUNE_EVERY = 100
-"""Old pictures are looked for at the start and after this many new ones."""
+"""Old pictures are removed at the start and after this many new ones."""
 
 log = structlog.get_logger("interlock.gui")
 
@@ -34,7 +34,7 @@ class Album:
         self._last: tuple[Frame, Path] | None = None
 
     def keep(self, screenshot: Screenshot) -> Path | None:
-        """Save a picture; one that shows the same as the last is not saved twice. None if it cannot be saved."""
+        """Save a picture unless it equals the last one. None if it cannot be saved."""
         frame = screenshot.frame if isinstance(screenshot.frame, Frame) else None
         if self._last and is_unchanged(self._last[0], frame) and self._last[1].exists():
             return self._last[1]
@@ -51,7 +51,7 @@ class Album:
         return path
 
     def prune(self) -> int:
-        """Remove our own pictures that are older than the retention; how many."""
+        """Remove our own pictures that are older than the retention; returns how many."""
         self._since_prune = 0
         oldest = self._clock.time() - self._retention_s
         removed = 0
@@ -70,7 +70,7 @@ def default_folder() -> Path:
 
 
 class Filmstrip:
-    """Numbered pictures and `film.jsonl` in a folder: `interlock gui analyze` takes the pictures again."""
+    """Numbered pictures and `film.jsonl` in a folder; `interlock gui analyze` accepts the pictures."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.expanduser()
@@ -95,7 +95,7 @@ class Filmstrip:
             self._line({"time": shot.timestamp, "picture": name, "chunk": done, "path": path})
 
     def event(self, event: InterventionEvent) -> None:
-        """A look: the picture that it was about, and the verdict."""
+        """A check: its picture and its verdict."""
         with self._lock:
             self._count += 1
             name = f"{self._count:06d}.jpg"

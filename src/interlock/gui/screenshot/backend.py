@@ -1,4 +1,4 @@
-"""ScreenshotBackend: one way to capture a screen, and the choice of the one that works."""
+"""ScreenshotBackend: captures a screen; and the choice of a backend that works."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ class CaptureError(InterlockError):
 
 
 class ScreenshotBackend(ABC):
-    """One way to capture a screen."""
+    """Captures a screen."""
 
     name = ""
 
     @abstractmethod
     def capture_screen(self) -> Screenshot:
-        """The whole screen, because dialogs appear outside the window; CaptureError if that fails."""
+        """Capture the whole screen, because dialogs appear outside the window; CaptureError if that fails."""
 
     @abstractmethod
     def capture_window(self, window_id: int | str) -> Screenshot:
-        """The part of the screen that a window covers."""
+        """Capture the part of the screen that a window covers."""
 
     @abstractmethod
     def is_available(self) -> bool:
-        """Whether it works here and now, tried."""
+        """Whether a capture works right now."""
 
     def close(self) -> None:
-        """Close what was kept open; most keep nothing."""
+        """Close connections, if any."""
         return
 
 
@@ -41,24 +41,24 @@ Area = dict[str, int]
 
 
 class XBackend(ScreenshotBackend):
-    """An X display, whole or a part of it."""
+    """Captures an X display or a part of it."""
 
     def __init__(self, display: str | None = None) -> None:
         self._display = display
 
     @abstractmethod
     def capture(self, area: Area | None) -> Screenshot:
-        """A part of the screen, or all of it."""
+        """Capture a part of the screen, or all of it."""
 
     def capture_screen(self) -> Screenshot:
         return self.capture(None)
 
     def capture_window(self, window_id: int | str) -> Screenshot:
         with WindowSystem.open(self._display) as windows:
-            place = windows.visible_place(int(str(window_id), 0))
-        if place is None:
+            bounds = windows.visible_bounds(int(str(window_id), 0))
+        if bounds is None:
             raise CaptureError(f"window {window_id} is not on the screen")
-        return self.capture({"left": place.left, "top": place.top, "width": place.width, "height": place.height})
+        return self.capture({"left": bounds.left, "top": bounds.top, "width": bounds.width, "height": bounds.height})
 
     def is_available(self) -> bool:
         try:
@@ -72,7 +72,7 @@ NAMES = ("auto", "mss", "scrot", "wayland")
 
 
 def create_screenshot_backend(config: object = None, *, display: str | None = None) -> ScreenshotBackend:
-    """The backend that the configuration names, else the first that works.
+    """The configured backend, else the first that works.
 
     `config` is {"backend": NAME}, {"intervention": {"screenshot_backend": NAME}}, the same under "gui", or a section.
     """

@@ -1,4 +1,4 @@
-"""Screenshot: a picture of the screen, encoded when someone asks for it, and its file name, never the same twice."""
+"""Screenshot: a picture of the screen, encoded on demand, and its unique file name."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 MAX_WIDTH, MAX_HEIGHT = 1920, 1080
 JPEG_QUALITY = 85
 MAX_BYTES = 500_000
-"""A picture that is larger is encoded again with less quality."""
+"""A larger picture is encoded again at lower quality."""
 
 SUFFIXES = {"image/jpeg": ".jpg", "image/png": ".png", "image/webp": ".webp"}
 
 
 class Screenshot:
-    """A picture: encoded bytes with their type and size, the screen's own size, and when it was taken.
+    """A picture: encoded bytes with their type and size, the screen's size, and when it was taken.
 
-    `width` and `height` are the picture's; `screen_width` and `screen_height` the screen's, which differ when the
-    picture was made smaller. `frame` has the raw pixels where the backend had them.
+    `width` and `height` are the picture's; `screen_width` and `screen_height` the screen's, which differ if the
+    picture was scaled down. `frame` has the raw pixels if the backend provides them.
     """
 
     __slots__ = ("_image_data", "frame", "height", "media_type", "screen_height", "screen_width", "timestamp", "width")
@@ -54,13 +54,13 @@ class Screenshot:
 
     @classmethod
     def of_frame(cls, frame: Frame, timestamp: float) -> Screenshot:
-        """A picture of raw pixels; the encoding waits until it is needed."""
+        """A picture of raw pixels; encoded when needed."""
         width, height = fit(frame.width, frame.height)
         return cls(None, "image/jpeg", width, height, timestamp, frame.width, frame.height, frame)
 
     @classmethod
     def of_image(cls, image: Image, timestamp: float) -> Screenshot:
-        """A picture of a decoded image; JPEG, whatever it was."""
+        """A picture of a decoded image; always JPEG."""
         from .frame import Frame
 
         return cls.of_frame(Frame.from_image(image), timestamp)
@@ -76,9 +76,9 @@ class Screenshot:
         return base64.b64encode(self.image_data).decode("ascii")
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture and say where: into a folder under a time-stamped name, else under the given name.
+        """Write the picture and return its path: a time-stamped name in a folder, else the given name.
 
-        `~` is expanded, folders are made, and the ending is that of the picture's type.
+        `~` is expanded, folders are created, and the extension follows the picture's type.
         """
         target = Path(path).expanduser()
         suffix = SUFFIXES.get(self.media_type, ".bin")
@@ -99,20 +99,20 @@ class Screenshot:
         return Image.open(io.BytesIO(self.image_data)).convert("RGB")
 
     def to_screen(self, x: float, y: float) -> tuple[int, int]:
-        """A place in the picture as a place on the screen."""
+        """A position in the picture as a position on the screen."""
         if not self.width or not self.height:
             return round(x), round(y)
         return round(x * self.screen_width / self.width), round(y * self.screen_height / self.height)
 
 
 def fit(width: int, height: int) -> tuple[int, int]:
-    """The size that a screen of this size is pictured at."""
+    """The size of a screenshot of a screen of this size."""
     scale = min(1.0, MAX_WIDTH / max(width, 1), MAX_HEIGHT / max(height, 1))
     return max(1, round(width * scale)), max(1, round(height * scale))
 
 
 def encode(image: Image) -> bytes:
-    """JPEG of at most 1920x1080 at quality 85, less where that would be over 500 KB."""
+    """JPEG of at most 1920x1080 at quality 85, lower if that would exceed 500 KB."""
     size = fit(image.width, image.height)
     if size != image.size:
         from PIL import Image as Images
@@ -129,12 +129,12 @@ def encode(image: Image) -> bytes:
 
 
 NAME = re.compile(r"screen-\d{8}T\d{12}Z-\d+-[0-9a-f]+\.(jpg|png|webp|bin)")
-"""What our own pictures are called; nothing else is ever removed."""
+"""The names of our own pictures; nothing else is ever removed."""
 
 _numbers = itertools.count(1)
 
 
 def free_path(folder: Path, timestamp: float, suffix: str) -> Path:
-    """A name in this folder that no other picture has: time, a number of this process, a random part."""
+    """A unique name in this folder: time, process and sequence number, a random part."""
     stamp = datetime.fromtimestamp(timestamp, UTC).strftime("%Y%m%dT%H%M%S%f")
     return folder / f"screen-{stamp}Z-{os.getpid() % 1000:03d}{next(_numbers):05d}-{secrets.token_hex(2)}{suffix}"

@@ -8,11 +8,13 @@ import os
 import secrets
 import shutil
 import subprocess
+import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 from urllib.parse import unquote, urlparse
 
-from ...core import Clock, InterlockError, SystemClock
+from ...core import InterlockError
 from .backend import CaptureError, ScreenshotBackend
 from .screenshot import Screenshot
 
@@ -22,12 +24,11 @@ Tool = Literal["grim", "portal"]
 
 
 class WaylandBackend(ScreenshotBackend):
-    """A Wayland session. `is_available()` finds out which way works; `tool` says which."""
+    """Captures a Wayland session. `is_available()` finds out which tool works and sets `tool`."""
 
     name = "wayland"
 
-    def __init__(self, clock: Clock | None = None) -> None:
-        self._clock = clock or SystemClock()
+    def __init__(self) -> None:
         self.tool: Tool | None = None
 
     def capture_screen(self) -> Screenshot:
@@ -45,17 +46,12 @@ class WaylandBackend(ScreenshotBackend):
     def is_available(self) -> bool:
         if "WAYLAND_DISPLAY" not in os.environ:
             return False
-        ways: tuple[Tool, ...] = ("grim", "portal")
-        for tool in ways:
-            try:
-                if tool == "grim":
-                    self._grim(())
-                else:
-                    self._portal()
-            except InterlockError:
-                continue
+        for tool in get_args(Tool):
             self.tool = tool
-            return True
+            with suppress(InterlockError):
+                self.capture_screen()
+                return True
+        self.tool = None
         return False
 
     def _grim(self, options: tuple[str, ...]) -> Screenshot:
@@ -65,7 +61,6 @@ class WaylandBackend(ScreenshotBackend):
         return self._picture(_run(["grim", "-t", "ppm", *options, "-"]))
 
     def _portal(self) -> Screenshot:
-
         file = take_screenshot(TIMEOUT_S)
         try:
             return self._picture(file.read_bytes())
@@ -79,19 +74,19 @@ class WaylandBackend(ScreenshotBackend):
 
         try:
             with Image.open(io.BytesIO(data)) as image:
-                return Screenshot.of_image(image, self._clock.time())
+                return Screenshot.of_image(image, time.time())
         except OSError as error:
             raise CaptureError(f"not an image ({error})", where="wayland") from error
 
 
 def _sway_geometry(window_id: int | str) -> str:
-    """Where a window is, as sway says: no other compositor tells."""
+    """The position of a window according to sway: other compositors do not tell."""
     waiting = [json.loads(_run(["swaymsg", "-r", "-t", "get_tree"]))]
     while waiting:
         node = waiting.pop()
         if str(node.get("id")) == str(window_id):
-            place = node["rect"]
-            return f"{place['x']},{place['y']} {place['width']}x{place['height']}"
+            rect = node["rect"]
+            return f"{rect['x']},{rect['y']} {rect['width']}x{rect['height']}"
         waiting += [*node.get("nodes", ()), *node.get("floating_nodes", ())]
     raise CaptureError(f"window {window_id} is not on the screen", where="wayland")
 
@@ -111,7 +106,7 @@ PORTAL = "org.freedesktop.portal.Desktop"
 
 
 def take_screenshot(timeout_s: float) -> Path:
-    """Ask the portal for a picture of the screen; the file that it wrote. The caller removes it."""
+    """Ask the portal for a screenshot; returns the file that it wrote, which the caller removes."""
     from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
     from jeepney.io.blocking import open_dbus_connection
     from jeepney.wrappers import DBusErrorResponse

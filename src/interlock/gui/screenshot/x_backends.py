@@ -1,4 +1,4 @@
-"""Capture of an X display: through mss, kept open between frames, else through the program scrot."""
+"""Backends for X displays: mss, which stays connected between frames, and the program scrot."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import os
 import subprocess
 import tempfile
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...core import Clock, SystemClock
 from .backend import Area, CaptureError, XBackend
 from .frame import Frame
 from .screenshot import Screenshot
@@ -20,9 +21,8 @@ class MSSBackend(XBackend):
 
     name = "mss"
 
-    def __init__(self, display: str | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, display: str | None = None) -> None:
         super().__init__(display)
-        self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._mss: Any = None
 
@@ -39,10 +39,10 @@ class MSSBackend(XBackend):
                     self._mss = mss.MSS(display=self._display) if self._display else mss.MSS()
                 shot = self._mss.grab(area or self._primary())
             except (mss.exception.ScreenShotError, OSError, ValueError, ImportError, AssertionError) as error:
-                # mss asserts where a lost connection gives no answer.
+                # mss raises AssertionError when the connection is lost.
                 self._forget()
                 raise CaptureError(f"the screen cannot be captured ({_line(error)})", where="mss") from error
-            return Screenshot.of_frame(Frame(shot.width, shot.height, shot.raw), self._clock.time())
+            return Screenshot.of_frame(Frame(shot.width, shot.height, shot.raw), time.time())
 
     def _primary(self) -> Any:
         """The primary monitor; index 0 of mss is all of them together."""
@@ -50,15 +50,13 @@ class MSSBackend(XBackend):
         return next((monitor for monitor in monitors if monitor.get("is_primary")), monitors[0])
 
     def _forget(self) -> None:
-        """Close what is open, so that the next capture connects again."""
+        """Disconnect, so that the next capture reconnects."""
         import mss
 
         kept, self._mss = self._mss, None
         if kept is not None:
-            try:
+            with suppress(mss.exception.ScreenShotError, OSError, ValueError, AssertionError):
                 kept.close()
-            except (mss.exception.ScreenShotError, OSError, ValueError, AssertionError):
-                return
 
 
 def _line(error: Exception) -> str:
@@ -72,10 +70,6 @@ class ScrotBackend(XBackend):
     """An X display through scrot."""
 
     name = "scrot"
-
-    def __init__(self, display: str | None = None, clock: Clock | None = None) -> None:
-        super().__init__(display)
-        self._clock = clock or SystemClock()
 
     def capture(self, area: Area | None) -> Screenshot:
         from PIL import Image
@@ -96,7 +90,7 @@ class ScrotBackend(XBackend):
                 if done.returncode:
                     raise CaptureError(done.stderr.decode(errors="replace").strip() or "scrot failed", where="scrot")
                 with Image.open(file) as image:
-                    return Screenshot.of_image(image, self._clock.time())
+                    return Screenshot.of_image(image, time.time())
             except FileNotFoundError:
                 raise CaptureError("scrot is not installed", where="scrot", todo="Install Debian's scrot.") from None
             except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,4 +1,4 @@
-"""One self-contained HTML page: no script, nothing from elsewhere, everything escaped."""
+"""Self-contained HTML pages: no script, no external resources, everything escaped."""
 
 from ..._lazy import lazy
 

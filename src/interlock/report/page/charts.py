@@ -1,4 +1,4 @@
-"""Charts: lines over steps as inline SVG, readable on a phone, with what was done marked in them."""
+"""Charts: lines over steps as inline SVG, readable on a phone, with interventions marked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def line_chart(
     """One chart; each line has a name, which is also its class. `top` fixes the upper end of the axis."""
     highest = max((max(values, default=0.0) for _, values in lines), default=0.0)
     if not steps or highest <= 0:
-        return el("figure", {"class": "chart"}, el("figcaption", None, title), el("p", {"class": "empty"}, empty))
+        return el("figure.chart", el("figcaption", title), el("p.empty", empty))
     ceiling = top if top is not None else nice_ceiling(highest)
     x = _scale(steps[0], max(steps[-1], steps[0] + 1), LEFT, WIDTH - RIGHT)
     y = _scale(0.0, ceiling, HEIGHT - BOTTOM, TOP)
@@ -38,13 +38,13 @@ def line_chart(
         drawn = " ".join(f"{x(step):.1f},{y(min(value, ceiling)):.1f}" for step, value in points)
         if name == lines[0][0]:
             area = f"{x(steps[0]):.1f},{y(0):.1f} {drawn} {x(steps[-1]):.1f},{y(0):.1f}"
-            parts.append(el("polyline", {"class": f"area {name}", "points": area}))
-        parts.append(el("polyline", {"class": f"line {name}", "points": drawn}))
+            parts.append(el(f"polyline.area {name}", points=area))
+        parts.append(el(f"polyline.line {name}", points=drawn))
     last = [show(values[-1]) for _, values in lines]
-    legend = _legend([name for name, _ in lines], last) if len(lines) > 1 else el("b", None, last[0])
+    legend = _legend([name for name, _ in lines], last) if len(lines) > 1 else el("b", last[0])
     label = f"{title}: {', '.join(last)} at step {steps[-1]}"
-    svg = el("svg", {"viewBox": f"0 0 {WIDTH:.0f} {HEIGHT:.0f}", "role": "img", "aria-label": label}, join(parts))
-    return el("figure", {"class": "chart"}, el("figcaption", None, title, " ", legend), svg)
+    svg = el("svg", *parts, viewBox=f"0 0 {WIDTH:.0f} {HEIGHT:.0f}", role="img", aria_label=label)
+    return el("figure.chart", el("figcaption", title, " ", legend), svg)
 
 
 def nice_ceiling(value: float) -> float:
@@ -62,17 +62,16 @@ def short(value: float) -> str:
 
 
 def strip(steps: int, marks: Sequence[tuple[int, str, str]]) -> Html:
-    """A whole trace as one strip, with ticks (step, class, words) where something was found."""
+    """A whole trace as one strip with marks (step, class, words)."""
     x = _scale(0, max(steps, 1), 0.0, 1000.0)
-    parts = [el("rect", {"class": "base", "x": 0, "y": 11, "width": 1000, "height": 2})]
+    parts = [el("rect.base", x=0, y=11, width=1000, height=2)]
     for step, kind, words in marks:
-        # Findings are above the line, and what would have been done is below it: often both belong to one step.
+        # Findings are above the line, interventions below it: often both belong to one step.
         top = 13 if kind == "answer" else 1
-        place = {"class": kind, "x": f"{x(step) - 3:.1f}", "y": top, "width": 6, "height": 10, "rx": 2}
-        parts.append(el("rect", place, el("title", None, words)))
+        left = f"{x(step) - 3:.1f}"
+        parts.append(el(f"rect.{kind}", el("title", words), x=left, y=top, width=6, height=10, rx=2))
     label = f"{steps} steps, {len(marks)} marks"
-    frame = {"class": "strip", "viewBox": "-4 0 1008 24", "preserveAspectRatio": "none"}
-    return el("svg", {**frame, "role": "img", "aria-label": label}, join(parts))
+    return el("svg.strip", *parts, viewBox="-4 0 1008 24", preserveAspectRatio="none", role="img", aria_label=label)
 
 
 def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
@@ -85,8 +84,8 @@ def _axis_y(ceiling: float, y: Callable[[float], float], show: Callable[[float],
     for share in (0.0, 0.5, 1.0):
         value = ceiling * share
         at = f"{y(value):.1f}"
-        parts.append(el("line", {"class": "grid", "x1": LEFT, "x2": WIDTH - RIGHT, "y1": at, "y2": at}))
-        parts.append(el("text", {"class": "tick end", "x": LEFT - 6, "y": f"{y(value) + 4:.1f}"}, show(value)))
+        parts.append(el("line.grid", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at))
+        parts.append(el("text.tick end", show(value), x=LEFT - 6, y=f"{y(value) + 4:.1f}"))
     return parts
 
 
@@ -95,7 +94,7 @@ def _axis_x(steps: Sequence[int], x: Callable[[float], float]) -> list[Html]:
     parts = []
     for value, side in ((first, "start"), ((first + last) // 2, "middle"), (last, "end")):
         word = f"step {value:,}" if side == "middle" else f"{value:,}"
-        parts.append(el("text", {"class": f"tick {side}", "x": f"{x(value):.1f}", "y": HEIGHT - 8}, word))
+        parts.append(el(f"text.tick {side}", word, x=f"{x(value):.1f}", y=HEIGHT - 8))
     return parts
 
 
@@ -104,16 +103,13 @@ def _marks(marks: Sequence[Mark], steps: Sequence[int], x: Callable[[float], flo
     for mark in marks:
         if steps[0] <= mark.step <= steps[-1]:
             at = f"{x(mark.step):.1f}"
-            line = {"class": f"mark rung{mark.level}", "x1": at, "x2": at, "y1": TOP, "y2": HEIGHT - BOTTOM}
-            parts.append(el("line", line, el("title", None, f"step {mark.step}: {mark.text.replace('_', ' ')}")))
+            words = el("title", f"step {mark.step}: {mark.text.replace('_', ' ')}")
+            parts.append(el(f"line.mark rung{mark.level}", words, x1=at, x2=at, y1=TOP, y2=HEIGHT - BOTTOM))
     return parts
 
 
 def _legend(names: Sequence[str], last: Sequence[str]) -> Html:
-    return join(
-        el("span", {"class": f"key {name}"}, name, " ", el("b", None, value))
-        for name, value in zip(names, last, strict=True)
-    )
+    return join(el(f"span.key {name}", name, " ", el("b", value)) for name, value in zip(names, last, strict=True))
 
 
 def _stairs(steps: Sequence[int], values: Values) -> list[tuple[int, float]]:

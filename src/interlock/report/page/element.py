@@ -1,16 +1,16 @@
-"""Elements: HTML that is escaped by the way it is made. Text is text unless it came from here."""
+"""Elements: HTML that is escaped by construction."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
 
 
 class Html(str):
-    """Markup made here, and only here."""
+    """Markup; made only in this module."""
 
     __slots__ = ()
 
@@ -18,13 +18,17 @@ class Html(str):
 VOID = frozenset(("meta", "img", "br", "hr"))
 
 
-def el(name: str, attributes: Mapping[str, object] | None = None, *children: object) -> Html:
-    """An element. Attributes that are None or False are left out; children that are not Html are escaped."""
+def el(tag: str, *children: object, **attributes: object) -> Html:
+    """An element: `div.tile` is a div of the class tile, `aria_label` the attribute aria-label.
+
+    Attributes that are None or False are left out; children that are not Html are escaped.
+    """
+    name, _, classes = tag.partition(".")
     parts = [f"<{name}"]
-    for key, value in (attributes or {}).items():
-        if value is None or value is False:
-            continue
-        parts.append(f" {key}" if value is True else f' {key}="{escape(_plain(value))}"')
+    for key, value in {"class": classes or None, **attributes}.items():
+        if value is not None and value is not False:
+            key = key.replace("_", "-")
+            parts.append(f" {key}" if value is True else f' {key}="{escape(_plain(value))}"')
     parts.append(">")
     if name not in VOID:
         parts += [_child(child) for child in children]
@@ -33,31 +37,31 @@ def el(name: str, attributes: Mapping[str, object] | None = None, *children: obj
 
 
 def join(children: Iterable[object]) -> Html:
-    """Several, one after the other."""
+    """Several children in a row."""
     return Html("".join(_child(child) for child in children))
 
 
 def prose(text: str) -> Html:
-    """A sentence; what it has between backticks is code."""
+    """A sentence with code between backticks."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # A lone backtick is a backtick.
+    if len(parts) % 2 == 0:  # An unpaired backtick is text.
         return join([text])
-    return join(el("code", None, part) if number % 2 else part for number, part in enumerate(parts))
+    return join(el("code", part) if number % 2 else part for number, part in enumerate(parts))
 
 
 def page(title: str, body: Html) -> str:
-    """A whole document that may load nothing and run nothing; its style is allowed by its hash."""
+    """A whole document that loads and runs nothing; the policy allows its style by hash."""
     style = files(__package__).joinpath("style.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     head = join(
         (
-            el("meta", {"charset": "utf-8"}),
-            el("meta", {"http-equiv": "Content-Security-Policy", "content": policy}),
-            el("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
-            el("meta", {"name": "color-scheme", "content": "light dark"}),
-            el("meta", {"name": "referrer", "content": "no-referrer"}),
-            el("title", None, title),
+            el("meta", charset="utf-8"),
+            el("meta", http_equiv="Content-Security-Policy", content=policy),
+            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("meta", name="color-scheme", content="light dark"),
+            el("meta", name="referrer", content="no-referrer"),
+            el("title", title),
             Html(f"<style>{style}</style>"),
         )
     )
@@ -77,5 +81,5 @@ def _child(child: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """Text without characters that no document may have."""
+    """Text without control characters."""
     return "".join(char if char >= " " or char in "\n\t" else "\N{REPLACEMENT CHARACTER}" for char in str(value))

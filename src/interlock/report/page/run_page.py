@@ -8,60 +8,53 @@ from ...core import ENDED
 from ...journal_records import VerificationResult
 from ...runtime import StoredIncident
 from ..document import Document
-from ..narrative import known_cost, length, many
+from ..narrative import known_cost, length
 from ..timeline_entry import TimelineMoment
-from ..words import dollars, plain, said_to_agent
+from ..words import dollars, plain, plural, said_to_agent
+from . import sections
 from .charts import line_chart, short
 from .element import Html, el, join, page
-from .sections import (
-    PROOF_NOTE,
-    brand,
-    chains,
-    changes,
-    clock,
-    control_table,
-    episodes,
-    gallery,
-    ladder,
-    proof,
-    section,
-)
+from .sections import section
 
 
 def render_run(document: Document) -> str:
     """The whole page."""
     title = document.run.name or document.run.run_id
-    return page(f"{title}: Interlock report", el("main", None, *_parts(document)))
+    return page(f"{title}: Interlock report", el("main", *_parts(document)))
 
 
 def _parts(document: Document) -> list[Html]:
-    parts = [_head(document), _told(document)]
+    parts = [_head(document), el("section.told", *(el("p", each) for each in document.told), id="told")]
     if document.proof.claims or document.proof.tests or document.proof.contract:
-        parts.append(section("Is it really done?", proof(document.proof), note=PROOF_NOTE, name="proof"))
+        parts.append(
+            section("Is it really done?", sections.proof(document.proof), note=sections.PROOF_NOTE, name="proof")
+        )
     parts.append(_tiles(document))
     parts += [_incident(stored) for stored in document.incidents]
     if document.episodes:
-        shown = episodes(document.episodes)
+        shown = sections.episodes(document.episodes)
         parts.append(section("What it got stuck on", shown, note="what was tried, what it achieved, what it cost"))
     if not document.sums.looks or any(rung.made for rung in document.ladder):
-        drawn = ladder(document.ladder, ended=document.run.status in ENDED)
+        drawn = sections.ladder(document.ladder, ended=document.run.status in ENDED)
         parts.append(section("The ladder", drawn, note="strongest intervention first"))
     parts.append(section("Over time", _charts(document), note="lines mark interventions", name="charts"))
     if document.chains:
-        parts.append(section("Why", chains(document.chains), note="issues found and how Interlock responded"))
+        parts.append(section("Why", sections.chains(document.chains), note="issues found and how Interlock responded"))
     if document.verifications or document.pictures:
         checks = [_verification(each) for each in document.verifications]
         if document.pictures:
-            checks.append(gallery(document.pictures))
+            checks.append(sections.gallery(document.pictures))
         parts.append(section("Verification", *checks))
     if document.run.workspace is not None:
-        parts.append(section("Changed files", changes(document), note="checkpoint by checkpoint, secrets removed"))
+        parts.append(
+            section("Changed files", sections.changes(document), note="checkpoint by checkpoint, secrets removed")
+        )
     if document.controls:
         owned = document.run.owner_pid is not None
-        parts.append(section("Control", control_table(document.controls, owned=owned)))
+        parts.append(section("Control", sections.control_table(document.controls, owned=owned)))
     if document.output.text:
         note = "its last lines; interlock logs shows all" if document.output.cut else ""
-        shown = el("div", {"class": "what"}, el("pre", None, document.output.text))
+        shown = el("div.what", el("pre", document.output.text))
         parts.append(section("Output", shown, note=note, name="output"))
     parts.append(_timeline(document))
     return [*parts, _foot(document)]
@@ -71,7 +64,7 @@ def _head(document: Document) -> Html:
     run, spec = document.run, document.spec
     facts = [
         ("Run", run.run_id),
-        ("Started", clock(run.started, "%Y-%m-%d %H:%M")),
+        ("Started", sections.clock(run.started, "%Y-%m-%d %H:%M")),
         ("Agent", " ".join(filter(None, (run.adapter, run.model)))),
         ("Workspace", run.workspace),
         ("Command", shlex.join(spec.argv) if spec.argv else None),
@@ -79,18 +72,11 @@ def _head(document: Document) -> Html:
     ]
     return el(
         "header",
-        None,
-        brand("Interlock report"),
-        el("h1", None, run.name or run.run_id, el("span", {"class": f"status {document.status}"}, run.outcome)),
-        el("p", {"class": "task"}, spec.task) if spec.task else None,
-        el("dl", {"class": "facts"}, *(
-            el("div", None, el("dt", None, name), el("dd", None, value)) for name, value in facts if value
-        )),
-    )  # fmt: skip
-
-
-def _told(document: Document) -> Html:
-    return el("section", {"class": "told", "id": "told"}, *(el("p", None, each) for each in document.told))
+        sections.brand("Interlock report"),
+        el("h1", run.name or run.run_id, el(f"span.status {document.status}", run.outcome)),
+        el("p.task", spec.task) if spec.task else None,
+        el("dl.facts", *(el("div", el("dt", name), el("dd", value)) for name, value in facts if value)),
+    )
 
 
 def _tiles(document: Document) -> Html:
@@ -100,22 +86,15 @@ def _tiles(document: Document) -> Html:
     moments = document.timeline
     span = moments[-1].time - moments[0].time if moments else 0.0
     budget = f"of {dollars(run.max_cost_usd)}" if run.max_cost_usd else "no budget"
-    tiles = [
+    shown = [
         ("Steps", f"{run.steps:,}", f"{sums.calls:,} calls, {sums.failed:,} failed"),
-        ("Issues", f"{sums.issues.total():,}", many(len(sums.issues), "type")),
+        ("Issues", f"{sums.issues.total():,}", plural(len(sums.issues), "type")),
         ("Interventions", f"{made:,}", f"{worked:,} worked" if made else "none needed"),
         ("Tokens", short(sums.input_tokens + sums.output_tokens), f"{short(sums.output_tokens)} written"),
         ("Cost", known_cost(cost, run.unpriced_tokens), budget),
-        ("Time", length(max(0.0, span)), clock(run.ended, "ended %H:%M") if run.ended else ""),
+        ("Time", length(max(0.0, span)), sections.clock(run.ended, "ended %H:%M") if run.ended else ""),
     ]
-    return el(
-        "section",
-        {"class": "tiles", "id": "tiles"},
-        *(
-            el("div", {"class": "tile"}, el("span", None, name), el("b", None, value), el("small", None, note))
-            for name, value, note in tiles
-        ),
-    )
+    return sections.tiles(shown)
 
 
 def _charts(document: Document) -> Html:
@@ -124,8 +103,7 @@ def _charts(document: Document) -> Html:
     unpriced = document.run.unpriced_tokens
     no_cost = "Cost unknown: the model has no known price." if unpriced else "Nothing was spent."
     return el(
-        "div",
-        {"class": "charts"},
+        "div.charts",
         line_chart("Progress", steps, [("progress", series.progress)], show=lambda value: f"{value:.0%}", marks=marks,
                    top=1.0, empty="No measurable progress."),
         line_chart("Issues and interventions", steps,
@@ -143,63 +121,55 @@ def _incident(stored: StoredIncident) -> Html:
     advice = report.recommendations
     options = [
         el(
-            "li",
-            {"class": None if option.applicable else "unused"},
-            el("b", None, plain(option.name)),
+            "li" if option.applicable else "li.unused",
+            el("b", plain(option.name)),
             f": {option.description if option.applicable else option.reason}",
-            el("code", None, option.command) if option.applicable else None,
+            el("code", option.command) if option.applicable else None,
         )
         for option in stored.options
     ]
-    lists = [
-        (title, items)
-        for title, items in (
-            ("Contributing factors", report.contributing_factors),
-            ("Do now", advice.immediate),
-            ("Prevent", advice.preventive),
-            ("Configure", advice.configuration),
-        )
-        if items
-    ]
-    taken = f"Chosen: {plain(stored.option)}." if stored.option else "No option chosen yet."
+    lists = (
+        ("Contributing factors", report.contributing_factors),
+        ("Do now", advice.immediate),
+        ("Prevent", advice.preventive),
+        ("Configure", advice.configuration),
+    )
+    columns = (
+        el("div", el("h3", title), el("ul", *(el("li", item) for item in items))) for title, items in lists if items
+    )
+    chosen = f"Chosen: {plain(stored.option)}." if stored.option else "No option chosen yet."
     return el(
-        "section",
-        {"class": "incident", "id": "incident"},
-        el("h2", None, "Emergency stop", el("small", None, f"{stored.id}, severity {report.severity}")),
-        el("p", {"class": "lead"}, report.summary),
-        el("p", None, el("b", None, "Root cause: "), report.root_cause),
-        el("div", {"class": "columns"}, *(
-            el("div", None, el("h3", None, title), el("ul", None, *(el("li", None, item) for item in items)))
-            for title, items in lists
-        )),
-        el("h3", None, "Options ", el("small", None, taken)),
-        el("ul", {"class": "options"}, *options),
-    )  # fmt: skip
+        "section.incident",
+        el("h2", "Emergency stop", el("small", f"{stored.id}, severity {report.severity}")),
+        el("p.lead", report.summary),
+        el("p", el("b", "Root cause: "), report.root_cause),
+        el("div.columns", *columns),
+        el("h3", "Options ", el("small", chosen)),
+        el("ul.options", *options),
+        id="incident",
+    )
 
 
 def _verification(found: VerificationResult) -> Html:
     rows = [
         el(
             "tr",
-            None,
-            el("td", None, el("code", None, each.path)),
-            el("td", {"class": "success" if each.match_status == "match" else "failure"}, each.match_status),
-            el("td", None, f"{each.similarity:.2%}"),
-            el("td", None, each.reason or ("exact" if each.exact else "")),
+            el("td", el("code", each.path)),
+            el(f"td.{'success' if each.match_status == 'match' else 'failure'}", each.match_status),
+            el("td", f"{each.similarity:.2%}"),
+            el("td", each.reason or ("exact" if each.exact else "")),
         )
         for each in found.comparisons
-    ]  # fmt: skip
-    head = el("tr", None, *(el("th", None, word) for word in ("File", "Result", "Similarity", "")))
-    table = el("table", None, el("thead", None, head), el("tbody", None, *rows)) if rows else None
-    verdict = el("p", {"class": f"lead {'success' if found.success else 'failure'}"}, found.summary)
-    return join((verdict, el("div", {"class": "scroll"}, table)))
+    ]
+    verdict = el(f"p.lead {'success' if found.success else 'failure'}", found.summary)
+    return join((verdict, sections.table(("File", "Result", "Similarity", ""), rows) if rows else el("div.scroll")))
 
 
 def _timeline(document: Document) -> Html:
     rows = [_line(moment) for moment in document.timeline if moment.level != "quiet"]
     left = document.left_out + len(document.timeline) - len(rows)
-    note = many(len(rows), "line") + (f"; {left:,} internal records omitted" if left else "")
-    body = el("ol", {"class": "timeline"}, *rows) if rows else el("p", {"class": "empty"}, "Nothing has happened yet.")
+    note = plural(len(rows), "line") + (f"; {left:,} internal records omitted" if left else "")
+    body = el("ol.timeline", *rows) if rows else el("p.empty", "Nothing has happened yet.")
     return section("Timeline", body, note=note)
 
 
@@ -210,19 +180,18 @@ def _line(moment: TimelineMoment) -> Html:
     long = len(detail) > 160 or "\n" in detail
     said: object = None
     if detail and long:
-        said = el("details", None, el("summary", None, detail.splitlines()[0][:140]), el("pre", None, detail))
+        said = el("details", el("summary", detail.splitlines()[0][:140]), el("pre", detail))
     elif detail:
-        said = el("small", None, detail)
+        said = el("small", detail)
     return el(
-        "li",
-        {"class": f"{moment.level} {moment.kind}"},
-        el("span", {"class": "at"}, clock(moment.time)),
-        el("span", {"class": "step"}, f"{moment.step}" if moment.step is not None else ""),
-        el("span", {"class": "kind"}, moment.kind),
-        el("div", {"class": "what"}, el("span", None, moment.title), said),
+        f"li.{moment.level} {moment.kind}",
+        el("span.at", sections.clock(moment.time)),
+        el("span.step", moment.step),
+        el("span.kind", moment.kind),
+        el("div.what", el("span", moment.title), said),
     )
 
 
 def _foot(document: Document) -> Html:
-    made = clock(document.made_at, "%Y-%m-%d %H:%M")
-    return el("footer", None, f"Written by {document.made_by} on {made} from the run's journal. Secrets are redacted.")
+    made = sections.clock(document.made_at, "%Y-%m-%d %H:%M")
+    return el("footer", f"Written by {document.made_by} on {made} from the run's journal. Secrets are redacted.")

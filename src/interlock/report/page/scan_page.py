@@ -1,4 +1,4 @@
-"""Recorded traces as one page: which went wrong, where, and what would have been done."""
+"""The results of a scan as one page: which traces went wrong, where, and what Interlock would have done."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from ..._version import __version__
 from ...adapters.traces import Finding, Scanned
 from ...core import SEVERITIES
 from ...journal_records import ProofRecord
-from ..narrative import many
-from ..words import plain
+from ..words import plain, plural
 from .charts import strip
 from .element import Html, el, page
-from .sections import brand, clock, proof, section
+from .sections import brand, clock, proof, section, tiles
 
 TRACES = 1000
-"""Traces that are shown in full; of more, those with the worst findings."""
+"""Traces that are shown in full, worst first."""
 
 ROWS = 5000
 
 
 class ScanPage:
-    """Gathers the results of a scan, and makes a page of them."""
+    """Collects the results of a scan and renders them."""
 
     def __init__(self) -> None:
         self._found: list[tuple[str, Scanned]] = []
@@ -33,7 +32,7 @@ class ScanPage:
         self._bad: list[str] = []
 
     def add(self, file: str, result: Scanned) -> None:
-        """One trace of a file."""
+        """Add one trace of a file."""
         self._traces += 1
         self._steps += result.steps
         if not result.went_wrong:
@@ -45,7 +44,7 @@ class ScanPage:
             self._found = self._worst(ROWS)
 
     def refuse(self, line: str) -> None:
-        """Something that could not be read."""
+        """Add something that could not be read."""
         if len(self._bad) < 100:
             self._bad.append(line)
 
@@ -54,47 +53,34 @@ class ScanPage:
         worst = self._worst(ROWS)
         wrong = self._traces - self._clean
         parts = [
-            el(
-                "header",
-                None,
-                brand("Interlock scan"),
-                el("h1", None, f"{wrong:,} of {many(self._traces, 'trace')} went wrong"),
-            ),
+            el("header", brand("Interlock scan"), el("h1", f"{wrong:,} of {plural(self._traces, 'trace')} went wrong")),
             self._tiles(wrong),
         ]
         if self._types:
             parts.append(section("What was found", _bars(self._types)))
         if worst:
             parts.append(section("Traces", _overview(worst), note="worst first"))
-            parts.append(
-                section("Findings", *(_trace(number, file, each) for number, (file, each) in enumerate(worst[:TRACES])))
-            )
+            shown = (_trace(number, file, each) for number, (file, each) in enumerate(worst[:TRACES]))
+            parts.append(section("Findings", *shown))
         else:
-            parts.append(el("section", None, el("p", {"class": "lead success"}, "No findings.")))
+            parts.append(el("section", el("p.lead success", "No findings.")))
         if self._bad:
-            items = el("ul", None, *(el("li", None, line) for line in self._bad))
+            items = el("ul", *(el("li", line) for line in self._bad))
             parts.append(section("Not read", items, note="lines that are not traces"))
         made = clock(time.time() if now is None else now, "%Y-%m-%d %H:%M")
-        parts.append(el("footer", None, f"Written by Interlock {__version__} on {made}."))
-        return page("Interlock scan", el("main", None, *parts))
+        parts.append(el("footer", f"Written by Interlock {__version__} on {made}."))
+        return page("Interlock scan", el("main", *parts))
 
     def _tiles(self, wrong: int) -> Html:
         answers = sum(len(each.interventions) for _, each in self._found)
-        tiles = [
+        shown = [
             ("Traces", f"{self._traces:,}", f"{self._clean:,} without a finding"),
             ("Went wrong", f"{wrong:,}", f"{wrong / self._traces:.0%} of all" if self._traces else ""),
             ("Steps", f"{self._steps:,}", ""),
-            ("Issues", f"{self._types.total():,}", many(len(self._types), "type")),
+            ("Issues", f"{self._types.total():,}", plural(len(self._types), "type")),
             ("Would have intervened", f"{answers:,}×", ""),
         ]
-        return el(
-            "section",
-            {"class": "tiles", "id": "tiles"},
-            *(
-                el("div", {"class": "tile"}, el("span", None, name), el("b", None, value), el("small", None, note))
-                for name, value, note in tiles
-            ),
-        )
+        return tiles(shown)
 
     def _worst(self, most: int) -> list[tuple[str, Scanned]]:
         return sorted(self._found, key=lambda pair: (-_badness(pair[1]), -len(pair[1].issues)))[:most]
@@ -109,11 +95,11 @@ def _rank(severity: str) -> int:
 
 
 def _worst_severity(result: Scanned) -> Html | None:
-    """The severity of its worst issue; nothing where a claim or its tests are all that is wrong."""
+    """The severity of its worst issue; None if only claims or tests are wrong."""
     if not result.issues:
         return None
     severity = SEVERITIES[_badness(result)]
-    return el("span", {"class": f"badge {severity}"}, severity)
+    return el(f"span.badge {severity}", severity)
 
 
 def _kinds(result: Scanned) -> list[str]:
@@ -124,7 +110,7 @@ def _kinds(result: Scanned) -> list[str]:
 
 
 def _first(result: Scanned) -> str:
-    """The first step that went wrong, where it is known."""
+    """The first step that went wrong, if known."""
     steps = [issue.step for issue in result.issues]
     steps += [each.claim.step for each in result.claims if each.verdict == "contradicted"]
     return f"{min(steps):,}" if steps else ""
@@ -134,29 +120,29 @@ def _bars(types: Counter[str]) -> Html:
     most = max(types.values())
     parts: list[Html] = []
     for name, count in types.most_common():
-        bar = el("rect", {"x": 0, "y": 0, "width": f"{count / most * 100:.1f}", "height": 10, "rx": 1})
-        frame = {"viewBox": "0 0 100 10", "preserveAspectRatio": "none", "aria-hidden": "true"}
-        parts += [el("span", None, plain(name)), el("svg", frame, bar), el("b", None, f"{count:,}")]
-    return el("div", {"class": "bars"}, *parts)
+        bar = el("rect", x=0, y=0, width=f"{count / most * 100:.1f}", height=10, rx=1)
+        drawn = el("svg", bar, viewBox="0 0 100 10", preserveAspectRatio="none", aria_hidden="true")
+        parts += [el("span", plain(name)), drawn, el("b", f"{count:,}")]
+    return el("div.bars", *parts)
 
 
 def _overview(found: Iterable[tuple[str, Scanned]]) -> Html:
     rows = [
         el(
             "tr",
-            None,
-            el("td", None, el("a", {"href": f"#t{number}"} if number < TRACES else None, result.trace_id)),
-            el("td", {"class": "number"}, f"{result.steps:,}"),
-            el("td", {"class": "number"}, f"{len(result.issues):,}"),
-            el("td", None, _worst_severity(result)),
-            el("td", None, ", ".join(_kinds(result))),
-            el("td", {"class": "number"}, _first(result)),
+            el("td", el("a", result.trace_id, href=f"#t{number}" if number < TRACES else None)),
+            el("td.number", f"{result.steps:,}"),
+            el("td.number", f"{len(result.issues):,}"),
+            el("td", _worst_severity(result)),
+            el("td", ", ".join(_kinds(result))),
+            el("td.number", _first(result)),
         )
         for number, (_, result) in enumerate(found)
     ]
-    names = (("Trace", ""), ("Steps", "number"), ("Issues", "number"), ("Worst", ""), ("What", ""), ("From", "number"))
-    head = el("tr", None, *(el("th", {"class": kind or None}, word) for word, kind in names))
-    return el("div", {"class": "scroll"}, el("table", None, el("thead", None, head), el("tbody", None, *rows)))
+    numbers = ("Steps", "Issues", "From")
+    names = ("Trace", "Steps", "Issues", "Worst", "What", "From")
+    head = el("tr", *(el("th.number" if name in numbers else "th", name) for name in names))
+    return el("div.scroll", el("table", el("thead", head), el("tbody", *rows)))
 
 
 def _trace(number: int, file: str, result: Scanned) -> Html:
@@ -170,21 +156,16 @@ def _trace(number: int, file: str, result: Scanned) -> Html:
     ]  # fmt: skip
     lines.sort(key=lambda line: line[:2])
     note = f"{result.assumed_times:,} steps had no timestamp" if result.assumed_times else ""
+    counts = f"{file}, {plural(result.steps, 'step')}, {plural(len(result.issues), 'issue')}"
     return el(
-        "details",
-        {"class": "trace", "id": f"t{number}", "open": len(result.issues) <= 12},
-        el(
-            "summary",
-            None,
-            el("b", None, result.trace_id),
-            el("small", None, f"{file}, {many(result.steps, 'step')}, {many(len(result.issues), 'issue')}"),
-        ),
+        "details.trace",
+        el("summary", el("b", result.trace_id), el("small", counts)),
         strip(result.steps, marks),
-        el("ol", {"class": "timeline untimed"}, *(line for _, _, line in lines)),
-        proof(ProofRecord(result.claims, result.tests, ending=result.ending))
-        if result.claims or result.tests or result.ending
-        else None,
-        el("p", {"class": "empty"}, note) if note else None,
+        el("ol.timeline untimed", *(line for _, _, line in lines)),
+        proof(ProofRecord(result.claims, result.tests, ending=result.ending)),
+        el("p.empty", note) if note else None,
+        id=f"t{number}",
+        open=len(result.issues) <= 12,
     )
 
 
@@ -199,10 +180,5 @@ def _issue(issue: Finding) -> Html:
 
 
 def _row(step: int, classes: str, kind: str, title: str, detail: str) -> Html:
-    return el(
-        "li",
-        {"class": classes},
-        el("span", {"class": "step"}, f"{step}"),
-        el("span", {"class": "kind"}, kind),
-        el("div", {"class": "what"}, el("span", None, title), el("small", None, detail)),
-    )
+    what = el("div.what", el("span", title), el("small", detail))
+    return el(f"li.{classes}", el("span.step", step), el("span.kind", kind), what)

@@ -1,4 +1,4 @@
-"""The sections of a run's report: first its claims with their verdicts, then tables and lists."""
+"""The sections of a report: ladder, episodes, tables, changes, pictures and proof."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from datetime import datetime
 
 from ...core import PAUSE
 from ...journal_records import ProofRecord
-from ...proof import Verdict
 from ..document import Chain, Document, RungUse, strongest_first
 from ..episodes import ControlCommand, Problem
-from ..narrative import length, many
+from ..narrative import length
 from ..pictures import ReportPicture
 from ..proof import MEANS
-from ..words import fact_line, plain
+from ..words import fact_line, plain, plural
 from .element import Html, el, join, prose
 
 MEANING = {
@@ -37,9 +36,21 @@ DOTS = 40
 
 
 def section(title: str, *children: object, note: str = "", name: str = "") -> Html:
-    """A section with a heading; nothing if there is nothing in it."""
-    heading = el("h2", None, title, el("small", None, note) if note else None)
-    return el("section", {"id": name or title.lower().replace(" ", "-")}, heading, *children)
+    """A section with a heading."""
+    heading = el("h2", title, el("small", note) if note else None)
+    return el("section", heading, *children, id=name or title.lower().replace(" ", "-"))
+
+
+def tiles(shown: Iterable[tuple[str, str, str]]) -> Html:
+    """Figures side by side: name, value and note of each."""
+    drawn = (el("div.tile", el("span", name), el("b", value), el("small", note)) for name, value, note in shown)
+    return el("section.tiles", *drawn, id="tiles")
+
+
+def table(words: Iterable[str], rows: Iterable[Html]) -> Html:
+    """Rows under a heading; scrolls where the page is narrow."""
+    head = el("tr", *(el("th", word) for word in words))
+    return el("div.scroll", el("table", el("thead", head), el("tbody", *rows)))
 
 
 def clock(time: float, form: str = "%H:%M:%S") -> str:
@@ -51,138 +62,97 @@ def clock(time: float, form: str = "%H:%M:%S") -> str:
 
 
 def ladder(rungs: Sequence[RungUse], *, ended: bool) -> Html:
-    """The ladder as a picture, the strongest rung on top: a bar that grows with the level, a dot for each use, its
-    colour the result. Of a run that has ended nothing more will be known."""
+    """The ladder, strongest rung on top: a bar that grows with the level, and a dot for each use in the colour of its
+    outcome. `ended`: open outcomes stay unknown."""
     rows = []
     for rung in strongest_first(rungs):
-        dots = [
-            *["worked"] * rung.worked,
-            *["failed"] * rung.failed,
-            *["open"] * rung.open,
-            *["held"] * rung.held_back,
-        ]
-        shown = join(el("i", {"class": f"dot {kind}", "title": kind}) for kind in dots[:DOTS])
-        more = el("span", {"class": "more"}, f"+{len(dots) - DOTS:,}") if len(dots) > DOTS else None
+        dots = [*["worked"] * rung.worked, *["failed"] * rung.failed, *["open"] * rung.open, *["held"] * rung.held_back]
+        shown = join(el(f"i.dot {kind}", title=kind) for kind in dots[:DOTS])
+        more = el("span.more", f"+{len(dots) - DOTS:,}") if len(dots) > DOTS else None
         said = f"{rung.made:,}×" if rung.made else "not needed"
         rows.append(
             el(
-                "li",
-                {"class": f"rung rung{rung.level}{'' if rung.made else ' unused'}"},
-                el("span", {"class": f"bar bar{rung.level}"}),
-                el(
-                    "span",
-                    {"class": "name"},
-                    el("b", None, plain(rung.type)),
-                    el("small", None, MEANING.get(rung.type, "")),
-                ),
-                el("span", {"class": "dots"}, shown, more),
-                el("span", {"class": "count"}, said),
+                f"li.rung rung{rung.level}{'' if rung.made else ' unused'}",
+                el(f"span.bar bar{rung.level}"),
+                el("span.name", el("b", plain(rung.type)), el("small", MEANING.get(rung.type, ""))),
+                el("span.dots", shown, more),
+                el("span.count", said),
             )
         )
     unjudged = "not judged: the run ended first" if ended else "unknown so far"
-    legend = el(
-        "p",
-        {"class": "legend"},
-        *(
-            el("span", None, el("i", {"class": f"dot {kind}"}), f" {word} ")
-            for kind, word in (
-                ("worked", "worked"), ("failed", "did not work"), ("open", unjudged),
-                ("held", "postponed or not applied"),
-            )
-        ),
+    kinds = (
+        ("worked", "worked"), ("failed", "did not work"), ("open", unjudged), ("held", "postponed or not applied"),
     )  # fmt: skip
-    return join((el("ol", {"class": "ladder"}, *rows), legend))
+    legend = el("p.legend", *(el("span", el(f"i.dot {kind}"), f" {word} ") for kind, word in kinds))
+    return join((el("ol.ladder", *rows), legend))
 
 
 def episodes(found: Iterable[Problem]) -> Html:
-    """What the run got stuck on: one card each, with what was tried in order, what that achieved and what it cost."""
-    return el("div", {"class": "chains"}, *(_episode(each) for each in found))
+    """What the run got stuck on: one card each, with what was tried, what it achieved and what it cost."""
+    return el("div.chains", *map(_episode, found))
 
 
 def _episode(problem: Problem) -> Html:
     took = length((problem.closed_at or problem.updated_at) - problem.opened_at)
-    facts = [plain(problem.type), problem.agent, f"since step {problem.opened_step}", f"{clock(problem.opened_at)}"]
-    facts.append(f"for {took}")
+    since = f"since step {problem.opened_step}"
+    facts = [plain(problem.type), problem.agent, since, clock(problem.opened_at), f"for {took}"]
     if problem.relapses:
         facts.append("came back once" if problem.relapses == 1 else f"came back {problem.relapses:,} times")
     came = "open" if problem.open else "good" if problem.worked else "over"
     chips = [
         el(
-            "li",
-            {"class": f"chip rung{each.level}", "title": each.reason or None},
-            el("b", None, f"{each.step}"),
+            f"li.chip rung{each.level}",
+            el("b", each.step),
             f" {each.name} ",
-            el("i", {"class": f"dot {DOT_OF.get(each.outcome, 'open')}"}),
-            el("span", {"class": "came"}, f" {each.outcome}"),
+            el(f"i.dot {DOT_OF.get(each.outcome, 'open')}"),
+            el("span.came", f" {each.outcome}"),
+            title=each.reason or None,
         )
         for each in problem.tried
     ]
+    badges = (_badge(problem.severity), el(f"span.badge {came}", problem.achieved))
     return el(
-        "article",
-        {"class": f"chain episode {problem.severity}"},
-        el(
-            "h3",
-            None,
-            el("code", None, problem.what),
-            el("span", {"class": f"badge {problem.severity}"}, problem.severity),
-            el("span", {"class": f"badge {came}"}, problem.achieved),
-        ),
-        el("p", {"class": "facts-line"}, ", ".join(filter(None, facts))),
-        el("p", None, problem.description, el("code", None, problem.place) if problem.place else None),
-        el("ol", {"class": "chips"}, *chips) if chips else el("p", {"class": "empty"}, "Nothing was tried."),
-        el("p", {"class": "cost"}, "It cost ", problem.cost, " up to its last intervention." if problem.open else "."),
+        f"article.chain episode {problem.severity}",
+        el("h3", el("code", problem.what), *badges),
+        el("p.facts-line", ", ".join(filter(None, facts))),
+        el("p", problem.description, el("code", problem.place) if problem.place else None),
+        el("ol.chips", *chips) if chips else el("p.empty", "Nothing was tried."),
+        el("p.cost", "It cost ", problem.cost, " up to its last intervention." if problem.open else "."),
     )
 
 
-DOT_OF = {
-    "worked": "worked",
-    "did not work": "failed",
-    "postponed": "held",
-    "held back": "held",
-    "not applied": "held",
-}
+def _badge(severity: str) -> Html:
+    return el(f"span.badge {severity}", severity)
+
+
+DOT_OF = {"worked": "worked", "did not work": "failed", "postponed": "held", "held back": "held", "not applied": "held"}
 
 
 def chains(found: Iterable[Chain]) -> Html:
-    """Why things were done: each type of issue with the answers that it got, in order."""
+    """Each type of issue with its interventions, in order."""
     cards = []
     for chain in found:
-        steps = (
-            f"step {chain.first_step}"
-            if chain.first_step == chain.last_step
-            else f"steps {chain.first_step} to {chain.last_step}"
-        )
-        chips = [
-            el(
-                "li",
-                {"class": f"chip rung{answer.level}", "title": answer.reason or None},
-                el("b", None, f"{answer.step}"),
-                f" {plain(answer.type)} ",
-                el("i", {"class": f"dot {OUTCOMES.get(answer.outcome, ('open', ''))[0]}",
-                         "title": OUTCOMES.get(answer.outcome, ("", answer.outcome))[1]}),
-            )
-            for answer in chain.answers
-        ]  # fmt: skip
+        first, last = chain.first_step, chain.last_step
+        steps = f"step {first}" if first == last else f"steps {first} to {last}"
+        chips = []
+        for answer in chain.answers:
+            dot, words = OUTCOMES.get(answer.outcome, ("open", answer.outcome))
+            parts = (el("b", answer.step), f" {plain(answer.type)} ", el(f"i.dot {dot}", title=words))
+            chips.append(el(f"li.chip rung{answer.level}", *parts, title=answer.reason or None))
+        count = el("small", f"{chain.count:,}×, {steps}")
         cards.append(
             el(
-                "article",
-                {"class": f"chain {chain.severity}"},
-                el(
-                    "h3",
-                    None,
-                    plain(chain.type),
-                    el("span", {"class": f"badge {chain.severity}"}, chain.severity),
-                    el("small", None, f"{chain.count:,}×, {steps}"),
-                ),
-                el("p", None, chain.description),
-                el("ol", {"class": "chips"}, *chips) if chips else el("p", {"class": "empty"}, "No intervention."),
+                f"article.chain {chain.severity}",
+                el("h3", plain(chain.type), _badge(chain.severity), count),
+                el("p", chain.description),
+                el("ol.chips", *chips) if chips else el("p.empty", "No intervention."),
             )
         )
-    return el("div", {"class": "chains"}, *cards)
+    return el("div.chains", *cards)
 
 
 def control_table(controls: Sequence[ControlCommand], *, owned: bool) -> Html:
-    """Every command with its REQUEST, ACK and RESULT; what is not known is said to be unknown."""
+    """Every command with its REQUEST, ACK and RESULT; what is not known is shown as unknown."""
     rows = []
     for control in controls:
         outcome = control.outcome(owned=owned)
@@ -191,88 +161,75 @@ def control_table(controls: Sequence[ControlCommand], *, owned: bool) -> Html:
         rows.append(
             el(
                 "tr",
-                None,
-                el("td", None, clock(control.requested_at)),
-                el("td", None, el("b", None, control.command)),
-                el("td", None, control.actor, f", {control.reason}" if control.reason else ""),
-                el("td", None, clock(control.ack.time) if control.ack is not None else "none"),
-                el("td", {"class": outcome}, told),
+                el("td", clock(control.requested_at)),
+                el("td", el("b", control.command)),
+                el("td", control.actor, f", {control.reason}" if control.reason else ""),
+                el("td", clock(control.ack.time) if control.ack is not None else "none"),
+                el(f"td.{outcome}", told),
             )
         )
-    head = el("tr", None, *(el("th", None, word) for word in ("When", "Command", "By", "ACK", "RESULT")))
-    return el("div", {"class": "scroll"}, el("table", None, el("thead", None, head), el("tbody", None, *rows)))
+    return table(("When", "Command", "By", "ACK", "RESULT"), rows)
 
 
 def changes(document: Document) -> Html:
-    """The files' differences, one stretch between two checkpoints after the other."""
+    """The file diffs, stretch by stretch between checkpoints."""
     parts: list[object] = []
     for stretch in document.changes.stretches:
         files = [
             el(
-                "details",
-                {"class": "file", "open": len(diff.lines) <= 60 and len(stretch.files) <= 4},
+                "details.file",
                 el(
                     "summary",
-                    None,
-                    el("code", None, diff.path),
-                    el("span", {"class": f"kind {diff.kind}"}, diff.kind),
-                    el("span", {"class": "added"}, f"+{diff.added}") if diff.added else None,
-                    el("span", {"class": "removed"}, f"−{diff.removed}") if diff.removed else None,
+                    el("code", diff.path),
+                    el(f"span.kind {diff.kind}", diff.kind),
+                    el("span.added", f"+{diff.added}") if diff.added else None,
+                    el("span.removed", f"−{diff.removed}") if diff.removed else None,
                 ),
-                el("pre", {"class": "diff"}, *(el("span", {"class": diff_class(line)}, line) for line in diff.lines)),
-                el("p", {"class": "empty"}, f"{diff.cut:,} more lines") if diff.cut else None,
+                el("pre.diff", *(el(f"span.{diff_class(line)}", line) for line in diff.lines)),
+                el("p.empty", f"{diff.cut:,} more lines") if diff.cut else None,
+                open=len(diff.lines) <= 60 and len(stretch.files) <= 4,
             )
             for diff in stretch.files
         ]
-        title = f"Step {stretch.step}"
-        note = f"{many(len(stretch.files), 'file')}, {stretch.cause or 'between checkpoints'}"
-        words = (title, el("small", None, f"{note}, checkpoint {stretch.a[:12]} to {stretch.b[:12]}"))
-        parts.append(el("article", {"class": "stretch"}, el("h3", None, *words), *files))
+        note = f"{plural(len(stretch.files), 'file')}, {stretch.cause or 'between checkpoints'}"
+        words = el("small", f"{note}, checkpoint {stretch.a[:12]} to {stretch.b[:12]}")
+        parts.append(el("article.stretch", el("h3", f"Step {stretch.step}", words), *files))
     if document.changes.note:
-        parts.append(el("p", {"class": "empty"}, document.changes.note))
+        parts.append(el("p.empty", document.changes.note))
     if not parts:
-        parts.append(el("p", {"class": "empty"}, "No file changed between two checkpoints."))
+        parts.append(el("p.empty", "No file changed between two checkpoints."))
     return join(parts)
 
 
 def diff_class(line: str) -> str:
-    """How a line of a diff is coloured."""
+    """The class of a line of a diff."""
     if line.startswith(("+++", "---", "@@")):
         return "at"
     return {"+": "plus", "-": "minus"}.get(line[:1], "same")
 
 
 def gallery(pictures: Sequence[ReportPicture]) -> Html:
-    """Screenshots with what was seen in them; before and after a recovery are side by side."""
+    """Screenshots with their verdicts; before and after a recovery side by side."""
     shown: list[Html] = []
     for index, each in enumerate(pictures):
         follower = pictures[index + 1] if index + 1 < len(pictures) else None
         if follower is not None and follower.before == each.name:
-            shown.append(el("div", {"class": "pair"}, _figure(each), _figure(follower)))
+            shown.append(el("div.pair", _figure(each), _figure(follower)))
         elif not (index and each.before and each.before == pictures[index - 1].name):
             shown.append(_figure(each))
-    return el("div", {"class": "gallery"}, *shown)
+    return el("div.gallery", *shown)
 
 
 def _figure(picture: ReportPicture) -> Html:
     source = f"data:{picture.type};base64,{picture.data}"
-    words = (el("b", None, clock(picture.time)), " ", picture.title, " ", picture.detail)
-    return el(
-        "figure",
-        None,
-        el("img", {"src": source, "alt": picture.detail or picture.title, "loading": "lazy"}),
-        el("figcaption", None, *words),
-    )
+    image = el("img", src=source, alt=picture.detail or picture.title, loading="lazy")
+    return el("figure", image, el("figcaption", el("b", clock(picture.time)), " ", picture.title, " ", picture.detail))
 
 
 def brand(words: str) -> Html:
-    """Whose page it is: two links of a chain, as on the dashboard."""
-    links = (
-        el("circle", {"cx": "12.4", "cy": "16", "r": "6.6"}),
-        el("path", {"d": "M13.3 19.6a6.6 6.6 0 1 1 3.2 2.2"}),
-    )
-    logo = el("svg", {"class": "logo", "viewBox": "0 0 32 32", "aria-hidden": "true"}, *links)
-    return el("p", {"class": "brand"}, logo, words)
+    """The logo, as on the dashboard, and the page's title."""
+    links = (el("circle", cx="12.4", cy="16", r="6.6"), el("path", d="M13.3 19.6a6.6 6.6 0 1 1 3.2 2.2"))
+    return el("p.brand", el("svg.logo", *links, viewBox="0 0 32 32", aria_hidden="true"), words)
 
 
 PROOF_NOTE = "what the agent claims, against the checks that ran"
@@ -283,27 +240,22 @@ def proof(found: ProofRecord) -> Html:
     rows = [
         el(
             "tr",
-            None,
-            el("td", None, _verdict(each.verdict)),
-            el("td", None, el("q", None, each.claim.text), el("small", None, f" step {each.claim.step}")),
-            el("td", None, prose(each.why)),
+            el("td", el(f"span.verdict {each.verdict}", each.verdict, title=MEANS[each.verdict])),
+            el("td", el("q", each.claim.text), el("small", f" step {each.claim.step}")),
+            el("td", prose(each.why)),
         )
         for each in found.claims
     ]
-    head = el("tr", None, *(el("th", None, word) for word in ("Verdict", "Claim", "Evidence")))
-    parts = [el("div", {"class": "scroll"}, el("table", {"class": "proof"}, head, *rows))] if rows else []
+    head = el("tr", *(el("th", word) for word in ("Verdict", "Claim", "Evidence")))
+    parts = [el("div.scroll", el("table.proof", head, *rows))] if rows else []
     if found.contract:
-        parts.append(el("h3", None, "Contract"))
-        parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, prose(line)) for line in found.contract)))
+        parts.append(el("h3", "Contract"))
+        parts.append(el("ul.test-facts", *(el("li", prose(line)) for line in found.contract)))
     if found.tests:
-        parts.append(el("h3", None, "Tests and checking rules, from the run's start to its end"))
-        parts.append(el("ul", {"class": "test-facts"}, *(el("li", None, fact_line(fact)) for fact in found.tests)))
+        parts.append(el("h3", "Tests and checking rules, from the run's start to its end"))
+        parts.append(el("ul.test-facts", *(el("li", fact_line(fact)) for fact in found.tests)))
     if found.ending:
-        parts.append(el("p", {"class": "ending"}, prose(f"{found.ending[:1].upper()}{found.ending[1:]}.")))
+        parts.append(el("p.ending", prose(f"{found.ending[:1].upper()}{found.ending[1:]}.")))
     if found.tree:
-        parts.append(el("p", {"class": "legend"}, f"Files as of checkpoint {found.tree}."))
+        parts.append(el("p.legend", f"Files as of checkpoint {found.tree}."))
     return join(parts)
-
-
-def _verdict(verdict: Verdict) -> Html:
-    return el("span", {"class": f"verdict {verdict}", "title": MEANS[verdict]}, verdict)

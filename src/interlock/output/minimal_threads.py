@@ -1,4 +1,4 @@
-"""Threads and what they wait for, for a bare interpreter: `threading` takes a fifth of its memory, and of its start."""
+"""Minimal threads, conditions and events: `threading` takes a fifth of a small process's memory and start-up time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FOREVER = -1.0
 
 
 class Thread:
-    """Calls `work` once it is started; the process may end before it does."""
+    """Calls `work` in a daemon thread."""
 
     def __init__(self, work: Callable[[], None]) -> None:
         self._work = work
@@ -33,7 +33,7 @@ class Thread:
         return self._running.locked()
 
     def join(self, seconds: float = FOREVER) -> None:
-        """Wait for its end, for so long."""
+        """Wait for its end, at most this long."""
         if self._running.acquire(True, seconds):
             self._running.release()
 
@@ -45,7 +45,7 @@ class Thread:
 
 
 class Condition:
-    """A lock, and waiting for what others change while they have it."""
+    """A condition variable with its lock."""
 
     def __init__(self) -> None:
         self._lock = _thread.allocate_lock()
@@ -58,7 +58,7 @@ class Condition:
         self._lock.release()
 
     def wait_for(self, holds: Callable[[], object], seconds: float = FOREVER) -> bool:
-        """Whether it holds, asked whenever there is news, for so long. Others may have the lock meanwhile."""
+        """Wait until `holds` is true, checked on every notification; False on timeout. Releases the lock meanwhile."""
         deadline = time.monotonic() + seconds
         while not holds():
             left = FOREVER if seconds == FOREVER else deadline - time.monotonic()
@@ -86,7 +86,7 @@ class Condition:
 
 
 class Event:
-    """What happens once, and is waited for."""
+    """A flag that is set once."""
 
     def __init__(self) -> None:
         self._changed, self._is_set = Condition(), False
@@ -97,6 +97,6 @@ class Event:
             self._changed.notify_all()
 
     def wait(self, seconds: float = FOREVER) -> bool:
-        """Whether it has happened, after so long at the latest."""
+        """Wait until it is set; False on timeout."""
         with self._changed:
             return self._changed.wait_for(lambda: self._is_set, seconds)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from interlock.output.bare_threads import Condition, Event, Thread
 from interlock.output.chunks import START
+from interlock.output.minimal_threads import Condition, Event, Thread
 
 
 def test_who_waits_hears_of_every_change() -> None:
@@ -53,7 +53,7 @@ def test_what_does_not_happen_is_not_waited_for_longer_than_was_said() -> None:
 
 
 def test_a_thread_that_fails_has_ended() -> None:
-    script = "from interlock.output.bare_threads import Thread\n"
+    script = "from interlock.output.minimal_threads import Thread\n"
     script += "thread = Thread(lambda: 1 / 0)\nthread.start(); thread.join(); print(thread.is_alive())\n"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout == b"False\n"
