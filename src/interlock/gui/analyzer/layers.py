@@ -52,8 +52,6 @@ class AccessibilityLayer:
                 return nothing(self.name, "no program is accessible")
             dialogs, focused = self._accessibility.look(frames)
         except NoAccessibility as error:
-            if "no answer" in error.what:
-                return problem(self.name, ERROR, "stalled", "error", 0.6, f"a program does not respond ({error.what})")
             return nothing(self.name, error.what)
         found = [evidence for dialog in dialogs if (evidence := self._judge(dialog, focused))]
         if found:
