@@ -17,7 +17,7 @@ from .comparison import Comparison
 from .entry import state_of
 from .errors import as_errors
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
-from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, operation, taken
+from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
 from .restoration import Restoration, last_done
 from .rollback import Restored, Rollback
@@ -61,14 +61,14 @@ class Checkpoints:
         self.recovered: list[str] = []
 
     @property
-    def place(self) -> Path:
+    def store_path(self) -> Path:
         """Where they are kept."""
         return self._store.path
 
     @property
     def removed(self) -> bool:
         """Whether someone has removed or replaced the store since it was opened."""
-        return _identity_of(self.place) != self._identity
+        return _identity_of(self.store_path) != self._identity
 
     @classmethod
     def open(
@@ -96,13 +96,13 @@ class Checkpoints:
         refuse_missing(workspace, own)
         lock = None
         with as_errors(own):
-            opened = CheckpointStore(own, alone=run_id is None)
+            opened = CheckpointStore(own, exclusive=run_id is None)
             try:
                 if run_id is not None:
                     holder = Holder(os.getpid(), str(workspace), run_id, run_name[:80])
                     overlap = find_overlap(stores, workspace, own)
                     if overlap is not None:
-                        raise taken(overlap, str(workspace))
+                        raise in_use(overlap, str(workspace))
                     lock = WorkspaceLock(own, holder)
                 found = cls(workspace, opened, config, clock, run_id)
                 found._run_lock = lock
@@ -262,7 +262,7 @@ class Checkpoints:
         """Raise InvalidState where a run works in the workspace that is not ours."""
         holder = find_holder(self._store.path)
         if holder is not None and holder.run_id != self.run_id and not force:
-            raise taken(holder, str(self.workspace))
+            raise in_use(holder, str(self.workspace))
 
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
         """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""

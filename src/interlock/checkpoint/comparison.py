@@ -26,7 +26,7 @@ class Comparison:
     def moment(self, wanted: str | None) -> KnownTree:
         """The workspace at a checkpoint; None: now."""
         if wanted is None:
-            return self._snapshots.look()
+            return self._snapshots.scan_now()
         found = self._snapshots.moment(self._history.find(wanted))
         # The newest tree is shared, and moves on with the next checkpoint.
         return KnownTree(found.tree.copy(), found.uncovered)
@@ -65,7 +65,7 @@ class Comparison:
 
     def differing(self, infos: list[CheckpointInfo]) -> Iterator[CheckpointInfo]:
         """The checkpoints that are not as the disk is now, in the order given."""
-        now = self._snapshots.look()
+        now = self._snapshots.scan_now()
         for info in infos:
             if any(True for _ in differences(now.tree, self.moment(info.id).tree)):
                 yield info
@@ -81,7 +81,7 @@ class Comparison:
     def _between(self, a: str, b: str | None) -> list[Difference]:
         first = self._history.find(a)
         if b is None:
-            after = self._snapshots.look()
+            after = self._snapshots.scan_now()
         else:
             last = self._history.find(b)
             if first <= last and not any(delta for _, delta in self._history.deltas(first + 1, last)):

@@ -72,7 +72,7 @@ class ContentIntake:
             self._scan.uncovered[pending.path] = CHANGED
         self._put(pending, entry)
 
-    def take_known(self, folder: str, name: str, found: os.stat_result) -> bool:
+    def read_known(self, folder: str, name: str, found: os.stat_result) -> bool:
         """Read a file by its whole path, through no link and no mount; False if it has to be looked at by its folder.
 
         What was found may be another's by now: only what is open counts.

@@ -52,7 +52,7 @@ def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> s
             if not uncovered and not policy.patterns and (listed := list_all(root)) is not None:
                 return _whole([record, *listed])
             with Descent(root) as descent:
-                return _whole([record, *_Walk(descent, policy, uncovered).look()])
+                return _whole([record, *_Walk(descent, policy, uncovered).records()])
     except OSError:
         return None
 
@@ -61,7 +61,7 @@ def list_all(root: int) -> list[bytes] | None:
     """A record of everything in a folder, by `find`; None if there is none that can say them."""
     with Descent(root) as descent:
         walk = _Walk(descent, ExclusionPolicy(), ())
-        records = list(walk.look(until=DEALT))
+        records = list(walk.records(until=DEALT))
         listed = _list_below(root, walk.waiting)
         return None if listed is None else records + listed
 
@@ -127,7 +127,7 @@ class _Walk:
         self._descent, self._policy, self._uncovered = descent, policy, uncovered
         self.waiting = [""]
 
-    def look(self, until: int = 0) -> Iterator[bytes]:
+    def records(self, until: int = 0) -> Iterator[bytes]:
         """The records of what is in the folders, until none are left or so many wait."""
         waiting = self.waiting
         while waiting and not 0 < until <= len(waiting):

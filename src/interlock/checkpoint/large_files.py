@@ -68,16 +68,16 @@ def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptCon
             temporary.unlink()
 
 
-def unpack(store: CheckpointStore, digest: bytes, place: ContentLocation, out: int) -> None:
+def unpack(store: CheckpointStore, digest: bytes, location: ContentLocation, out: int) -> None:
     """Write a large content into an open, empty file."""
     source = os.open(store.object_path(digest), os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if place.frame.codec == ZSTD:
+        if location.frame.codec == ZSTD:
             with open(source, "rb", closefd=False) as file:
                 for chunk in zstandard.ZstdDecompressor().read_to_iter(file, write_size=CHUNK):
                     write_all(out, chunk)
         elif not _clone(source, out):
-            _copy_data(source, out, place.size)
+            _copy_data(source, out, location.size)
     finally:
         os.close(source)
 

@@ -44,7 +44,7 @@ class WorkspaceLock:
         except BlockingIOError:
             other = read_holder(self._fd)
             os.close(self._fd)
-            raise taken(other, holder.workspace) from None
+            raise in_use(other, holder.workspace) from None
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, msgspec.json.encode(holder), 0)
 
@@ -79,12 +79,12 @@ def find_overlap(stores: Path, workspace: Path, mine: Path) -> Holder | None:
     return None
 
 
-def taken(holder: Holder | None, workspace: str) -> InvalidState:
+def in_use(holder: Holder | None, workspace: str) -> InvalidState:
     who = str(holder) if holder else "another run"
-    place = holder.workspace if holder and holder.workspace else workspace
+    where = holder.workspace if holder and holder.workspace else workspace
     return InvalidState(
-        f"{who} is already working in {place}",
-        where=workspace if place != workspace else "",
+        f"{who} is already working in {where}",
+        where=workspace if where != workspace else "",
         todo="Wait for it, cancel it, or use a copy of the workspace",
     )
 

@@ -91,7 +91,7 @@ class PackWriter:
         self._offered.append((digest, content))
         self._offered_bytes += len(content)
         if self._offered_bytes >= FRAME_BYTES or len(self._offered) >= OFFERED:
-            self._take_offered()
+            self._store_offered()
 
     def add(self, digest: bytes, content: bytes) -> None:
         """Store a small content that `has` did not know."""
@@ -113,13 +113,13 @@ class PackWriter:
         """Take note of a content that already is in its own file."""
         self._mine.add(digest)
         self._touched += [self._store.object_path(digest), self._store.objects]
-        frame = PackFrame(self._take_number(), 0, 0, length, raw, codec)
+        frame = PackFrame(self._new_frame_number(), 0, 0, length, raw, codec)
         self._frames.append(frame)
         self._rows.append((digest, frame.id, 0, raw))
 
     def finish(self) -> None:
         """Write out everything that was added."""
-        self._take_offered()
+        self._store_offered()
         while self._working:
             self._working.popleft().result()
         if self._parts:
@@ -153,7 +153,7 @@ class PackWriter:
             os.close(self._fd)
             self._fd = -1
 
-    def _take_offered(self) -> None:
+    def _store_offered(self) -> None:
         offered, self._offered, self._offered_bytes = self._offered, [], 0
         if offered:
             marks = ",".join("?" * len(offered))
@@ -165,12 +165,12 @@ class PackWriter:
                 if digest not in known:
                     self.add(digest, content)
 
-    def _take_number(self) -> int:
+    def _new_frame_number(self) -> int:
         self._next_frame += 1
         return self._next_frame - 1
 
     def _close_frame(self) -> tuple[int, list[bytes], Blobs]:
-        closed = self._take_number(), self._parts, self._blobs
+        closed = self._new_frame_number(), self._parts, self._blobs
         self._parts, self._blobs, self._raw = [], [], 0
         return closed
 

@@ -54,7 +54,7 @@ def draft(now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges
     made = Draft(locks=[] if force else _foreign_locks(now.tree, scope, own))
     for difference in differences(now.tree, then.tree, scope):
         path = difference.path
-        why = _hands_off(path, now, then, force=force)
+        why = _reason_to_skip(path, now, then, force=force)
         if why is not None:
             made.left[path] = why
         elif own is None or force or own.covers(path, difference.a):
@@ -79,7 +79,7 @@ def _scope(now: KnownTree, then: KnownTree, paths: Iterable[str]) -> tuple[str, 
     return scope or ("",)
 
 
-def _hands_off(path: str, now: KnownTree, then: KnownTree, *, force: bool) -> str | None:
+def _reason_to_skip(path: str, now: KnownTree, then: KnownTree, *, force: bool) -> str | None:
     """Why a path must not be touched: one of the two moments has no record of it."""
     if then.uncovered and (at := _covering(path, then.uncovered)):
         return f"{UNCOVERED_THEN} ({then.uncovered[at]})"

@@ -57,7 +57,7 @@ class RestoreSteps:
             self._try(step, self._make_folder)
         for count, step in enumerate(steps, len(self._steps) + 1):
             if step.b is not None and not step.b.is_folder:
-                self._try(step, self._place)
+                self._try(step, self._put_file)
             if progress is not None:
                 progress(count, 2 * len(self._steps))
         self.done = [step for step in steps if step.path not in self.left]
@@ -75,7 +75,7 @@ class RestoreSteps:
             self.left[step.path] = reason
 
     def _remove(self, step: Difference, folder: int, name: str) -> None:
-        found = _look(folder, name)
+        found = _stat(folder, name)
         if found is None or step.a is None:
             return
         if step.a.is_folder:
@@ -91,14 +91,14 @@ class RestoreSteps:
     def _make_folder(self, step: Difference, folder: int, name: str) -> None:
         if not name:
             return
-        found = _look(folder, name)
+        found = _stat(folder, name)
         if found is not None and not stat.S_ISDIR(found.st_mode):
             self._clear_special(step, found, folder, name)
             found = None if step.path not in self.left else found
         if found is None:
             os.mkdir(name, 0o700, dir_fd=folder)
 
-    def _place(self, step: Difference, folder: int, name: str) -> None:
+    def _put_file(self, step: Difference, folder: int, name: str) -> None:
         assert step.b is not None
         index = self._index[step.path]
         if not self._staging.has(index):
@@ -106,7 +106,7 @@ class RestoreSteps:
                 return
             self._staging.make(index, step.b)
             folder = self._writable(step.path.rpartition("/")[0])
-        found = _look(folder, name)
+        found = _stat(folder, name)
         expected = step.a if step.a is not None and not step.a.is_folder else None
         if found is not None:
             if expected is None or not self._unchanged(expected, found):
@@ -122,7 +122,7 @@ class RestoreSteps:
         return entry.matches(found)
 
     def _clear_special(self, step: Difference, found: os.stat_result, folder: int, name: str) -> None:
-        """Something else is in the place: a FIFO or the like is removed only on request, anything else stays."""
+        """Something else is at the path: a FIFO or the like is removed only on request, anything else stays."""
         what = special(found.st_mode)
         if what is not None and self._body.force:
             os.unlink(name, dir_fd=folder)
@@ -146,8 +146,8 @@ class RestoreSteps:
             os.close(fd)
 
     def _is_there(self, entry: TreeEntry, folder: int, name: str) -> bool:
-        """Whether the place already has the wanted content (a step that was carried out before a crash)."""
-        found = _look(folder, name)
+        """Whether the path already has the wanted content (a step that was carried out before a crash)."""
+        found = _stat(folder, name)
         if found is None or found.st_mode != entry.mode:
             return False
         if entry.is_link:
@@ -176,7 +176,7 @@ class RestoreSteps:
                 set_file(self._descent.folder(path), entry, keep_times=self._body.keep_times)
 
 
-def _look(folder: int, name: str) -> os.stat_result | None:
+def _stat(folder: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -184,7 +184,7 @@ def _look(folder: int, name: str) -> os.stat_result | None:
 
 
 def _harmless(error: OSError) -> str | None:
-    """The reason to leave one path alone, where the trouble is that path's and not the whole restore's."""
+    """The reason to leave one path alone, where the error is that path's and not the whole restore's."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR):
         return MEANWHILE
     if error.errno in (errno.ENOTEMPTY, errno.EEXIST):

@@ -179,7 +179,7 @@ class Rollback:
 
     def _revert(self, n: int, root: int, body: Body, before: WorkspaceTree, error: Exception) -> None:
         """Put everything back that a failing restore has moved so far."""
-        now = self._snapshots.look()
+        now = self._snapshots.scan_now()
         touched = set(body.differences())
         steps = {d.path: d for d in differences(now.tree, before) if d.path in touched}
         folders = folders_to_finish(Draft(steps), now.tree, before, ("",))

@@ -54,7 +54,7 @@ class Reader(Protocol):
     def read(self, pending: PendingRead, folder: int) -> None:
         """One of an open folder."""
 
-    def take_known(self, folder: str, name: str, found: os.stat_result) -> bool:
+    def read_known(self, folder: str, name: str, found: os.stat_result) -> bool:
         """One that was a file before, by its path; False if it has to be looked at by its folder."""
 
 
@@ -130,7 +130,7 @@ class WorkspaceScanner:
         """Look at the whole workspace."""
         if self._watch is not None:
             self._watch.begin_walk()
-        self._look([Visit("", deep=True)])
+        self._visit_all([Visit("", deep=True)])
         return self._scan
 
     def scan_changed(self, hints: Hints, more: Iterable[str] = (), read: Reader | None = None) -> Scan:
@@ -147,12 +147,12 @@ class WorkspaceScanner:
         visits += [Visit(folder) for folder in set(more)]
         with without_gc():
             for folder, names in sorted(hints.names.items()):
-                if folder in known and (left := self._take_written(folder, names, stirred=folder in hints.stirred)):
+                if folder in known and (left := self._read_written(folder, names, stirred=folder in hints.stirred)):
                     visits.append(Visit(folder, left))
-            self._look(visits)
+            self._visit_all(visits)
         return self._scan
 
-    def _take_written(self, folder: str, names: set[str], *, stirred: bool) -> set[str]:
+    def _read_written(self, folder: str, names: set[str], *, stirred: bool) -> set[str]:
         """Read those files that nothing happened to but that they were written to; returns the names that are left.
 
         They are few in each of many folders: a file opened by its whole path saves opening and looking at its folder.
@@ -175,12 +175,12 @@ class WorkspaceScanner:
                 left.add(name)
                 continue
             self._count_bytes(found, folder)
-            if not self._read.take_known(folder, name, found):
+            if not self._read.read_known(folder, name, found):
                 left.add(name)
                 continue
             self._scan.looked.add(path)
             self._met.add(path)
-        self._mind_time(folder)
+        self._check_deadline(folder)
         return left
 
     def _count_bytes(self, found: os.stat_result, folder: str) -> None:
@@ -188,11 +188,11 @@ class WorkspaceScanner:
         if self._bytes > self._budget.bytes:
             raise over_budget(f"{self._budget.bytes:,} bytes", folder)
 
-    def _mind_time(self, folder: str) -> None:
+    def _check_deadline(self, folder: str) -> None:
         if self._clock.monotonic() > self._deadline:
             raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 
-    def _look(self, waiting: list[Visit]) -> None:
+    def _visit_all(self, waiting: list[Visit]) -> None:
         with Descent(self._root, apart=self._scan.folders is not None) as descent, without_gc():
             found = os.fstat(self._root)
             old = self._known.root
@@ -209,7 +209,7 @@ class WorkspaceScanner:
                 try:
                     fd = descent.folder(folder)
                     if self._scan.folders is not None:
-                        self._look_at_folder(folder, fd)
+                        self._note_moved_times(folder, fd)
                     if visit.names is None:
                         self._visit(folder, fd, waiting, deep=visit.deep)
                     else:
@@ -227,9 +227,9 @@ class WorkspaceScanner:
                         for one in self._scan.pending[pending:]:
                             self._read.read(one, fd)
                         del self._scan.pending[pending:]
-                self._mind_time(folder)
+                self._check_deadline(folder)
 
-    def _look_at_folder(self, folder: str, fd: int) -> None:
+    def _note_moved_times(self, folder: str, fd: int) -> None:
         """A folder that is looked into by a hint: its own times moved with what is in it."""
         if not folder or folder in self._strange_folders or (old := self._known.get(folder)) is None:
             return

@@ -103,7 +103,7 @@ class Snapshots:
                 before = self._tree if not anew else self.history.tree(self._seq) if self._seq else WorkspaceTree()
                 mine = list(changes_by(scan.delta, before)) if own and not anew else []
                 self._seq = -1
-                self._take_over(scan)
+                self._apply_scan(scan)
                 if own and anew:
                     mine = [(difference.path, difference.b) for difference in differences(before, self._tree)]
                 info = self._describe(info, scan)
@@ -129,7 +129,7 @@ class Snapshots:
                 os.close(root)
         return info
 
-    def look(self) -> KnownTree:
+    def scan_now(self) -> KnownTree:
         """The workspace now, compared but not kept."""
         root = self._open_if_there()
         try:
@@ -365,7 +365,7 @@ class Snapshots:
             entries += 1 + len(self._tree.folders.get(folder, ()))
         return found
 
-    def _take_over(self, scan: Scan) -> None:
+    def _apply_scan(self, scan: Scan) -> None:
         self._tree.apply(scan.delta)
         self._walked = self._walked or scan.folders is None
         if scan.folders is None:
@@ -395,7 +395,7 @@ class Snapshots:
             return None
         if not self._tree.stays(scan.delta) or not self._same_uncovered(scan):
             return None
-        self._take_over(scan)
+        self._apply_scan(scan)
         return msgspec.structs.replace(
             newest,
             time=info.time,

@@ -143,9 +143,9 @@ class Contents:
         """A whole small content, checked."""
         if digest == EMPTY:
             return b""
-        place = self._find(digest)
+        location = self._find(digest)
         try:
-            content = self._frame(place.frame)[place.start : place.start + place.size]
+            content = self._frame(location.frame)[location.start : location.start + location.size]
         except (OSError, EOFError, zstandard.ZstdError) as error:
             raise damaged(self._store, digest, str(error)) from error
         if sha256(content).digest() != digest:
@@ -156,22 +156,22 @@ class Contents:
         """Write a file's content into an open, empty file and check what was written."""
         if entry.data == EMPTY:
             return
-        place = self._find(entry.data)
-        if place.frame.pack:
+        location = self._find(entry.data)
+        if location.frame.pack:
             write_all(out, self.read(entry.data))
             return
         try:
-            unpack(self._store, entry.data, place, out)
+            unpack(self._store, entry.data, location, out)
         except (EOFError, FileNotFoundError, zstandard.ZstdError) as error:
             raise damaged(self._store, entry.data, str(error)) from error
         if digest_of(out, os.fstat(out).st_size, sparse=entry.is_sparse) != entry.data:
             raise damaged(self._store, entry.data, "its checksum is wrong")
 
     def _find(self, digest: bytes) -> ContentLocation:
-        place = self._store.find(digest)
-        if place is None:
+        location = self._store.find(digest)
+        if location is None:
             raise damaged(self._store, digest, "it is missing")
-        return place
+        return location
 
     def _frame(self, frame: PackFrame) -> bytes:
         content = self._frames.get(frame.id)

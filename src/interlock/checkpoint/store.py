@@ -73,8 +73,8 @@ class ContentLocation(Struct, frozen=True, gc=False):
 class CheckpointStore:
     """The database and folders of one workspace's checkpoints; owner-only."""
 
-    def __init__(self, path: Path, *, alone: bool = False) -> None:
-        """`alone`: no one else may use it meanwhile, where the disk is too full for the file that this takes."""
+    def __init__(self, path: Path, *, exclusive: bool = False) -> None:
+        """`exclusive`: no one else may use it meanwhile, where the disk is too full for the file that this takes."""
         self.path = path
         self.packs = path / "packs"
         self.objects = path / "objects"
@@ -93,7 +93,7 @@ class CheckpointStore:
         try:
             self._connect()
         except NoSpace:
-            if not alone:
+            if not exclusive:
                 raise
             self._connect("PRAGMA locking_mode=EXCLUSIVE;")
 

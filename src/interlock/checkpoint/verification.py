@@ -48,10 +48,10 @@ class RestoreVerification:
         if listing is None:
             self._walk(root)
         else:
-            self._look(root, listing.odd | self._written)
+            self._check_paths(root, listing.odd | self._written)
         return self._wrong
 
-    def _look(self, root: int, paths: Iterable[str]) -> None:
+    def _check_paths(self, root: int, paths: Iterable[str]) -> None:
         with Descent(root, apart=True) as descent:
             for path in sorted(paths):
                 folder, _, name = path.rpartition("/")

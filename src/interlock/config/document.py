@@ -85,8 +85,8 @@ def is_text(node: ScalarNode) -> bool:
     return bool(node.tag == f"{STANDARD}str")
 
 
-def line_of(place: Node | yaml.Event) -> int:
-    return int(place.start_mark.line if place.start_mark else 0) + 1
+def line_of(item: Node | yaml.Event) -> int:
+    return int(item.start_mark.line if item.start_mark else 0) + 1
 
 
 def _number(node: ScalarNode) -> object:

@@ -9,7 +9,7 @@ from msgspec import inspect
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from .document import is_text, line_of, value_of
-from .key_types import Key, bare, join, keys_of, without_none
+from .key_types import Key, join, keys_of, unwrap, without_none
 from .problem import ConfigProblem, nearest, say_unknown
 
 ALIASES = {"intervention": "gui"}
@@ -69,7 +69,7 @@ class DocumentCheck:
 
     def value(self, node: Node, kind: inspect.Type, path: str, key: Key) -> object:
         """The plain value of a node, or WRONG after saying why."""
-        inner, nullable = without_none(bare(kind)[0])
+        inner, nullable = without_none(unwrap(kind)[0])
         if isinstance(inner, inspect.StructType):
             before = len(self.problems)
             found = self.section(node, inner, path)

@@ -47,16 +47,16 @@ def _keys_of(cls: type[msgspec.Struct]) -> dict[str, Key]:
     assert isinstance(section, inspect.StructType)
     found = {}
     for field in section.fields:
-        kind, description = bare(field.type)
+        kind, description = unwrap(field.type)
         default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
         found[field.name] = Key(field.name, kind, _choices(hints[field.name]), description, default, field.required)
     return found
 
 
-def bare(kind: inspect.Type) -> tuple[inspect.Type, str]:
+def unwrap(kind: inspect.Type) -> tuple[inspect.Type, str]:
     """A type without its description, and the description."""
     if isinstance(kind, inspect.Metadata):
-        inner, _ = bare(kind.type)
+        inner, _ = unwrap(kind.type)
         return inner, str((kind.extra_json_schema or {}).get("description", ""))
     return kind, ""
 
@@ -64,7 +64,7 @@ def bare(kind: inspect.Type) -> tuple[inspect.Type, str]:
 def without_none(kind: inspect.Type) -> tuple[inspect.Type, bool]:
     """What a key takes apart from null, and whether it takes null."""
     if isinstance(kind, inspect.UnionType):
-        rest = [bare(part)[0] for part in kind.types if not isinstance(bare(part)[0], inspect.NoneType)]
+        rest = [unwrap(part)[0] for part in kind.types if not isinstance(unwrap(part)[0], inspect.NoneType)]
         return rest[0], len(rest) < len(kind.types)
     return kind, False
 

@@ -199,12 +199,12 @@ def ship() -> Models:
     for family in ("anthropic", "openai", "google"):
         for level, tier in enumerate(getattr(data, family), start=1):
             aliases[tier.alias] = tier.models[-1]
-            for place, name in enumerate(tier.models):
+            for index, name in enumerate(tier.models):
                 price = data.prices.get(name, (None, None))
                 infos[name] = ModelInfo(
                     name=name,
                     family=family,
-                    strength=level * TIER + place,
+                    strength=level * TIER + index,
                     input_usd_per_million=price[0],
                     output_usd_per_million=price[1],
                 )

@@ -130,7 +130,7 @@ def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = 
             found, ignored = split(found, _rest(values))
         values = merge(values, found)
         lines = {path: f"{layer}:{line}" for path, line in walk.lines.items()}
-        sources |= {path: place for path, place in lines.items() if not path.startswith(ignored or ("\0",))}
+        sources |= {path: source for path, source in lines.items() if not path.startswith(ignored or ("\0",))}
     for override in overrides(env):
         problems += override.problems
         if not override.problems:
@@ -139,7 +139,7 @@ def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = 
     if problems:
         return Examined(config=_rest(values), file=name, sources=sources, problems=tuple(problems))
     config = from_plain(values, Config)
-    doubts = tuple(_place(problem, sources) for problem in check(config))
+    doubts = tuple(_with_source(problem, sources) for problem in check(config))
     return Examined(config=config, file=name, sources=sources, problems=doubts, ignored=ignored)
 
 
@@ -172,7 +172,7 @@ def _rest(values: dict[str, object]) -> Config:
     return config
 
 
-def _place(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
+def _with_source(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
     """A problem with where its key was set."""
     source = sources.get(problem.path, "")
     file, _, line = source.rpartition(":")

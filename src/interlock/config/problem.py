@@ -44,8 +44,8 @@ def say_unknown(name: str, path: str, section: inspect.StructType) -> tuple[str,
     """What is wrong with a key that the section does not have, and what to write instead."""
     if homes := [home for home in homes_of(name) if home != path]:
         # At the outermost level a key has no section to belong to.
-        places = [home or "the outermost level" for home in homes]
-        return f"{name} belongs under {_either(places)}", "Move it there."
+        sections_named = [home or "the outermost level" for home in homes]
+        return f"{name} belongs under {_either(sections_named)}", "Move it there."
     own = nearest(name, keys_of(section))
     if own is None:
         everywhere = {join(home, key): key for home, kind in sections().items() for key in keys_of(kind)}
@@ -70,6 +70,6 @@ def nearest(word: str, words: Iterable[str], cutoff: int = CLOSE) -> str | None:
     return str(found[0]) if found else None
 
 
-def _either(places: list[str]) -> str:
-    *rest, last = places[:3]
+def _either(sections_named: list[str]) -> str:
+    *rest, last = sections_named[:3]
     return f"{', '.join(rest)} or {last}" if rest else last

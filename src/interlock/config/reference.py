@@ -12,7 +12,7 @@ import yaml
 from msgspec import Struct, inspect
 
 from .document_check import expected
-from .key_types import Key, bare, join, keys_of, root, sections, without_none
+from .key_types import Key, join, keys_of, root, sections, unwrap, without_none
 from .load import Examined
 from .schema import Config
 
@@ -103,7 +103,7 @@ def _takes(key: Key) -> str:
     if isinstance(kind, inspect.VarTupleType):
         return "a list"
     if isinstance(kind, inspect.DictType):
-        value, _ = bare(kind.value_type)
+        value, _ = unwrap(kind.value_type)
         return f"names, each with {'a list' if isinstance(value, inspect.VarTupleType) else 'a text'}"
     return expected(kind, key)
 

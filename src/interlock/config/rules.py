@@ -16,7 +16,7 @@ from .schema import Config, ModelInfo
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
 HOSTS = "Write NAME, *.NAME (every name below a domain) or NAME:PORT."
-PLACES = "Write a path that begins with / or ~/, without * or ?."
+PATHS = "Write a path that begins with / or ~/, without * or ?."
 TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
@@ -40,10 +40,10 @@ def _fence(config: Config) -> Iterator[ConfigProblem]:
             parse_host(entry)
         except ValueError as error:
             yield ConfigProblem(path="contain.hosts", what=str(error), todo=HOSTS)
-    for key, places in (("write", config.contain.write), ("hide", config.contain.hide)):
-        for place in places:
-            if not place.startswith(("/", "~/")) or any(sign in place for sign in "*?[\0"):
-                yield ConfigProblem(path=f"contain.{key}", what=f"{place!r} is not a path", todo=PLACES)
+    for key, paths in (("write", config.contain.write), ("hide", config.contain.hide)):
+        for path in paths:
+            if not path.startswith(("/", "~/")) or any(sign in path for sign in "*?[\0"):
+                yield ConfigProblem(path=f"contain.{key}", what=f"{path!r} is not a path", todo=PATHS)
 
 
 def _channels(config: Config) -> Iterator[ConfigProblem]:
@@ -141,9 +141,9 @@ def _screen_models(config: Config) -> Iterator[ConfigProblem]:
 
 def _budgets(config: Config) -> Iterator[ConfigProblem]:
     names = [budget.name for budget in config.budgets]
-    for place, budget in enumerate(config.budgets):
-        path = f"budgets[{place}]"
-        if names.index(budget.name) != place:
+    for index, budget in enumerate(config.budgets):
+        path = f"budgets[{index}]"
+        if names.index(budget.name) != index:
             what = f"there are two budgets {budget.name!r}"
             yield ConfigProblem(path=f"{path}.name", what=what, todo="Rename one.", level="warning")
         if budget.max_cost_usd is None and budget.max_tokens is None:

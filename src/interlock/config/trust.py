@@ -40,8 +40,8 @@ def fingerprint(file: Path, values: dict[str, object]) -> str:
     digest = hashlib.sha256(_content(file))
     for path, value in leaves(values):
         if path in NAMED_FILES and isinstance(value, str):
-            place = Path(value)
-            for named in sorted(place.rglob("*.y*ml")) if place.is_dir() else (place,):
+            named_path = Path(value)
+            for named in sorted(named_path.rglob("*.y*ml")) if named_path.is_dir() else (named_path,):
                 digest.update(b"\0" + os.fsencode(named) + b"\0" + _content(named))
     return digest.hexdigest()
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from ..core import InvalidState
-from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_marker, look_at, start_of
+from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_marker, read_process, start_of
 
 
 class Insiders:
@@ -27,7 +27,7 @@ class Insiders:
         if pid <= 0:
             # In a namespace above ours: a process there could do without us.
             return ""
-        process = look_at(pid)
+        process = read_process(pid)
         if process is None or process.dead:
             return "it has ended, and cannot be distinguished from the agent's own processes"
         if (theirs := pid_namespace(pid)) and theirs != pid_namespace("self"):
@@ -48,7 +48,7 @@ class Insiders:
                 return "it was started by the agent"
             if marker and process.pid != os.getpid() and has_marker(environment_of(process.pid), marker):
                 return "it was started by the agent"
-            process, seen = look_at(process.parent), seen + 1
+            process, seen = read_process(process.parent), seen + 1
         return ""
 
 
@@ -56,11 +56,11 @@ def in_a_run(pid: int = 0) -> bool:
     """Whether a process, or this very one, belongs to a run, as far as its environment, cgroup and ancestors tell."""
     if (not pid and os.environ.get(MARKER)) or in_group(pid or os.getpid(), PREFIX):
         return True
-    process, seen = look_at(pid or os.getppid()), 0
+    process, seen = read_process(pid or os.getppid()), 0
     while process is not None and process.pid > 1 and seen < 200:
         if f"{MARKER}=".encode() in environment_of(process.pid):
             return True
-        process, seen = look_at(process.parent), seen + 1
+        process, seen = read_process(process.parent), seen + 1
     return False
 
 

@@ -163,7 +163,7 @@ def _shared_memory(path: Path) -> Path:
     return path.with_name(path.name + "-shm")
 
 
-def _would_break_off(path: Path) -> bool:
+def _would_crash(path: Path) -> bool:
     """Whether the first touch of the shared memory would end this process (SIGBUS): the disk cannot hold all of it.
 
     SQLite writes one byte to each of its pages to see whether there is room, which is not enough where the disk's
@@ -186,21 +186,21 @@ def _would_break_off(path: Path) -> bool:
 
 def open_for_reading(path: Path) -> apsw.Connection:
     """A connection that can only read, also from a read-only or full disk if the journal was closed properly."""
-    if _would_break_off(path):
-        return _open_alone(path)
+    if _would_crash(path):
+        return _open_immutable(path)
     connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
     try:
         version_of(connection)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         connection.close()
-        return _open_alone(path)
+        return _open_immutable(path)
     except apsw.Error as error:
         connection.close()
         raise explain(error, path) from error
     return connection
 
 
-def _open_alone(path: Path) -> apsw.Connection:
+def _open_immutable(path: Path) -> apsw.Connection:
     """Open without the helper files that write-ahead mode wants alongside a journal: here none can be made."""
     if _has_content(path.with_name(path.name + "-wal")):
         raise UnreadableJournal(

@@ -85,11 +85,11 @@ def _pack(copy: Path, scratch: Path, form: str) -> Path:
 
 def _copy(folder: RunFolder, copy: Path) -> None:
     copy.mkdir(mode=FOLDER_MODE)
-    for place, _, names in os.walk(folder.path):
-        into = copy / Path(place).relative_to(folder.path)
+    for source, _, names in os.walk(folder.path):
+        into = copy / Path(source).relative_to(folder.path)
         into.mkdir(mode=FOLDER_MODE, exist_ok=True)
         for name in names:
-            file = Path(place) / name
+            file = Path(source) / name
             ours = file == folder.lock_file or name.startswith((folder.journal.name, LAUNCH))
             if ours or not file.is_file() or file.is_symlink():
                 continue

@@ -66,10 +66,10 @@ class RunFolder:
 
     def is_run(self) -> bool:
         """Whether it is one: someone may have put a store where other things are, which are none of our business."""
-        place = str(self.path)
-        if not is_run_id(self.run_id) or os.path.islink(place):  # noqa: PTH114  for each run of a list
+        path = str(self.path)
+        if not is_run_id(self.run_id) or os.path.islink(path):  # noqa: PTH114  for each run of a list
             return False
-        return os.path.lexists(f"{place}/journal.db") or os.path.lexists(f"{place}/spec.json")
+        return os.path.lexists(f"{path}/journal.db") or os.path.lexists(f"{path}/spec.json")
 
     def __repr__(self) -> str:
         return f"RunFolder({str(self.path)!r})"
@@ -94,10 +94,10 @@ class RunFolder:
     def size(self) -> int:
         """Bytes of all files in it."""
         total = 0
-        for place, _, names in os.walk(self.path):
+        for parent, _, names in os.walk(self.path):
             for name in names:
                 with contextlib.suppress(FileNotFoundError):
-                    total += Path(place, name).lstat().st_size
+                    total += Path(parent, name).lstat().st_size
         return total
 
 
@@ -131,7 +131,7 @@ def is_run_id(name: str) -> bool:
 
 
 def _digits(number: int, width: int) -> str:
-    return "".join(ALPHABET[number >> 5 * place & 31] for place in reversed(range(width)))
+    return "".join(ALPHABET[number >> 5 * digit & 31] for digit in reversed(range(width)))
 
 
 def store_root(config: Config) -> Path:

@@ -74,7 +74,7 @@ class JournalWriting(Protocol):
     ) -> int:
         """Add entries, all or none, and give the last one's seq (0 if they could not be kept).
 
-        Without `durable` this never waits and never fails for the disk's sake: see `trouble`. With it, everything up to
+        Without `durable` this never waits and never fails for the disk's sake: see `problem`. With it, everything up to
         here is on the disk when it returns; if that cannot be, it raises InterlockError and the entries are not added.
         The summary is stored in the same transaction.
         """
@@ -84,7 +84,7 @@ class JournalWriting(Protocol):
         """Return when everything appended so far is on the disk; raise InterlockError if it cannot be."""
         ...
 
-    def trouble(self) -> JournalProblem | None:
+    def problem(self) -> JournalProblem | None:
         """The problem that keeps the journal incomplete; None if there is none."""
         ...
 

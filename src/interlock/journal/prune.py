@@ -44,11 +44,11 @@ def prune_runs(
     removed: list[Pruned] = []
     sizes = [folder.size() for folder, _ in runs]
     total = sum(sizes)
-    for place in reversed(range(len(runs))):
-        folder, run = runs[place]
+    for index in reversed(range(len(runs))):
+        folder, run = runs[index]
         if older_than_s is not None and now - run.updated > older_than_s:
             why = "old"
-        elif keep_last is not None and place >= keep_last:
+        elif keep_last is not None and index >= keep_last:
             why = "too many"
         elif max_bytes is not None and total > max_bytes:
             why = "too large together"
@@ -65,11 +65,11 @@ def prune_runs(
             gone = dry_run or remove_run(folder)
         except (InterlockError, OSError) as error:
             if failed is not None:
-                failed.append(Pruned(run.run_id, run.name, sizes[place], why, str(error)))
+                failed.append(Pruned(run.run_id, run.name, sizes[index], why, str(error)))
             continue
         if gone:
-            total -= sizes[place]
-            removed.append(Pruned(run.run_id, run.name, sizes[place], why))
+            total -= sizes[index]
+            removed.append(Pruned(run.run_id, run.name, sizes[index], why))
     if not dry_run:
         _sweep(root)
     return removed

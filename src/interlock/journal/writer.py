@@ -20,7 +20,7 @@ from .reader import JournalReader
 from .summary import RunSummary
 from .write_queue import Batch, Row, WriteQueue
 
-LOOK_S = 0.5
+RECHECK_S = 0.5
 """Time between two looks whether a full disk has room again."""
 
 
@@ -32,7 +32,7 @@ class Journal(JournalWriting):
         self._committer, self._clock, self._lock = committer, clock, lock
         self._waiting = WriteQueue(committer.last_seq + 1)
         self._losses = Losses(clock)
-        self._turns_away, self._look_again = False, 0.0
+        self._turns_away, self._recheck_at = False, 0.0
         # Held while committing: by the writer's thread, or one that waits for the disk and finds no one at it.
         self._writing = threading.Lock()
         committer.reserve()
@@ -74,8 +74,8 @@ class Journal(JournalWriting):
     def flush(self) -> None:
         self.append((), durable=True)
 
-    def trouble(self) -> JournalProblem | None:
-        return self._losses.trouble(self._waiting.entries)
+    def problem(self) -> JournalProblem | None:
+        return self._losses.problem(self._waiting.entries)
 
     @property
     def head(self) -> Head | None:
@@ -150,8 +150,8 @@ class Journal(JournalWriting):
     def _is_still_full(self) -> bool:
         """Whether what no one waits for is turned away; asked by many, looked at now and then."""
         now = time.monotonic()
-        if now >= self._look_again:
-            self._look_again = now + LOOK_S
+        if now >= self._recheck_at:
+            self._recheck_at = now + RECHECK_S
             self._turns_away = self._committer.is_short
         return self._turns_away
 
@@ -222,12 +222,12 @@ OVERRUN = "entries arrived faster than the disk can store them"
 
 
 class Losses:
-    """The present trouble and the count of lost entries. Thread-safe."""
+    """The present problem and the count of lost entries. Thread-safe."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._trouble: JournalProblem | None = None
+        self._problem: JournalProblem | None = None
         self.any = False
         """Whether there is something to recover from."""
         self._untold = 0
@@ -240,28 +240,28 @@ class Losses:
     def drop(self, count: int) -> None:
         """Entries found no room in the queue; unlike refused ones they leave no gap to mark."""
         with self._lock:
-            reason = self._trouble.reason if self._trouble and not self._trouble.over else OVERRUN
+            reason = self._problem.reason if self._problem and not self._problem.over else OVERRUN
             self._note(reason, count)
             self._untold += count
 
     def recover(self) -> int:
         """Writing works. How many dropped entries the journal does not know of yet."""
         with self._lock:
-            if self._trouble is None:
+            if self._problem is None:
                 return 0
-            self._trouble = msgspec.structs.replace(self._trouble, over=True) if self._trouble.lost else None
-            self.any = self._trouble is not None
+            self._problem = msgspec.structs.replace(self._problem, over=True) if self._problem.lost else None
+            self.any = self._problem is not None
             untold, self._untold = self._untold, 0
             return untold
 
-    def trouble(self, waiting: int) -> JournalProblem | None:
+    def problem(self, waiting: int) -> JournalProblem | None:
         """The problem to report."""
         with self._lock:
-            trouble = self._trouble
-        return trouble if trouble is None or trouble.over else msgspec.structs.replace(trouble, waiting=waiting)
+            problem = self._problem
+        return problem if problem is None or problem.over else msgspec.structs.replace(problem, waiting=waiting)
 
     def _note(self, reason: str, lost: int) -> None:
-        old = self._trouble
+        old = self._problem
         since = self._clock.time() if old is None or old.over else old.since
         self.any = True
-        self._trouble = JournalProblem(reason, since, lost=lost + (old.lost if old else 0))
+        self._problem = JournalProblem(reason, since, lost=lost + (old.lost if old else 0))

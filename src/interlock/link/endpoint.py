@@ -35,7 +35,7 @@ from ..control import (
     stamp_seq,
 )
 from ..core import Applied, Clock, InterlockError, Record, SystemClock, from_json
-from .live_clock import LOOK_S, LiveClock
+from .live_clock import TICK_S, LiveClock
 
 log = logging.getLogger("interlock")
 
@@ -298,7 +298,7 @@ class Endpoint:
         state = self._state
         if state.quiet or state.untold is not None or self._must_restart:
             return SOON_S
-        return LOOK_S if state.answered else None
+        return TICK_S if state.answered else None
 
     def _wake_ticker(self) -> None:
         if not self._bell.is_set() and self._pause_until_tick() is not None:
@@ -309,11 +309,11 @@ class Endpoint:
         while not self._stop.is_set():
             self._bell.wait()
             while (pause := self._pause_until_tick()) is not None and not self._stop.wait(pause):
-                self._look()
+                self._post_tick()
             self._bell.clear()
             self._wake_ticker()
 
-    def _look(self) -> None:
+    def _post_tick(self) -> None:
         event: Event = Tick()
         if self._must_restart:
             self._must_restart, event = False, OwnerStarted(self._actuator.revision)

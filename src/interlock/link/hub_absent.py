@@ -46,7 +46,7 @@ MOST = 500
 """Requests that are being looked into at a time; the others ask again."""
 
 BACK_OFF_S = 2.0
-LOOK_BACK_S = 330.0
+HISTORY_S = 330.0
 """How far back a RESULT of the same request is looked for: its window, and a margin."""
 
 
@@ -142,7 +142,7 @@ class AbsentRuns:
     async def _stored(self, session: HubSession, subject: str, request_id: str) -> bytes | None:
         """The RESULT that the stream has of this request: whoever asks again gets it again, byte for byte."""
         found = None
-        async for message in read_all(session, subject, since=session.broker_time() - LOOK_BACK_S, confirm=True):
+        async for message in read_all(session, subject, since=session.broker_time() - HISTORY_S, confirm=True):
             answer = decode_control(message.data)
             if (
                 isinstance(answer, Result)

@@ -40,7 +40,7 @@ def _check(url: str) -> str:
     return parts.geturl()
 
 
-def look_for_hub(urls: list[str]) -> str | None:
+def find_hub_problem(urls: list[str]) -> str | None:
     """Why none of the checked addresses answers; None if one does."""
     problems = []
     for url in urls:

@@ -32,7 +32,7 @@ from .hub_session import (
 )
 from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
 from .hub_streams import ensure_streams, read_all
-from .outbox import HubTrouble, Outbox
+from .outbox import HubProblems, Outbox
 from .request_queue import RequestQueue
 
 log = logging.getLogger("interlock")
@@ -86,7 +86,7 @@ class HubLink:
         self.run_id = journal.run_id
         self.token = os.urandom(12).hex()
         """What our messages' ids begin with. The broker drops an id that it has seen: no one may guess the next one."""
-        self.trouble = HubTrouble(lambda note: self._worker.submit(self._note, note), endpoint.counts)
+        self.problems = HubProblems(lambda note: self._worker.submit(self._note, note), endpoint.counts)
         self._settings, self._endpoint, self._journal = settings, endpoint, journal
         self._thread = LoopThread(f"hub {self.run_id}")
         self._worker = ThreadPoolExecutor(1, f"hub {self.run_id}")
@@ -100,7 +100,7 @@ class HubLink:
     @property
     def problem(self) -> str:
         """Why the run is not on the hub right now; empty if it is."""
-        return self.trouble.problem
+        return self.problems.problem
 
     def start(self) -> None:
         """Begin, in the background: a hub that is not there yet is found when it comes."""
@@ -145,12 +145,12 @@ class HubLink:
                     await self._live(session)
                 finally:
                     await session.close()
-                self.trouble.set("the hub is gone")
+                self.problems.set("the hub is gone")
             except (InterlockError, SessionLost) as error:
-                self.trouble.set(str(error) or "the hub is gone")
+                self.problems.set(str(error) or "the hub is gone")
             except Exception as error:
                 log.warning("run %s: the session with the hub failed", self.run_id, exc_info=True)
-                self.trouble.set(f"the session failed ({type(error).__name__}: {error})")
+                self.problems.set(f"the session failed ({type(error).__name__}: {error})")
             if asyncio.get_running_loop().time() - started > 2 * BACK_OFF_S[1]:
                 pause = BACK_OFF_S[0]
             await asyncio.sleep(pause)
@@ -159,7 +159,7 @@ class HubLink:
     async def _live(self, session: HubSession) -> None:
         """Receive and send until one of the two, or the connection, ends."""
         reader = self._journal.reader()
-        self._outbox = Outbox(session, self.run_id, reader, self.trouble, self.token)
+        self._outbox = Outbox(session, self.run_id, reader, self.problems, self.token)
         tasks = [
             asyncio.create_task(self._outbox.work(self._more)),
             asyncio.create_task(self._receive(session)),
@@ -184,7 +184,7 @@ class HubLink:
         async def deliver(raw: Any) -> None:
             message = message_of(raw)
             if not message.seq:
-                self.trouble.quarantine("a message that does not come from the store", raw.subject)
+                self.problems.quarantine("a message that does not come from the store", raw.subject)
                 return
             if message.headers.get("Nats-Last-Sequence", "0") not in (
                 "0",
@@ -198,7 +198,7 @@ class HubLink:
             await session.client.subscribe(stored_subject(self.run_id), cb=self._guarded(deliver))
             await session.client.flush()
         since: float | None = session.broker_time() - EXPIRY_S
-        look_at = 0.0
+        check_at = 0.0
         while True:
             self._missed.clear()
             last = self._through
@@ -209,10 +209,10 @@ class HubLink:
                 await self._enqueue(session, message)
             self._through, since = last, None
             self._seen = {seq for seq in self._seen if seq > last}
-            self.trouble.clear()
-            if not session.has_streams and asyncio.get_running_loop().time() > look_at:
+            self.problems.clear()
+            if not session.has_streams and asyncio.get_running_loop().time() > check_at:
                 session.has_streams = await ensure_streams(session, self._settings, owner=True)
-                look_at = asyncio.get_running_loop().time() + COPIES_S
+                check_at = asyncio.get_running_loop().time() + COPIES_S
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._missed.wait(), CATCH_UP_S)
 
@@ -225,7 +225,7 @@ class HubLink:
             except SessionLost:
                 self._missed.set()
             except Exception as error:  # noqa: BLE001 - whatever a stranger sends, it must not end the session
-                self.trouble.quarantine(f"a message that cannot be handled ({type(error).__name__})", raw.subject)
+                self.problems.quarantine(f"a message that cannot be handled ({type(error).__name__})", raw.subject)
 
         return guard
 
@@ -241,11 +241,11 @@ class HubLink:
         try:
             signer = session.signing.check(message, "controller", fresh=True)
         except NotSigned as why:
-            self.trouble.quarantine(f"a request: {why}", message.subject, message.data)
+            self.problems.quarantine(f"a request: {why}", message.subject, message.data)
             return
         actor = f"hub: {signer.name}" if signer.trusted else "hub"
         if not self._waiting.put(message.data, actor, _Copy(session, message, actor)):
-            self.trouble.quarantine("too many pending requests", message.subject, message.data)
+            self.problems.quarantine("too many pending requests", message.subject, message.data)
             return
         # In another thread, and not waited for: the ACK goes out while the command is being executed.
         self._worker.submit(self._hand_over)
@@ -268,7 +268,7 @@ class HubLink:
                 self._thread.loop.call_soon_threadsafe(self._thread.loop.call_later, TRY_AGAIN_S, self._again, copy)
         except Exception as error:
             log.warning("run %s: a request from the hub failed", self.run_id, exc_info=True)
-            self.trouble.quarantine(f"a request that cannot be handled ({type(error).__name__})", message.subject)
+            self.problems.quarantine(f"a request that cannot be handled ({type(error).__name__})", message.subject)
 
     def _note(self, note: TransportNoted) -> None:
         with contextlib.suppress(InterlockError):

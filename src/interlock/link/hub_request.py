@@ -46,10 +46,10 @@ RETRY_S = (0.5, 3.0)
 DOUBT_S = 0.3
 """No answer for this long: perhaps the run has ended, and no one is there to say so."""
 
-LOOK_BACK_S = 330.0
+HISTORY_S = 330.0
 """How far back a RESULT is looked for: as long as it is promised, and a margin. Whoever asks again gets it again."""
 
-TAKEN_S = 5.0
+STORED_S = 5.0
 """How long the hub may take to store a copy; then another server is tried."""
 
 
@@ -189,13 +189,13 @@ class HubRequest:
                 # Each copy has its own id: the broker must not swallow the one that should get the stored RESULT.
                 message_id, headers = f"{self._token}:{action.attempt}", {REPLY_HEADER: line.inbox}
                 subject = control_subject(self._run_id)
-                taken = await line.session.publish(subject, action.data, message_id, **headers)
-                self._watching.add(asyncio.create_task(self._see_taken(line, taken, heard)))
+                stored = await line.session.publish(subject, action.data, message_id, **headers)
+                self._watching.add(asyncio.create_task(self._await_stored(line, stored, heard)))
 
-    async def _see_taken(self, line: ReplyListener, taken: asyncio.Future[Any], heard: Hearing) -> None:
+    async def _await_stored(self, line: ReplyListener, stored: asyncio.Future[Any], heard: Hearing) -> None:
         """A hub that does not store a copy, or hangs, is left for another of its servers."""
         try:
-            await asyncio.wait_for(taken, TAKEN_S)
+            await asyncio.wait_for(stored, STORED_S)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the reason, it goes to whoever waits
@@ -210,7 +210,7 @@ class HubRequest:
     async def _look_up(self, session: HubSession) -> RequestRecord:
         """How the run is, then what the stream has of the request: a RESULT comes before the state that it causes."""
         found = await self._ask_status(session)
-        since = session.broker_time() - LOOK_BACK_S
+        since = session.broker_time() - HISTORY_S
         async for message in read_all(session, control_subject(self._run_id), since=since, confirm=True):
             answer = decode_control(message.data)
             if answer is None or answer.request_id != self._request_id or not is_signed(session, message, "owner"):

@@ -59,10 +59,10 @@ class Signing:
     @classmethod
     def from_settings(cls, settings: HubSettings) -> Signing:
         """By the configuration. Our own key is made at the first use, unless signatures are not asked for."""
-        place = Path(settings.key_file).expanduser() if settings.key_file else None
-        own = load_key(place)
+        key_file = Path(settings.key_file).expanduser() if settings.key_file else None
+        own = load_key(key_file)
         if own is None and not settings.unsigned:
-            own = create_key(place or key_path())
+            own = create_key(key_file or key_path())
         trusted = Path(settings.trusted_file).expanduser() if settings.trusted_file else trusted_path()
         return cls(KeyRing(read_trusted(trusted), own), unsigned=settings.unsigned, trusted=trusted)
 

@@ -8,7 +8,7 @@ from threading import Lock
 from ..control import ClockReading
 from ..core import Clock
 
-LOOK_S = 2.0
+TICK_S = 2.0
 """How often someone looks at the clock while something depends on it."""
 
 
@@ -35,6 +35,6 @@ class LiveClock:
             moment = self._clock.monotonic()
             passed = moment - self._last
             if passed > 0:
-                self._live += passed if passed < 2 * LOOK_S else 2 * LOOK_S
+                self._live += passed if passed < 2 * TICK_S else 2 * TICK_S
             self._last = moment
             return ClockReading(self._clock.time(), self._live)

@@ -1,4 +1,4 @@
-"""Outbox: a run's journal on its way to the hub, in sequence, at least once; HubTrouble: what is wrong between them."""
+"""Outbox: sends a run's journal to the hub, in sequence, at least once; HubProblems: records failures of the hub."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GRACE_S = 0.006
 SOON_S = 0.01
 """How long records wait for the commands to be over."""
 
-LOOK_S = 1.0
+POLL_S = 1.0
 """How often the journal is looked at for what came without a command, and how often the run's row is sent."""
 
 HEARTBEAT_S = 30.0
@@ -48,10 +48,10 @@ class Outbox:
     """
 
     def __init__(
-        self, session: HubSession, run_id: str, reader: JournalReading, trouble: HubTrouble, token: str
+        self, session: HubSession, run_id: str, reader: JournalReading, problems: HubProblems, token: str
     ) -> None:
         self._token = token
-        self._session, self._run_id, self._reader, self._trouble = session, run_id, reader, trouble
+        self._session, self._run_id, self._reader, self._problems = session, run_id, reader, problems
         self._limit = min(MAX_RECORD, session.max_body)
         self._read = self._settled = 0
         self._records: list[Record] = []
@@ -79,11 +79,11 @@ class Outbox:
             waited = clock() - told
             if waited >= HEARTBEAT_S:
                 await self._session.set_clock()
-            if waited >= (LOOK_S if changed else HEARTBEAT_S):
+            if waited >= (POLL_S if changed else HEARTBEAT_S):
                 await self.tell_summary()
                 told, changed = clock(), False
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(more.wait(), SOON_S if self._records else LOOK_S)
+                await asyncio.wait_for(more.wait(), SOON_S if self._records else POLL_S)
 
     async def finish(self) -> None:
         """The last words of an owner that goes."""
@@ -160,14 +160,14 @@ class Outbox:
         """A message of a topic as the hub takes it: where it is too long, with its long texts cut."""
         if len(body) <= self._limit:
             return body
-        self._trouble.quarantine(f"the message of record {seq} is cut to fit", "hub", body)
+        self._problems.quarantine(f"the message of record {seq} is cut to fit", "hub", body)
         return cut_to(body, self._limit)
 
     def _fit_record(self, record: Record) -> bytes:
         body = msgspec.json.encode(record)
         if len(body) <= self._limit:
             return body
-        self._trouble.quarantine("records are too long for the hub, which has only their beginning", "hub", body)
+        self._problems.quarantine("records are too long for the hub, which has only their beginning", "hub", body)
         head = {"too_large": len(record.body)}
         return msgspec.json.encode(msgspec.structs.replace(record, body=msgspec.Raw(msgspec.json.encode(head))))
 
@@ -232,10 +232,10 @@ TELL_AFTER_S = 10.0
 """A hub that is away for less than this is not worth a row."""
 
 TELL_EVERY_S = 60.0
-"""Of the same kind of trouble one row a minute; the next one says how many there were."""
+"""Of the same kind of problems one row a minute; the next one says how many there were."""
 
 
-class HubTrouble:
+class HubProblems:
     """Has audit rows written: few, whatever happens. `tell` must not block."""
 
     def __init__(self, tell: Callable[[TransportNoted], object], counts: Counter[tuple[str, str]]) -> None:

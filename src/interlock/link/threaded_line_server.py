@@ -45,22 +45,22 @@ class ThreadedLineServer:
         self, listener: socket.socket, answer: LineHandler, name: str, *, max_line: int, too_long: bytes
     ) -> None:
         self._answer, self._max_line, self._too_long = answer, max_line, too_long
-        self._desks = AcceptThreads(listener, self._serve, name)
+        self._threads = AcceptThreads(listener, self._serve, name)
 
     def start(self) -> None:
-        self._desks.start()
+        self._threads.start()
 
     def hang_up(self) -> None:
         """Cut all connections: no one is answered any more."""
-        self._desks.hang_up()
+        self._threads.hang_up()
 
     def settle(self, seconds: float) -> None:
         """Return when what others sent before they went is dealt with, or after so long."""
-        self._desks.settle(seconds)
+        self._threads.settle(seconds)
 
     def close(self, grace_s: float = 0.0) -> None:
         """Answer what is being answered, and stop."""
-        self._desks.close(grace_s)
+        self._threads.close(grace_s)
 
     def _serve(self, connection: AcceptedConnection) -> None:
         pid, uid, _ = peer_credentials(connection.sock)
@@ -73,7 +73,7 @@ class ThreadedLineServer:
             if answer is None or not _send(connection.sock, answer + b"\n"):
                 return
             connection.busy, connection.served = False, True
-            if self._desks.stopping:
+            if self._threads.stopping:
                 return
 
     def _lines(self, sock: socket.socket) -> Iterator[bytes | None]:
@@ -126,7 +126,7 @@ MOST = 1000
 """Connections at one time, each with its thread. For one more, an idle one is cut off."""
 
 FULL_S = 0.05
-SETTLE_LOOK_S = 0.01
+SETTLE_POLL_S = 0.01
 JOIN_S = 1.0
 
 log = logging.getLogger("interlock")
@@ -165,7 +165,7 @@ class AcceptThreads:
 
     def start(self) -> None:
         for _ in range(SPARE):
-            self._hire()
+            self._start_thread()
 
     def hang_up(self) -> None:
         """Cut all connections: no one is answered any more."""
@@ -183,7 +183,7 @@ class AcceptThreads:
             while quiet < 2 and time.monotonic() < deadline:
                 at_work = bool(poller.poll(0)) or any(each.busy or not each.waits() for each in self._open)
                 quiet = 0 if at_work else quiet + 1
-                self._changed.wait(SETTLE_LOOK_S)
+                self._changed.wait(SETTLE_POLL_S)
 
     def close(self, grace_s: float = 0.0) -> None:
         """Accept no one more, wait for those who are being answered, and stop. A second time does nothing."""
@@ -207,7 +207,7 @@ class AcceptThreads:
         os.close(self._bell)
         os.close(self._doorbell)
 
-    def _hire(self) -> None:
+    def _start_thread(self) -> None:
         thread = threading.Thread(target=self._attend, name=self._name, daemon=True)
         with self._changed:
             # Started in here: closing waits for every thread that is known.
@@ -243,12 +243,12 @@ class AcceptThreads:
         connection = AcceptedConnection(sock)
         with self._changed:
             self._idle -= 1
-            alone = not self._idle
+            none_idle = not self._idle
             if len(self._open) >= MOST:
                 self._make_room()
             self._open[connection] = None
-        if alone:
-            self._hire()
+        if none_idle:
+            self._start_thread()
         try:
             self._serve(connection)
         except Exception:

@@ -149,7 +149,7 @@ class CgroupPulse:
 
     def beats(self) -> bool:
         """Whether a process of it has run since this was asked last, came or went; True if the kernel does not tell."""
-        before, now = self._before, self._look()
+        before, now = self._before, self._read()
         self._before = now
         if now is None or now != before or now[2] != FEW_LINKS or len(now[1]) >= MOST:
             self._inside = self._group.pids()
@@ -165,7 +165,7 @@ class CgroupPulse:
             os.close(descriptor)
         self._open = ()
 
-    def _look(self) -> tuple[bytes, bytes, int] | None:
+    def _read(self) -> tuple[bytes, bytes, int] | None:
         try:
             if not self._open:
                 for name in ("cpu.stat", "cgroup.procs", ""):

@@ -41,7 +41,7 @@ def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
     """Make the folders for one tree, or say in words why there are none."""
     own = own_folder("cgroup2")
     if mount and os.geteuid() == 0 and (own is None or own.is_relative_to(PRIVATE_MOUNT)):
-        with _alone():
+        with _mount_lock():
             group, why = _make_group(own_folder("cgroup2") or _mount_private(), marker)
             if group is not None and group.is_relative_to(PRIVATE_MOUNT):
                 (PRIVATE_MOUNT.parent / group.name).symlink_to(group)
@@ -89,7 +89,7 @@ def read_mounts(mountinfo: str) -> list[Mount]:
     return mounts
 
 
-def sweep(place: Path, made: Path | None) -> None:
+def sweep(parent: Path, made: Path | None) -> None:
     """Remove what owners that died have left behind; the kernel refuses where a process lives in it.
 
     A folder that was just `made` says what time it is to the kernel, which stamps them: our own clock may be another.
@@ -97,7 +97,7 @@ def sweep(place: Path, made: Path | None) -> None:
     """
     try:
         now = time.time() if made is None else made.stat().st_mtime
-        for folder in place.glob(f"{PREFIX}*"):
+        for folder in parent.glob(f"{PREFIX}*"):
             if now - folder.stat().st_mtime > STALE_S:
                 remove(folder)
     except OSError:
@@ -159,12 +159,12 @@ def _make_v1(controller: str, marker: str) -> Path | None:
     return folder
 
 
-def _mkdir(place: Path, marker: str) -> tuple[Path | None, str]:
-    folder = place / f"{PREFIX}{marker}"
+def _mkdir(parent: Path, marker: str) -> tuple[Path | None, str]:
+    folder = parent / f"{PREFIX}{marker}"
     try:
         folder.mkdir()
     except OSError as error:
-        return None, f"cannot create a cgroup in {place} ({os.strerror(error.errno or 0)})"
+        return None, f"cannot create a cgroup in {parent} ({os.strerror(error.errno or 0)})"
     return folder, ""
 
 
@@ -184,7 +184,7 @@ def unmount_private() -> None:
     """Take our own mount away where no tree uses it any more."""
     if os.geteuid() != 0 or not PRIVATE_MOUNT.is_mount():
         return
-    with suppress(OSError, subprocess.SubprocessError), _alone():
+    with suppress(OSError, subprocess.SubprocessError), _mount_lock():
         used = list(PRIVATE_MOUNT.parent.glob(f"{PREFIX}*"))
         if not any(link.exists() for link in used):
             for link in used:
@@ -195,7 +195,7 @@ def unmount_private() -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def _mount_lock() -> Iterator[None]:
     """Nobody else mounts, unmounts or makes a folder in our own mount meanwhile."""
     while True:
         PRIVATE_MOUNT.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

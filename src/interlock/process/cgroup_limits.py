@@ -172,14 +172,14 @@ SHARE = 0.05
 """Of one core, which looking may cost on a machine with many processes."""
 
 
-Look = Callable[[], list[Process]]
+Lister = Callable[[], list[Process]]
 
 
 class LimitWatcher:
     """A thread that looks at the tree and ends what goes beyond: the largest process, or the newest ones."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
+    def __init__(self, list_processes: Lister) -> None:
+        self._list_processes = list_processes
         self._limits = Limits()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -208,7 +208,7 @@ class LimitWatcher:
 
     def check(self) -> float:
         """Look once and end what is beyond a limit; how near the nearest limit is (1 = reached)."""
-        processes = self._look()
+        processes = self._list_processes()
         return max(self._check_memory(processes), self._check_count(processes))
 
     def _run(self) -> None:

@@ -68,13 +68,13 @@ def settle_in(module: str, streams: tuple[int, int, int], keep: tuple[int, ...])
     if not sys.flags.safe_path:
         # As with -P: nothing from the workspace may be imported in place of our own modules.
         del sys.path[:1]
-    _take_streams(streams)
+    _set_streams(streams)
     _close_all_but(keep)
     rename_process([sys.executable or "python3", "-P", "-m", module])
 
 
-def _take_streams(streams: tuple[int, int, int]) -> None:
-    # Copies first: one of them may have the number of another's place.
+def _set_streams(streams: tuple[int, int, int]) -> None:
+    # Copies first: one of them may already have the number of another.
     copies = [os.dup(stream) for stream in streams]
     for number, copy in enumerate(copies):
         os.dup2(copy, number)

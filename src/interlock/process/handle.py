@@ -21,7 +21,7 @@ class ProcessId(Struct, frozen=True):
 
     def there(self) -> bool:
         """Whether it still exists and is more than a zombie."""
-        process = proc.look_at(self.pid)
+        process = proc.read_process(self.pid)
         return process is not None and process.start == self.start and not process.dead
 
 

@@ -24,7 +24,7 @@ SCOPE_ABSTRACT_SOCKETS = 1
 
 
 def restrict(writable: list[str], scoped: bool) -> int:
-    """Let this process and its children write below these places alone, if any are given.
+    """Let this process and its children write only below these paths, if any are given.
 
     `scoped` cuts them off from abstract sockets outside. Gives the version of Landlock, 0 if there is none.
     """
@@ -38,20 +38,20 @@ def restrict(writable: list[str], scoped: bool) -> int:
     ruleset = call_library("syscall", CREATE_RULESET, attributes, size, 0)
     if ruleset < 0:
         return 0
-    for place in writable:
-        allow(ruleset, place, rights)
+    for path in writable:
+        allow(ruleset, path, rights)
     done = call_library("syscall", RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
     return version if done == 0 else 0
 
 
-def allow(ruleset: int, place: str, rights: int) -> None:
+def allow(ruleset: int, path: str, rights: int) -> None:
     try:
-        descriptor = os.open(place, O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(path, O_PATH | os.O_CLOEXEC)
     except OSError:
         # It is not there inside, so that nothing is below it.
         return
-    if not os.path.isdir(place):  # noqa: PTH112
+    if not os.path.isdir(path):  # noqa: PTH112
         rights &= FILE_RIGHTS
     # struct landlock_path_beneath_attr is packed: 8 bytes and 4.
     rule = rights.to_bytes(8, sys.byteorder) + descriptor.to_bytes(4, sys.byteorder)

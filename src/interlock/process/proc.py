@@ -37,10 +37,10 @@ class Process(NamedTuple):
         return self.state in "Tt"
 
 
-def look_at(pid: int) -> Process | None:
+def read_process(pid: int) -> Process | None:
     """The process with this pid, zombies included."""
     if not LINUX:
-        return _look_elsewhere(pid)
+        return _read_with_psutil(pid)
     line = read_bytes(f"/proc/{pid}/stat")
     if not line:
         return None
@@ -61,7 +61,7 @@ def look_at(pid: int) -> Process | None:
     )
 
 
-def _look_elsewhere(pid: int) -> Process | None:
+def _read_with_psutil(pid: int) -> Process | None:
     """The same from psutil, which knows other systems, in hundredths of seconds and without children's time."""
     import psutil
 
@@ -85,7 +85,7 @@ def _look_elsewhere(pid: int) -> Process | None:
         return None
 
 
-def look_around(known: dict[int, Process] | None = None) -> dict[int, Process]:
+def read_processes(known: dict[int, Process] | None = None) -> dict[int, Process]:
     """Every process of the machine that is not dead, by pid; those that are `known` are not read again."""
     if LINUX:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
@@ -97,13 +97,13 @@ def look_around(known: dict[int, Process] | None = None) -> dict[int, Process]:
     known = known or {}
     for pid in pids:
         process = known.get(pid)
-        if process is not None or ((process := look_at(pid)) is not None and not process.dead):
+        if process is not None or ((process := read_process(pid)) is not None and not process.dead):
             table[pid] = process
     return table
 
 
 def start_of(pid: int) -> int | None:
-    process = look_at(pid)
+    process = read_process(pid)
     return process.start if process else None
 
 

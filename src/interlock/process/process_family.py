@@ -98,7 +98,7 @@ class ProcessFamily:
                 if pid in seen:
                     continue
                 seen.add(pid)
-                process = proc.look_at(pid)
+                process = proc.read_process(pid)
                 if process is None or process.dead or self._known.get(pid, process.start) != process.start:
                     continue
                 members[pid] = process
@@ -226,7 +226,7 @@ class ProcessTable:
     def look(self) -> dict[int, Process]:
         """Every process that is not dead, by pid. Of a stranger that was settled, group and session may be old."""
         before = count_pids()
-        table = proc.look_around(self._settled)
+        table = proc.read_processes(self._settled)
         after, settled = count_pids(), self._settled
         reused = self._counted.reused(after) if self._counted is not None and after is not None else None
         # Parents are settled before children.
@@ -236,7 +236,7 @@ class ProcessTable:
             parent = process.parent
             other = parent > 1 and table.get(parent) is not settled.get(parent)
             if other or reused is None or pid in reused:
-                fresh = proc.look_at(pid)
+                fresh = proc.read_process(pid)
                 if fresh is None or fresh.dead:
                     del table[pid]
                 else:

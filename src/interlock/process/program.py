@@ -33,8 +33,8 @@ def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
     if not spec.argv:
         raise BadInput("there is no command to start", todo="Put one after --.")
     name = spec.argv[0]
-    places = [""] if os.path.dirname(name) else os.get_exec_path(env)  # noqa: PTH120  ./x has a folder, x has none
-    found = [path for place in places if (path := Path(spec.cwd or "", place, name)).exists()] if name else []
+    folders = [""] if os.path.dirname(name) else os.get_exec_path(env)  # noqa: PTH120  ./x has a folder, x has none
+    found = [path for folder in folders if (path := Path(spec.cwd or "", folder, name)).exists()] if name else []
     runnable = [path for path in found if path.is_file() and os.access(path, os.X_OK)]
     problems = [problem_of(path) for path in runnable]
     if None in problems:

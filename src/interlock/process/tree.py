@@ -166,7 +166,7 @@ class ProcessTree:
         """Whether it is stopped now, no matter who froze it."""
         if self._group:
             return self._group.frozen
-        members = self._look()
+        members = self._members()
         return bool(members) and all(p.stopped or (p.state == "D" and proc.stop_waits(p.pid)) for p in members)
 
     def limit(self, limits: Limits) -> tuple[LimitHeld, ...]:
@@ -202,7 +202,7 @@ class ProcessTree:
         if self._group and self._group.path.exists():
             cpu = self._group.cpu_seconds()
         else:
-            keeper = proc.look_at(self._family.keeper or -1)
+            keeper = proc.read_process(self._family.keeper or -1)
             cpu = sum(p.cpu_s + p.waited_cpu_s for p in members) + (keeper.waited_cpu_s if keeper else 0.0)
         self._last_use = Use(
             memory_mb=memory / 2**20,
@@ -214,7 +214,7 @@ class ProcessTree:
 
     def pids(self) -> tuple[int, ...]:
         """Every process that is not dead, the oldest first."""
-        return tuple(p.pid for p in self._look())
+        return tuple(p.pid for p in self._members())
 
     def has_run(self) -> bool:
         """Whether any of its processes may have run since this was asked last, by the kernel's count of its cgroup.
@@ -360,7 +360,7 @@ class ProcessTree:
         except PermissionError:
             return False
 
-    def _look(self) -> list[Process]:
+    def _members(self) -> list[Process]:
         members, _ = self._family.look(self._group.pids() if self._group else ())
         return list(members.values())
 

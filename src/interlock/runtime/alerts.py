@@ -130,12 +130,12 @@ class Notifier:
         self,
         channels: Mapping[str, Channel],
         *,
-        on_trouble: Callable[[DeliveryFailure], None] | None = None,
+        on_failure: Callable[[DeliveryFailure], None] | None = None,
         clock: Clock | None = None,
         repeat_s: float = REPEAT_SECONDS,
         most_per_hour: int = MOST_PER_HOUR,
     ) -> None:
-        self._on_trouble = on_trouble or (lambda trouble: None)
+        self._on_failure = on_failure or (lambda failure: None)
         self._clock = clock or SystemClock()
         self._repeat_s, self._most_per_hour = repeat_s, most_per_hour
         self._sent: dict[str, float] = {}
@@ -166,7 +166,7 @@ class Notifier:
                 try:
                     waiting.put_nowait(passed)
                 except queue.Full:
-                    self._on_trouble(DeliveryFailure(name, passed.title, "too many notifications are waiting"))
+                    self._on_failure(DeliveryFailure(name, passed.title, "too many notifications are waiting"))
 
     def close(self, timeout: float = 2.0) -> None:
         """Let what is waiting go out, for at most this long altogether."""
@@ -208,7 +208,7 @@ class Notifier:
                 channel(notification)
             except Exception as error:  # noqa: BLE001  a channel is foreign code: whatever it raises must stay here
                 why = redact_text(f"{type(error).__name__}: {error}")
-                self._on_trouble(DeliveryFailure(name, notification.title, why))
+                self._on_failure(DeliveryFailure(name, notification.title, why))
 
 
 def apprise_channel(url: str) -> Channel:

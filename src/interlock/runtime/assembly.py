@@ -196,7 +196,7 @@ def _refuse_unknown(options: Options) -> None:
             raise TypeError(f"there is no option {name!r}" + (f"; did you mean {near!r}?" if near else ""))
 
 
-def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] | None = None) -> Notifier | None:
+def open_notifier(config: Config, on_failure: Callable[[DeliveryFailure], None] | None = None) -> Notifier | None:
     """The alert channels; None if there are none."""
     settings = config.notifications
     channels = {name: apprise_channel(url) for name, url in settings.channels.items()}
@@ -204,7 +204,7 @@ def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] 
         return None
     return Notifier(
         channels,
-        on_trouble=on_trouble,
+        on_failure=on_failure,
         repeat_s=settings.repeat_seconds,
         most_per_hour=settings.most_per_hour,
     )
@@ -213,9 +213,9 @@ def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] 
 def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | None:
     """The alerts of a run; a channel that failed is recorded in the journal."""
 
-    def note(trouble: DeliveryFailure) -> None:
+    def note(failure: DeliveryFailure) -> None:
         with suppress(InterlockError):
-            run.record(Fault(f"channel {trouble.channel}", trouble.why))
+            run.record(Fault(f"channel {failure.channel}", failure.why))
 
     notifier = given or open_notifier(config, note)
     return Alerts(notifier, config, run) if notifier is not None else None

@@ -1,4 +1,4 @@
-"""Budgets: what runs may spend together. A run books what it has used, and reserves before a step."""
+"""Budgets: what runs may spend together. A run reports its usage, and reserves before a step."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from msgspec import Struct
 
 from ..config import Budget, Config
 from ..core import RunSpec, Spend
-from ..journal import NOTHING, Amount, Booking, BudgetLedger, Standing, period_of
+from ..journal import NOTHING, Amount, BudgetLedger, Standing, UsageReport, period_of
 from .run import Run
 
 log = logging.getLogger("interlock")
 
 MORE = 0.1
-"""What a person who resumes a run beyond a budget allows it: this share of the budget, beyond what is taken by then."""
+"""A person who resumes a run beyond a budget allows it this share of the budget on top of what is claimed by then."""
 
 
 class Ledger(Protocol):
     """Where budgets are kept: the store of this machine, or the hub of many."""
 
-    def book(self, budget: str, period: str, said: Booking) -> Standing: ...
+    def report(self, budget: str, period: str, report: UsageReport) -> Standing: ...
 
     def close(self) -> None: ...
 
@@ -76,14 +76,14 @@ class RunBudgets:
         return bool(self._budgets)
 
     def check(self, spend: Spend, now: float, *, reserve: bool) -> BudgetReached | None:
-        """Book what the run has used; with `reserve`, the first budget that has no room for another step."""
+        """Report what the run has used; with `reserve`, the first budget that has no room for another step."""
         total = Amount(spend.cost_usd, spend.tokens)
         step = total.minus(self._last)
         self._step = Amount(max(self._step.cost_usd, step.cost_usd), max(self._step.tokens, step.tokens))
         self._last = total
         reached: BudgetReached | None = None
         for budget in self._budgets:
-            over = self._book(budget, total, now, reserve=reserve and reached is None)
+            over = self._report(budget, total, now, reserve=reserve and reached is None)
             reached = reached or (over if reserve else None)
         return reached
 
@@ -97,21 +97,21 @@ class RunBudgets:
     def hold(self, over: BudgetReached, now: float) -> None:
         """The run is held for this budget: resuming it allows it a little more."""
         self._held.add(over.budget.name)
-        self._say(over.budget, now, held=True)
+        self._report_hold(over.budget, now, held=True)
 
     def resumed(self, now: float) -> None:
-        """The run is not held: if it was for a budget, a person allows it a tenth more than is taken already."""
+        """The run is not held: if it was for a budget, a person allows it a tenth more than is claimed already."""
         for budget in self._budgets:
             if self._recalled and budget.name not in self._held:
                 continue
             # The first time, the ledger is asked: a predecessor may have died before it could allow it.
-            standing = self._say(budget, now)
+            standing = self._report_hold(budget, now)
             if standing is not None and (standing.held or budget.name in self._held):
                 tenth = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
                 limit = Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0)
                 # Other runs may have spent meanwhile: what is allowed counts from here, or the run would pause again.
-                taken = standing.used.plus(standing.reserved)
-                self._say(budget, now, more=taken.minus(limit).plus(tenth))
+                claimed = standing.used.plus(standing.reserved)
+                self._report_hold(budget, now, more=claimed.minus(limit).plus(tenth))
         self._recalled = True
         self._held.clear()
 
@@ -119,16 +119,16 @@ class RunBudgets:
         """Nothing stays reserved; a run that has not `ended` is continued by another owner."""
         for budget in self._budgets:
             period, before = self._period(budget, now)
-            said = Booking(
+            report = UsageReport(
                 run_id=self._spec.run_id, total=Amount(spend.cost_usd, spend.tokens), before=before, ended=ended
             )
             with contextlib.suppress(Exception):
-                self._ledger.book(budget.name, period, said)
+                self._ledger.report(budget.name, period, report)
         self._ledger.close()
 
-    def _book(self, budget: Budget, total: Amount, now: float, *, reserve: bool) -> BudgetReached | None:
+    def _report(self, budget: Budget, total: Amount, now: float, *, reserve: bool) -> BudgetReached | None:
         period, before = self._period(budget, now)
-        said = Booking(
+        report = UsageReport(
             run_id=self._spec.run_id,
             total=total,
             before=before,
@@ -136,7 +136,7 @@ class RunBudgets:
             most=Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0),
         )
         try:
-            standing = self._ledger.book(budget.name, period, said)
+            standing = self._ledger.report(budget.name, period, report)
         except Exception as error:  # noqa: BLE001  a ledger that cannot be written must not stop the agent
             if not self._broken:
                 self._broken = True
@@ -144,13 +144,15 @@ class RunBudgets:
             return None
         return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
 
-    def _say(self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None) -> Standing | None:
-        """Have the ledger keep this of the run; None if there is no ledger."""
+    def _report_hold(
+        self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None
+    ) -> Standing | None:
+        """Report a hold, or what a person allowed; None if the ledger cannot be written."""
         period, before = self._period(budget, now)
-        said = Booking(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
+        report = UsageReport(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
         try:
-            return self._ledger.book(budget.name, period, said)
-        except Exception:  # noqa: BLE001  said where a step is booked
+            return self._ledger.report(budget.name, period, report)
+        except Exception:  # noqa: BLE001  logged where a step is reported
             return None
 
     def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:

@@ -14,17 +14,17 @@ from typing import IO
 from ..journal_records import CommandResult
 from ..redact import redact_text
 
-LOOK_S = 0.5
+POLL_S = 0.5
 """How often we look whether the run has ended while a command runs."""
 
 SHOWN = 4_000
 """Characters of the output that are kept: its end, where runners sum up."""
 
-Wall = Callable[[], tuple[tuple[str, ...], tuple[int, ...]]]
+SandboxBuilder = Callable[[], tuple[tuple[str, ...], tuple[int, ...]]]
 """The words before a command that contain it, and the descriptors that they need."""
 
 
-def no_wall() -> tuple[tuple[str, ...], tuple[int, ...]]:
+def no_sandbox() -> tuple[tuple[str, ...], tuple[int, ...]]:
     """The command runs as we do."""
     return (), ()
 
@@ -34,7 +34,7 @@ class CheckRunner:
 
     def __init__(self, folder: str | None, timeout_s: float, has_ended: Callable[[], bool] = lambda: False) -> None:
         self.folder, self.timeout_s, self._has_ended = folder, timeout_s, has_ended
-        self.enclose: Wall = no_wall
+        self.enclose: SandboxBuilder = no_sandbox
 
     def run(self, commands: Iterable[str]) -> tuple[CommandResult, ...]:
         """Each command until the first that fails: what comes after it says nothing yet."""
@@ -87,7 +87,7 @@ class CheckRunner:
             if left <= 0:
                 return None, f"took longer than {self.timeout_s:g} s (contract.timeout_seconds)"
             with suppress(subprocess.TimeoutExpired):
-                return process.wait(min(left, LOOK_S)), ""
+                return process.wait(min(left, POLL_S)), ""
         return None, "ended together with the run"
 
 
@@ -96,8 +96,8 @@ def missing_program(program: str, folder: Path) -> bool:
     import shutil
 
     if "/" in program:
-        place = Path(program).expanduser()
-        return not os.access(place if place.is_absolute() else folder / place, os.X_OK)
+        path = Path(program).expanduser()
+        return not os.access(path if path.is_absolute() else folder / path, os.X_OK)
     return shutil.which(program) is None
 
 

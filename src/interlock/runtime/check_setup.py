@@ -92,10 +92,10 @@ def _shadows(folder: str) -> Iterator[str]:
 
 
 def _conftests(folder: str) -> Iterator[str]:
-    for count, (place, folders, files) in enumerate(os.walk(folder)):
+    for count, (parent, folders, files) in enumerate(os.walk(folder)):
         folders[:] = [name for name in folders if not name.startswith((".", "__")) and name not in NOT_OURS]
         if "conftest.py" in files:
-            yield str((Path(place) / "conftest.py").relative_to(folder))
+            yield str((Path(parent) / "conftest.py").relative_to(folder))
         if count >= FOLDERS:
             return
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..decide import Episode
     from .model_judge import Judge
 
-Take = Callable[[StepRecord, StepOutcome], None]
+RecordAndAct = Callable[[StepRecord, StepOutcome], None]
 Describe = Callable[[Sequence["Episode"]], list[EpisodeRecord]]
 
 LAST_WAIT_S = 2.0
@@ -32,15 +32,15 @@ class LateResults:
     """Collected without waiting; applied by the holder of the supervisor, at its next step."""
 
     def __init__(
-        self, run: Run, pipeline: DecisionPipeline, take: Take, describe: Describe, judge: Judge | None = None
+        self,
+        run: Run,
+        pipeline: DecisionPipeline,
+        record_and_act: RecordAndAct,
+        describe: Describe,
+        judge: Judge | None = None,
     ) -> None:
-        self._run, self._pipeline, self._record_and_act, self._describe, self._judge = (
-            run,
-            pipeline,
-            take,
-            describe,
-            judge,
-        )
+        self._run, self._pipeline, self._judge = run, pipeline, judge
+        self._record_and_act, self._describe = record_and_act, describe
         self._statuses: deque[Status] = deque()
         self._late: list[tuple[StepRecord, PendingResult]] = []
 
@@ -61,7 +61,7 @@ class LateResults:
             self._judge.consult(issue, self._run.spec.task)
 
     def catch_up(self) -> None:
-        """Take in everything that has come."""
+        """RecordAndAct in everything that has come."""
         while self._statuses:
             status = self._statuses.popleft()
             over = self._pipeline.set_status(status)

@@ -45,8 +45,8 @@ class Probes(Struct, frozen=True, kw_only=True):
     """One look. Times are seconds of a clock that never steps; `wall` is for people.
 
     `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes; `client_cpu_s` is the processor time that
-    the client alone used or waited for. `visible` says that the agent's steps are seen, `proxied` that its requests to
-    the model are, `attended` that a person may sit at its terminal. `held` is what a person is needed for. `tool` is
+    the client itself used or waited for. `visible` says that the agent's steps are seen, `proxied` that its requests to
+    the model are, `attended` that a person may be at its terminal. `held` is what a person is needed for. `tool` is
     the call under way, which began at `tool_since`. `orphan` is a process that a tool left behind while the call is
     still open.
     """
@@ -77,7 +77,7 @@ class Probes(Struct, frozen=True, kw_only=True):
 
 
 class LivenessMemory(Struct, frozen=True):
-    """What is remembered between two looks: when something moved last, and since when the client alone is busy."""
+    """State between two checks: when something moved last, and since when only the client is busy."""
 
     last: Probes | None = None
     moved: float = 0.0
@@ -136,8 +136,8 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
     if seen.reader is not None:
         tools: WedgedKind = "tool waits for input" if seen.reader.piped else "tool reads the terminal"
         kind: WedgedKind = "client prompt" if seen.reader.client else tools
-        place = "its standard input, a pipe" if seen.reader.piped else "the terminal"
-        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {place}"
+        source = "its standard input, a pipe" if seen.reader.piped else "the terminal"
+        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {source}"
         # A pipe into the run has someone at its other end, a script or a person, who may still answer.
         answered = seen.attended or (seen.reader.piped and seen.reader.client)
         return "waiting for a person", evidence, seen.reader.text, None if answered else kind, seen.now
@@ -199,9 +199,9 @@ def _remember(memory: LivenessMemory, seen: Probes) -> LivenessMemory:
         else "the model was asked or answered" if (seen.model is None) != (last.model is None)
         else ""
     )  # fmt: skip
-    alone = seen.visible and seen.proxied and seen.tool is None and seen.model is None and not moved
+    only_client = seen.visible and seen.proxied and seen.tool is None and seen.model is None and not moved
     spins = memory.spins
-    if alone and seen.client_cpu_s - last.client_cpu_s >= SPIN * span:
+    if only_client and seen.client_cpu_s - last.client_cpu_s >= SPIN * span:
         spins = spins if spins is not None else last.now
     elif moved or busy < SPIN * span:
         spins = None

@@ -152,13 +152,13 @@ class Judge:
         """Ask about what is not known yet, in one request, and note what became of each."""
         new = {_digest(asked.question): asked.question for asked in batch}
         new = {digest: question for digest, question in new.items() if digest not in self._verdicts}
-        trouble, cost = self._request(new) if new else ("", 0.0)
+        error, cost = self._request(new) if new else ("", 0.0)
         for asked in batch:
             digest = _digest(asked.question)
             opinion = asked.opinion
             if digest in self._verdicts:
                 opinion = self._read(asked, self._verdicts[digest])
-            self._opinions.append(replace(opinion, why=opinion.why or trouble, cost_usd=cost / len(batch)))
+            self._opinions.append(replace(opinion, why=opinion.why or error, cost_usd=cost / len(batch)))
             if asked.done is not None:
                 asked.done.set()
 

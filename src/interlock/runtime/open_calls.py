@@ -13,7 +13,7 @@ MOST = 256
 
 
 def call_key(step: Step) -> str:
-    """The key of a call: its agent and its id, or else its place."""
+    """The key of a call: its agent and its id, or else its index."""
     name = step.tool.call_id if step.tool is not None and step.tool.call_id else f"#{step.index}"
     return f"{step.agent or ''}/{name}"
 

@@ -11,10 +11,10 @@ from typing import Protocol
 from ..core import ENDED, PROCEED, Clock, Decision, Status, Step, SystemClock
 from .open_calls import OpenCalls, call_key
 
-LOOK_S = 0.5
+POLL_S = 0.5
 """How often a step that waits checks whether its client is still connected."""
 
-EXPIRES_LOOK_S = 30.0
+EXPIRES_POLL_S = 30.0
 """How often a held step in an event loop asks again: the question that it waits for may have expired."""
 
 Wait = tuple[int, float | None]
@@ -171,7 +171,7 @@ class Gate:
                     decision = ask()
                 else:
                     version, left = now
-                    self.wait(version, LOOK_S if left is None else min(left, LOOK_S))
+                    self.wait(version, POLL_S if left is None else min(left, POLL_S))
         except BaseException:
             abandon()
             raise
@@ -198,7 +198,7 @@ class Gate:
                     decision = await asyncio.to_thread(ask_once)
                 else:
                     version, left = now
-                    await self.wait_async(version, EXPIRES_LOOK_S if left is None else left)
+                    await self.wait_async(version, EXPIRES_POLL_S if left is None else left)
         except BaseException:
             given_up.set()
             asyncio.get_running_loop().run_in_executor(None, give_up)
@@ -207,13 +207,13 @@ class Gate:
 
     def wait_open(self) -> None:
         """Wait until the run is not paused."""
-        self.admit(self._look)
+        self.admit(self._pause_state)
 
     async def wait_open_async(self) -> None:
         """`wait_open` for an event loop."""
-        await self.admit_async(self._look)
+        await self.admit_async(self._pause_state)
 
-    def _look(self) -> Decision:
+    def _pause_state(self) -> Decision:
         return HOLD if self._status in SHUT else PROCEED
 
     def _rounds(self) -> Generator[Wait | Decision | None, Decision | None, None]:

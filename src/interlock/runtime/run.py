@@ -249,7 +249,7 @@ class SteadyClock:
 
 
 EVERY = 10_000
-"""Records between two looks: a reader sums up at most about so many itself."""
+"""Records between two checks: a reader sums up at most about so many itself."""
 
 BITE = 128
 PAUSE_S = 0.001
@@ -262,21 +262,21 @@ class SeriesKeeper:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._looks: int | None = None
+        self._checks: int | None = None
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
 
     def note(self, seq: int) -> None:
         """The journal has come so far."""
-        looks = seq // EVERY
-        if self._looks is not None and looks <= self._looks:
+        checks = seq // EVERY
+        if self._checks is not None and checks <= self._checks:
             return
         with self._lock:
             # A successor has more urgent things to do than to look at once.
-            first, self._looks = self._looks is None, looks
+            first, self._checks = self._checks is None, checks
             if first or self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
-            self._thread = threading.Thread(target=self._look, name=f"series {self._folder.run_id}", daemon=True)
+            self._thread = threading.Thread(target=self._sum_up, name=f"series {self._folder.run_id}", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
@@ -285,7 +285,7 @@ class SeriesKeeper:
         if self._thread is not None:
             self._thread.join()
 
-    def _look(self) -> None:
+    def _sum_up(self) -> None:
         # Most runs are short, and do without.
         from ..journal import SERIES_KINDS, JournalReader, load_series, store_series
 

@@ -141,10 +141,10 @@ class Supervisor(StepClient):
             self.recorder.describe,
             judge,
         )
-        self._looks_for_person = executor.notifier is None and not self.approvals.needed
-        if not self._looks_for_person:
+        self._asks_for_viewer = executor.notifier is None and not self.approvals.needed
+        if not self._asks_for_viewer:
             self.pipeline.note_person(True)
-        self._looked_for_person = -PERSON_EVERY_S
+        self._viewer_checked = -PERSON_EVERY_S
         executor.on_limits = self._say_limits
         executor.on_stop = self._shut
         executor.on_not_stopped = self._note_not_stopped
@@ -180,7 +180,7 @@ class Supervisor(StepClient):
         with self._lock:
             self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=True, by_itself=error is None and self.run.reason is None)
-        # A journal that cannot be written is our trouble, not that of the agent's code around us.
+        # A journal that cannot be written is our problem, not that of the agent's code.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
         if self.executor.notifier is not None:
             self.executor.notifier.close()
@@ -190,9 +190,9 @@ class Supervisor(StepClient):
         """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
         begin = time.perf_counter()
         with self._lock:
-            self._note_trouble()
+            self._report_journal_problem()
             self.late_results.catch_up()
-            self._look_for_person()
+            self._check_viewer()
             if self.approvals.see(step):
                 self._judged.end(step)
                 self._permission.forget(step)
@@ -224,9 +224,9 @@ class Supervisor(StepClient):
         """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
         begin = time.perf_counter()
         with self._lock:
-            self._note_trouble()
+            self._report_journal_problem()
             self.late_results.catch_up()
-            self._look_for_person()
+            self._check_viewer()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
@@ -468,18 +468,18 @@ class Supervisor(StepClient):
         self._note_fault(Fault("processes", processes))
         self.executor.carry_out(Notify("Not every process of the run could be stopped", processes, "critical"))
 
-    def _note_trouble(self) -> None:
+    def _report_journal_problem(self) -> None:
         """Say once that steps are not being kept: the journal itself never stops the agent for it."""
-        trouble = self.run.journal.trouble()
-        if trouble is not None and not trouble.over and "journal" not in self._told:
-            self._note_fault(Fault("journal", trouble.reason))
+        problem = self.run.journal.problem()
+        if problem is not None and not problem.over and "journal" not in self._told:
+            self._note_fault(Fault("journal", problem.reason))
 
-    def _look_for_person(self) -> None:
+    def _check_viewer(self) -> None:
         """Know whether the dashboard is open, where nothing else reaches a person; recorded, so that it is replayed."""
         now = time.monotonic()
-        if not self._looks_for_person or now - self._looked_for_person < PERSON_EVERY_S or self.run.folder is None:
+        if not self._asks_for_viewer or now - self._viewer_checked < PERSON_EVERY_S or self.run.folder is None:
             return
-        self._looked_for_person = now
+        self._viewer_checked = now
         reachable = is_viewed(self.run.folder.path.parent)
         if reachable != self.pipeline.person_reachable:
             self.run.record(PersonRecord(reachable))

@@ -14,7 +14,7 @@ from ...contain import find_bubblewrap, forget_early, why_not
 from ...core import BadInput, user_folder
 from ...link import socket_folders
 
-# What is needed only to build the wall is imported there: meanwhile the owner gets ready.
+# What is needed only to build the sandbox is imported there: meanwhile the owner gets ready.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...contain import Fence
@@ -68,7 +68,7 @@ def is_attended(needs_approval: bool) -> bool:
     return needs_approval or all(stream is not None and stream.isatty() for stream in streams)
 
 
-class Places(Struct, frozen=True, kw_only=True):
+class SandboxPaths(Struct, frozen=True, kw_only=True):
     """Where everything of a run is that its agent must not change."""
 
     store: Path
@@ -85,12 +85,12 @@ class Places(Struct, frozen=True, kw_only=True):
     """Where the command only writes. A pager that finds it by name would read its keys there; they never arrive."""
 
 
-def build_enclosure(places: Places, config: Config, foreground: Foreground) -> Enclosure:
+def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground) -> Enclosure:
     """Guard around a command, or a fence."""
     from ...contain import API_PORT, EGRESS_PORT
     from ...process import Enclosure
 
-    words, fds, fence = wall_around(places, config)
+    words, fds, fence = sandbox_words(paths, config)
     # The sockets beside that of the steps that lead out of a fence, and their ports inside.
     bridged = (("api", API_PORT), ("egress", EGRESS_PORT))
     return Enclosure(
@@ -98,14 +98,14 @@ def build_enclosure(places: Places, config: Config, foreground: Foreground) -> E
         fds=fds,
         events=foreground.events,
         terminal=foreground.terminal,
-        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in bridged) if fence is not None else (),
-        write=_landlocked(fence, places) if fence is not None else (),
+        bridges=tuple(f"{port}={paths.sockets[-1] / name}" for name, port in bridged) if fence is not None else (),
+        write=_landlocked(fence, paths) if fence is not None else (),
         scoped="dbus" not in config.contain.allow,
     )
 
 
-def rehearse_wall(config: Config) -> None:
-    """Look for what every wall is built from, in a process whose forks will build one."""
+def rehearse_sandbox(config: Config) -> None:
+    """Look for what every sandbox needs, in a process whose forks will build one."""
     from ...contain import GuardedPlaces, guard_words
 
     program = find_bubblewrap()
@@ -113,33 +113,33 @@ def rehearse_wall(config: Config) -> None:
         guard_words(program, GuardedPlaces(), config.contain.allow)
 
 
-def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
+def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
     """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
     from ...contain import GuardedPlaces, build_fence, guard_words, open_filter
 
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     state = user_folder("state")
-    for folder in (state, places.store):
+    for folder in (state, paths.store):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = GuardedPlaces(
-        hidden=tuple(path for path in (state, places.store, *socket_folders()) if path.is_dir()),
-        shown=(*places.sockets, *places.files),
-        writable=(places.wiring,) if places.wiring.is_dir() else (),
-        fixed=(*places.files, *_trusted_keys(config)),
-        workspaces=places.workspaces,
+        hidden=tuple(path for path in (state, paths.store, *socket_folders()) if path.is_dir()),
+        shown=(*paths.sockets, *paths.files),
+        writable=(paths.wiring,) if paths.wiring.is_dir() else (),
+        fixed=(*paths.files, *_trusted_keys(config)),
+        workspaces=paths.workspaces,
         secret=_secret_files(config),
     )
-    filter_fd = open_filter(fenced=places.temporary is not None)
+    filter_fd = open_filter(fenced=paths.temporary is not None)
     fence = None
-    if places.temporary is not None:
-        fence = build_fence(places.workspaces, places.temporary, config.contain.write, config.contain.hide)
+    if paths.temporary is not None:
+        fence = build_fence(paths.workspaces, paths.temporary, config.contain.write, config.contain.hide)
     words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
-    if places.expected or places.run.exists():
-        # It may come to be after this is asked, and before the wall is built.
-        words += ("--ro-bind", str(places.run), str(places.run))
-    if places.terminal is not None:
-        words += ("--ro-bind", "/dev/null", str(places.terminal))
+    if paths.expected or paths.run.exists():
+        # It may come to be after this is asked, and before the sandbox is built.
+        words += ("--ro-bind", str(paths.run), str(paths.run))
+    if paths.terminal is not None:
+        words += ("--ro-bind", "/dev/null", str(paths.terminal))
     return words, ((filter_fd,) if filter_fd is not None else ()), fence
 
 
@@ -179,6 +179,6 @@ def proxy_variables() -> dict[str, str]:
     return {**found, "NODE_USE_ENV_PROXY": "1", "TMPDIR": "/tmp"}
 
 
-def _landlocked(fence: Fence, places: Places) -> tuple[str, ...]:
-    """The same again for the kernel's second wall."""
-    return (*map(str, (*fence.write, places.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")
+def _landlocked(fence: Fence, paths: SandboxPaths) -> tuple[str, ...]:
+    """The same for Landlock."""
+    return (*map(str, (*fence.write, paths.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")

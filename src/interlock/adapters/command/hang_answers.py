@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...core import Hold, Inject, InterlockError, Liveness, Message, MessageMeta, WedgedKind
 from ...journal_records import UnwedgeRecord, read_body
-from ...process import look_at, send
+from ...process import read_process, send
 from ...runtime import Probes, Supervisor
 from ..run_process_tree import HeldTree
 from .probes import is_younger
@@ -121,7 +121,7 @@ class HangAnswers:
         client = self._held.client
         since = seen.now - seen.tool_since if seen.tool_since is not None else float("inf")
         pids = (seen.reader.pid,) if seen.reader is not None else tree.pids()
-        for process in filter(None, map(look_at, reversed(pids))):
+        for process in filter(None, map(read_process, reversed(pids))):
             # A server that the client started before stays.
             if process.pid != client and (seen.reader is not None or is_younger(process.pid, since)):
                 log.warning("run %s: ended process %d, which hung", self._supervisor.run.spec.run_id, process.pid)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ...core import reports_stop, wait_for_signal
-from ...process import look_at
+from ...process import read_process
 from . import thin_run
 from .thin_caller import thin_caller
 
@@ -51,12 +51,12 @@ class Signalled(Struct, frozen=True):
 class Signals:
     """Takes signals in its own thread and puts them into `events`. Those that were ignored stay ignored.
 
-    `alone` in our process group, we share none of them with the command.
+    With `own_group` the command is in another process group, and shares none of them.
     """
 
-    def __init__(self, events: queue.SimpleQueue[object], *, alone: bool = False) -> None:
-        self._events, self._alone = events, alone
-        waited_for = (*WAITED_FOR, signal.SIGCONT) if alone else WAITED_FOR
+    def __init__(self, events: queue.SimpleQueue[object], *, own_group: bool = False) -> None:
+        self._events, self._own_group = events, own_group
+        waited_for = (*WAITED_FOR, signal.SIGCONT) if own_group else WAITED_FOR
         self._wanted = {number for number in waited_for if signal.getsignal(number) is not signal.SIG_IGN}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._wanted)
 
@@ -74,7 +74,7 @@ class Signals:
     def _record(self) -> None:
         while True:
             number, code = wait_for_signal(self._wanted)
-            shared = code == FROM_TERMINAL and not self._alone
+            shared = code == FROM_TERMINAL and not self._own_group
             self._events.put(Signalled(number, shared, time.monotonic()))
 
 
@@ -96,11 +96,11 @@ def stop_ourselves() -> bool:
 
 def _has_shell(pid: int) -> bool:
     """Whether a process of its session looks after its process group (the kernel calls other groups orphaned)."""
-    us = parent = look_at(pid)
+    us = parent = read_process(pid)
     while parent is not None and us is not None and parent.session == us.session:
         if parent.group != us.group:
             return True
-        parent = look_at(parent.parent)
+        parent = read_process(parent.parent)
     return False
 
 
@@ -111,7 +111,7 @@ def stop_with(pid: int, *, wait: bool) -> bool:
     """
     deadline = time.monotonic() + (STOP_S if wait else 0.0)
     while True:
-        root = look_at(pid)
+        root = read_process(pid)
         if root is None or root.dead:
             return False
         if root.stopped and _is_news(pid):

@@ -16,7 +16,7 @@ LINGER_S = 2.0
 GRACE_S = 3.0
 """How long after SIGTERM they may take; then they are killed."""
 
-LOOK_S = 0.1
+POLL_S = 0.1
 
 
 def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> str:
@@ -31,7 +31,7 @@ def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> st
         return f"still running, and no longer supervised: {tree.describe()}"
     until = time.monotonic() + LINGER_S
     while time.monotonic() < until:
-        if tree.wait_gone(LOOK_S):
+        if tree.wait_gone(POLL_S):
             return ""
         if tree.frozen() and not (folder.path / PARKED).exists():
             until = time.monotonic() + LINGER_S

@@ -27,7 +27,7 @@ MARGIN_S = 0.1
 AGAIN_S = 1.0
 """After a look that saw someone read the terminal for the first time."""
 
-LOOK_S = 5.0
+POLL_S = 5.0
 """Between two looks. What is shown may be this old."""
 
 FULL_BYTES = 1024 * 1024
@@ -66,7 +66,7 @@ class LivenessMonitor:
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + LOOK_S
+        self._next = now + POLL_S
         self.due_s = math.inf
         run = self._supervisor.run
         if run.ended:
@@ -74,7 +74,7 @@ class LivenessMonitor:
         seen = self._probe(now)
         self._memory, liveness = fuse(self._memory, seen, tool_s := self._rules.tool_minutes * 60)
         self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._memory, tool_s) + MARGIN_S
-        self._next = now + min(LOOK_S, self.due_s)
+        self._next = now + min(POLL_S, self.due_s)
         first, self._is_first = self._is_first, False
         if first and self._reader.unsure:
             # A predecessor may have told the same question: the next look is sure of it.
@@ -146,9 +146,9 @@ class LivenessMonitor:
 
     def _full_disk(self) -> str:
         workspace = self._supervisor.run.spec.workspace
-        for name, place in (("the workspace", workspace), ("the store", str(self._folder.path))):
+        for name, folder in (("the workspace", workspace), ("the store", str(self._folder.path))):
             try:
-                room = os.statvfs(place) if place else None
+                room = os.statvfs(folder) if folder else None
             except OSError:
                 continue
             if room is not None and room.f_bavail * room.f_frsize < FULL_BYTES:

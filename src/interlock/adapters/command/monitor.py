@@ -59,7 +59,7 @@ class Monitor:
         self._limits = supervisor.pipeline.meter.limits
         self._told: dict[str, int] = {}
         self._paused_since: float | None = None
-        self._trouble = ""
+        self._last_error = ""
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
         self._interval = INTERVAL_S
         self._still, self._unkept = False, True
@@ -96,7 +96,7 @@ class Monitor:
             if ran or is_due or self._is_touched():
                 self._attempt(self._watch)
             if is_due:
-                self._attempt(self._look)
+                self._attempt(self._sample)
                 self._still = True
                 due = self._clock.monotonic() + self._pause()
 
@@ -104,13 +104,13 @@ class Monitor:
     def _watch_s(self) -> float:
         return STILL_WATCH_S if self._still and self._interval > MOST_S else WATCH_S
 
-    def _attempt(self, look: Callable[[], None]) -> None:
+    def _attempt(self, work: Callable[[], None]) -> None:
         try:
-            look()
+            work()
         except Exception as error:
             # Whatever it was, the next check must happen: it enforces time and memory limits.
-            if str(error) != self._trouble:
-                self._trouble = str(error)
+            if str(error) != self._last_error:
+                self._last_error = str(error)
                 log.exception("run %s: a check of the processes failed", self._supervisor.run.spec.run_id)
 
     def _pause(self) -> float:
@@ -123,7 +123,7 @@ class Monitor:
         left = self._started + limits.max_execution_time + rested - self._supervisor.run.steady.time()
         return min(interval, max(0.01, left))
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         tree = self._held.tree
         if tree is None:
             self._also()

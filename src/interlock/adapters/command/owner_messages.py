@@ -25,14 +25,13 @@ def steps_path(control: Path) -> Path:
 
 
 class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
-    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
+    """Front to owner, first: supervise this run; `reopen` if a predecessor has already begun it.
 
-    `watched` are files of ours that must not change during the run, `settings` files
-    of the user in which hooks can be switched off; `proxied` says that there is a third
-    listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
-    is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client
-    had and that are not set where it is to resume. `attended` says that a person may sit at its terminal,
-    `hung` that the predecessor did not answer and was killed.
+    `watched` are files of ours that must not change during the run, `settings` files of the user in which hooks can be
+    switched off; `proxied` says that there is a third listening socket, for the model's API. `tree` is the command's,
+    if it is already running. `contained`: it runs in a sandbox; `fenced`: the last socket is its only way out.
+    `lacks` are variables that a parked client had and that are not set where it is to resume. `attended`: a person may
+    be at its terminal; `hung`: the predecessor did not answer and was killed.
     """
 
     spec: RunSpec

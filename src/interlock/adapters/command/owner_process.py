@@ -26,7 +26,7 @@ from .owner_messages import (
     Ping,
     ToFront,
 )
-from .owner_spawn import SpawnedOwner, WarmProcess, open_words, take_early
+from .owner_spawn import SpawnedOwner, WarmProcess, claim_early, open_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class OwnerProcess:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | Forked | WarmProcess | None = None
         self._channel: Channel | None = None
-        self._early = take_early()
+        self._early = claim_early()
         self._words = self._early.words if self._early is not None else open_words()
         self._over, self._finished = False, False
         self._silent, self._busy, self._hung = 0, False, False

@@ -95,11 +95,11 @@ class WarmProcess:
 class WarmRequest:
     """Asks for an owner. OSError if no one is there to ask."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, path: str) -> None:
         self._asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._asked.settimeout(ANSWER_S)
-            self._asked.connect(place)
+            self._asked.connect(path)
             check_server(self._asked)
             self.socket, there = socket.socketpair()
             self.words, folder, request = open_words(), os.open(".", os.O_RDONLY | os.O_DIRECTORY), open_words()
@@ -180,11 +180,11 @@ def fork_early() -> bool:
     return True
 
 
-def take_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
+def claim_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
     """The owner that was started early, once."""
     global _early
-    taken, _early = _early, None
-    return taken.claim() if isinstance(taken, WarmRequest) else taken
+    started, _early = _early, None
+    return started.claim() if isinstance(started, WarmRequest) else started
 
 
 def discard_early() -> None:

@@ -21,12 +21,12 @@ class Abandoned(Exception):
 class PreparedCommand:
     """Starts a command in a thread of its own. Its first instruction waits for `begin`.
 
-    `spawn` is called with two functions: it has to call one before it starts a process, which waits for `place`, and
-    the other before that instruction runs.
+    `spawn` gets two functions. It calls one before it starts a process, which waits for `set_ready`, and the other
+    before that instruction runs.
     """
 
     def __init__(self, spawn: Callable[[Callable[[], None], Callable[[], None]], ProcessTree]) -> None:
-        self._placed = threading.Event()
+        self._ready = threading.Event()
         self._spawn = spawn
         self._held, self._decided, self._abandoned = threading.Event(), threading.Event(), False
         self._tree: ProcessTree | None = None
@@ -34,9 +34,9 @@ class PreparedCommand:
         self._thread = threading.Thread(target=self._start, name="interlock-prepare", daemon=True)
         self._thread.start()
 
-    def place(self) -> None:
+    def set_ready(self) -> None:
         """What it needs is there."""
-        self._placed.set()
+        self._ready.set()
 
     def wait(self, seconds: float) -> bool:
         """Whether there is nothing left to do but to let it run, or it cannot be started; at most so long."""
@@ -54,19 +54,19 @@ class PreparedCommand:
     def abandon(self) -> None:
         """It never runs; returns when nothing of it is left, or it takes too long."""
         self._abandoned = True
-        self._placed.set()
+        self._ready.set()
         self._decided.set()
         self._thread.join(ABANDON_S)
 
     def _start(self) -> None:
         try:
-            self._tree = self._spawn(self._wait_for_place, self._hold)
+            self._tree = self._spawn(self._wait_until_ready, self._hold)
         except BaseException as error:  # noqa: BLE001  whoever lets it begin gets it
             self._error = error
             self._held.set()
 
-    def _wait_for_place(self) -> None:
-        self._placed.wait()
+    def _wait_until_ready(self) -> None:
+        self._ready.wait()
         if self._abandoned:
             raise Abandoned
 

@@ -11,7 +11,7 @@ import termios
 from pathlib import Path
 
 from ...core import boot_clock
-from ...process import look_at, read_bytes, waited_s
+from ...process import read_bytes, read_process, waited_s
 from ...redact import redact_text
 from ...runtime import TerminalReader
 
@@ -71,7 +71,7 @@ class ProbeReader:
 
     def wanted_cpu(self, pid: int) -> float:
         """Seconds of processor time that a process used or waited for: on a busy machine one that spins gets little."""
-        process = look_at(pid)
+        process = read_process(pid)
         waited = sum(waited_s(task) for task in _folders(f"/proc/{pid}/task")) if process is not None else 0.0
         return (process.cpu_s if process is not None else 0.0) + waited
 
@@ -115,7 +115,7 @@ class ProbeReader:
         """
         said = {_link(client, number) for number in (1, STDERR_FILENO)}
         for pid in reversed(pids):
-            # A server that a tool starts has the run's stderr too, and talks through pipes.
+            # A server that a tool starts has the run's stderr too, and speaks through pipes.
             if not said & {_link(pid, number) for number in ((1,) if pid in young else (1, STDERR_FILENO))}:
                 continue
             awaited = {each for task in _folders(f"/proc/{pid}/task") for each in _awaited(task)}
@@ -129,7 +129,7 @@ class ProbeReader:
         """A process that outlived its starter: its parent is not of the run, and it is not the client."""
         inside = set(pids)
         for pid in pids:
-            process = look_at(pid)
+            process = read_process(pid)
             if process is not None and pid != client and process.parent not in inside and not _is_first(pid):
                 return f"{_name(pid)} (process {pid})"
         return ""
@@ -152,8 +152,8 @@ def _reads_terminal(pid: int) -> str | None:
     call, words = _call_of(f"/proc/{pid}")
     if call == "read":
         return name if _is_terminal(pid, words[0]) else None
-    place = _text(f"/proc/{pid}/wchan").strip()
-    return name if place in WAITING and _has_terminal(pid) else None
+    channel = _text(f"/proc/{pid}/wchan").strip()
+    return name if channel in WAITING and _has_terminal(pid) else None
 
 
 def _has_terminal(pid: int) -> bool:
@@ -235,7 +235,7 @@ def _memory(task: str, address: int, size: int) -> bytes:
 
 def is_younger(pid: int, seconds: float) -> bool:
     """Whether a process was started within this long, give or take a moment."""
-    process = look_at(pid)
+    process = read_process(pid)
     if process is None:
         return False
     age = boot_clock() - process.start / os.sysconf("SC_CLK_TCK")
@@ -286,7 +286,7 @@ def _pts_number(device: int) -> int:
 
 
 def _is_first(pid: int) -> bool:
-    """Whether it is ours: the first process of a wall, or what starts it."""
+    """Whether it is ours: the first process of a sandbox, or what starts it."""
     words = _text(f"/proc/{pid}/cmdline").replace("\0", " ")
     return "bwrap" in words.split(" ")[0] or "interlock/process/" in words
 

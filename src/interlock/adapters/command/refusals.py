@@ -39,15 +39,15 @@ class Refusals:
         self._note(host, port, why, max(0, self._supervisor.next_index - 1))
 
     def note_result(self, step: Step) -> None:
-        """A tool has failed: see whether it was the wall."""
+        """A tool has failed: see whether the sandbox refused it."""
         if not (step.error or step.exit_code):
             return
         for line in step.content[-MOST_TEXT:].splitlines():
-            if (sign := SIGNS.search(line)) is not None and self._is_wall(sign.lastgroup or "", line):
+            if (sign := SIGNS.search(line)) is not None and self._is_sandbox(sign.lastgroup or "", line):
                 self._note("", 0, line.strip()[-300:], step.index)
                 return
 
-    def _is_wall(self, sign: str, line: str) -> bool:
+    def _is_sandbox(self, sign: str, line: str) -> bool:
         """Whether it would have worked out here, as far as the line says what was tried."""
         if sign == "route":
             return self._fenced
@@ -64,5 +64,5 @@ class Refusals:
 
 def _may_write(path: Path) -> bool:
     """Whether we could have written there ourselves."""
-    place = path if path.exists() else path.parent
-    return place.exists() and os.access(place, os.W_OK)
+    target = path if path.exists() else path.parent
+    return target.exists() and os.access(target, os.W_OK)

@@ -18,7 +18,7 @@ from ...core import Context, RunSpec
 from ...journal import new_run_id
 from ...link import listen
 from ...process import can_fork
-from .containment_choice import rehearse_wall
+from .containment_choice import rehearse_sandbox
 from .owner import Owner
 from .owner_messages import BeginRun, steps_path
 
@@ -33,8 +33,8 @@ THREADS_S = 5.0
 
 def rehearse_run() -> None:
     """Own a run without a command; nothing of it remains."""
-    with contextlib.suppress(OSError), _elsewhere() as place:
-        _own(place)
+    with contextlib.suppress(OSError), _elsewhere() as folder:
+        _own(folder)
     # The threads of the rehearsed run end once it is collected.
     gc.collect()
     until = time.monotonic() + THREADS_S
@@ -45,19 +45,19 @@ def rehearse_run() -> None:
 def rehearse_front() -> None:
     """Read a configuration, and build a sandbox for no command."""
     with contextlib.suppress(OSError), _elsewhere():
-        rehearse_wall(load(None))
+        rehearse_sandbox(load(None))
 
 
-def _own(place: Path) -> None:
+def _own(folder: Path) -> None:
     for name in ("runs", "work", "sockets"):
-        (place / name).mkdir(mode=0o700)
-    control = place / "sockets" / "control.sock"
+        (folder / name).mkdir(mode=0o700)
+    control = folder / "sockets" / "control.sock"
     steps_path(control).parent.mkdir(mode=0o700)
-    work = str(place / "work")
+    work = str(folder / "work")
     owner = Owner(
         BeginRun(
             spec=RunSpec(run_id=new_run_id(), argv=("true",), workspace=work, cwd=work, adapter="process"),
-            store=str(place / "runs"),
+            store=str(folder / "runs"),
             config=Config(),
             context=Context(original_prompt="", workspace=work),
             contained=True,

@@ -19,7 +19,7 @@ log = logging.getLogger("interlock")
 
 
 class SelfMonitor:
-    """For one run, asked twice a second. `contained`: what it notices outside the wall was not the agent's doing."""
+    """For one run, asked twice a second. `contained`: what it notices outside the sandbox was not the agent's doing."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class SelfMonitor:
         self._contained = contained
         self._late, self._settings = tuple(map(str, late)), tuple(map(str, settings))
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
-        self._places, self._gate = [str(folder.journal)], str(folder.gate)
+        self._paths, self._gate = [str(folder.journal)], str(folder.gate)
         self._stamped: list[object] = []
         self._seen: list[object] = []
         self._undo_lost = False
@@ -46,13 +46,13 @@ class SelfMonitor:
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
         """Have this socket bound again when it vanishes."""
         self._sockets[path] = (_identity(path), bind_again)
-        self._places = [*map(str, self._sockets), str(self._folder.journal)]
+        self._paths = [*map(str, self._sockets), str(self._folder.journal)]
 
     def is_touched(self) -> bool:
         """Whether a socket, the gate or the journal is not what it was at the last look: cheap enough for any time."""
         try:
             # As `_stamps`, where nothing is missing: in fewer steps.
-            found: list[object] = [(info.st_dev, info.st_ino) for info in map(os.stat, self._places)]
+            found: list[object] = [(info.st_dev, info.st_ino) for info in map(os.stat, self._paths)]
             gate = os.stat(self._gate)  # noqa: PTH116  asked twice a second
         except OSError:
             return self._stamps() != self._stamped
@@ -60,7 +60,7 @@ class SelfMonitor:
         return found != self._stamped
 
     def _stamps(self) -> list[object]:
-        return [*map(_identity, self._places), _written(self._gate)]
+        return [*map(_identity, self._paths), _written(self._gate)]
 
     def look(self) -> None:
         """See that everything is as it was: a few looks at files, however idle the command is."""
@@ -76,15 +76,15 @@ class SelfMonitor:
         if self._journal_print is not None and _identity(self._folder.journal) != self._journal_print:
             self._journal_print = None
             self._notice("the run's journal was replaced or removed", self._folder.journal)
-        self._look_at_checkpoints()
-        for place in self._late:
+        self._check_checkpoints()
+        for late in self._late:
             # Not by its status, which raises where a file is missing: that is the rule here.
-            if os.access(place, os.F_OK):
-                self._guardian.notice("a file that starts programs outside the run was created", place)
-        for place in self._settings:
-            if os.access(place, os.F_OK):
+            if os.access(late, os.F_OK):
+                self._guardian.notice("a file that starts programs outside the run was created", late)
+        for settings in self._settings:
+            if os.access(settings, os.F_OK):
                 # Clients make some of them themselves.
-                self._guardian.notice("settings that start programs in later sessions were created", place, "warn")
+                self._guardian.notice("settings that start programs in later sessions were created", settings, "warn")
         for path, known in self._commands.items():
             if _own_identity(path) != known:
                 self._guardian.notice("what your shell runs as interlock was replaced", str(path))
@@ -92,15 +92,15 @@ class SelfMonitor:
         seen, self._seen = self._seen, self._stamps()
         self._stamped = self._seen if seen == self._seen else self._stamped
 
-    def _look_at_checkpoints(self) -> None:
+    def _check_checkpoints(self) -> None:
         workspace = self._supervisor.executor.workspace
         if self._undo_lost or workspace is None or not workspace.checkpoints.removed:
             return
         self._undo_lost = True
-        self._notice(UNDO_LOST, workspace.checkpoints.place)
+        self._notice(UNDO_LOST, workspace.checkpoints.store_path)
         self._supervisor.hold_without_undo()
 
-    def look_at_cgroup(self) -> None:
+    def check_cgroup(self) -> None:
         """Processes that left the run's cgroup are still held one by one, but no longer limited."""
         tree = self._held.tree
         group = tree.handle().group if tree is not None else None

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...control import Command
 
-LOOK_S = 0.3
+POLL_S = 0.3
 """How often we look whether the step was answered elsewhere."""
 
 YES, NO = ("y", "yes"), ("n", "no")
@@ -85,16 +85,16 @@ class TerminalApproval:
                 return
             said, _, why = line.strip().partition(" ")
             if said.lower() in YES + NO:
-                trouble = self._answer("approve" if said.lower() in YES else "reject", question, why)
-                if not trouble:
+                problem = self._answer("approve" if said.lower() in YES else "reject", question, why)
+                if not problem:
                     return
-                _write(terminal, f"  Not delivered: {trouble}\n")
+                _write(terminal, f"  Not delivered: {problem}\n")
             _write(terminal, "  y or n: ")
 
     def _read(self, terminal: int, question: ApprovalAsked) -> str | None:
         """The next line; None once nothing waits for it."""
         while self._is_waiting(question):
-            if select.select([terminal], [], [], LOOK_S)[0]:
+            if select.select([terminal], [], [], POLL_S)[0]:
                 return os.read(terminal, 4096).decode("utf-8", "replace") or None
         return None
 

@@ -38,7 +38,7 @@ def forget_caller() -> None:
 
 
 class ThinCaller:
-    """Until `take_on` nothing is said and nothing is done that the ordinary way could not begin with."""
+    """Until `accept` nothing is said and nothing is done that the ordinary way could not begin with."""
 
     def __init__(self, sock: socket.socket, pid: int) -> None:
         global _caller
@@ -50,15 +50,15 @@ class ThinCaller:
         self._changing = threading.Condition()
         self._ended: dict[int, int] = {}
         self.stderr = sys.stderr
-        self._taken_on = False
+        self._accepted = False
         sys.stderr = io.StringIO()
         _caller = self
 
-    def take_on(self, *, contained: bool) -> None:
+    def accept(self, *, contained: bool) -> None:
         """Do its work from here on; a command that is to be in its process group it has to look after itself."""
         if not contained or any(map(is_log, os.environ)):
             self.refuse()
-        self._accept()
+        self._confirm()
         threading.Thread(target=self._hear, name="interlock-caller", daemon=True).start()
 
     def refuse(self) -> NoReturn:
@@ -72,12 +72,12 @@ class ThinCaller:
         with self._changing:
             return {*self._early}
 
-    def deliver(self, take: Callable[[int], None]) -> None:
-        """Have `take` called with every signal that it gets, and has got so far."""
+    def deliver(self, handler: Callable[[int], None]) -> None:
+        """Have `handler` called with every signal that it gets, and has got so far."""
         with self._changing:
-            self._deliver = take
+            self._deliver = handler
             for number in self._early:
-                take(number)
+                handler(number)
 
     def start(
         self, words: Sequence[str], environment: Mapping[str, str], streams: Sequence[int], fds: Sequence[int]
@@ -105,8 +105,8 @@ class ThinCaller:
 
     def leave(self, order: str) -> NoReturn:
         """Have it end, with all said, and end."""
-        if not self._taken_on:
-            self._accept()
+        if not self._accepted:
+            self._confirm()
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -124,7 +124,7 @@ class ThinCaller:
             self._changing.wait_for(lambda: pid in self._ended, seconds)
             return self._ended.get(pid)
 
-    def _accept(self) -> None:
+    def _confirm(self) -> None:
         """Say what there was to say. It has not begun anything in the ordinary way, or we end."""
         try:
             self._sock.sendall(b"y")
@@ -132,7 +132,7 @@ class ThinCaller:
                 os._exit(0)
         except OSError:
             os._exit(0)
-        said, sys.stderr, self._taken_on = sys.stderr, self.stderr, True
+        said, sys.stderr, self._accepted = sys.stderr, self.stderr, True
         if isinstance(said, io.StringIO):
             with contextlib.suppress(OSError):
                 sys.stderr.write(said.getvalue())

@@ -10,7 +10,7 @@ from ...config import Config
 from ...core import InterlockError, printable
 from ...journal import RunFolder
 
-LOOK_S = 1.0
+POLL_S = 1.0
 """How often we look for a reason to end the run."""
 
 LATE = ("config", "control", "core", "journal", "journal_records", "link", "runtime")
@@ -39,7 +39,7 @@ class UnsupervisedRun:
 
     def __init__(self, config: Config, folder: RunFolder, begun: float, *, refuses: bool = False) -> None:
         self.closed, self._refuses = config.runtime.fail == "closed", refuses
-        self.look_at = time.monotonic()
+        self.check_at = time.monotonic()
         self._folder, self._begun = folder, begun
         # Who only observes is held to nothing.
         self._seconds = None if config.interventions.observe else config.limits.max_execution_time
@@ -63,7 +63,7 @@ class UnsupervisedRun:
     def look(self) -> tuple[int, str] | None:
         """The exit status and the words for why the run has to end now, if it has to."""
         now = time.monotonic()
-        self.look_at = now + LOOK_S
+        self.check_at = now + POLL_S
         if self._is_cancelled():
             return CANCELLED, "it was cancelled"
         if self._seconds is None:
@@ -72,7 +72,7 @@ class UnsupervisedRun:
         if left <= 0 and self._rested() + left <= 0:
             return TIME_IS_UP, f"the limit max_execution_time of {self._seconds:g} s is reached"
         if left > 0:
-            self.look_at = now + min(LOOK_S, left)
+            self.check_at = now + min(POLL_S, left)
         return None
 
     def _is_cancelled(self) -> bool:

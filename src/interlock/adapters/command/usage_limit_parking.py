@@ -76,7 +76,7 @@ class ParkingLot:
         self._client_status: int | None = None
         self._parked = read_parked(folder, Parked)
         if self._parked is not None:
-            self._take_up(self._parked)
+            self._continue_park(self._parked)
 
     @property
     def parked(self) -> Parked | None:
@@ -242,7 +242,7 @@ class ParkingLot:
         )
         self._supervisor.run.append([body], durable=True, changes={"liveness": self.liveness})
 
-    def _take_up(self, parked: Parked) -> None:
+    def _continue_park(self, parked: Parked) -> None:
         """A predecessor parked the run: continue exactly where it stopped."""
         run = self._supervisor.run
         if run.ended:

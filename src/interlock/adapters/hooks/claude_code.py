@@ -200,11 +200,11 @@ class ClaudeWiring:
         self._command, self._arguments = command, arguments
         self.task = prompt_in(arguments, FLAGS)
 
-    def wire(self, place: RunAddress) -> Wired:
+    def wire(self, address: RunAddress) -> Wired:
         from .hookclient_build import hook_command
 
-        rest, given = _take_settings(self._arguments)
-        words = HookWords(hook_command(), place, self.client)
+        rest, given = _split_settings(self._arguments)
+        words = HookWords(hook_command(), address, self.client)
         settings = add_hooks(given, lambda event: exec_form(event, words))
         user, *projects = settings_files()
         notes = []
@@ -215,7 +215,7 @@ class ClaudeWiring:
             settings = {"disableAllHooks": False, **settings}
         if "--bare" in self._arguments:
             notes.append("--bare switches its hooks off: its steps are not visible")
-        path = place.folder / "settings.json"
+        path = address.folder / "settings.json"
         path.write_bytes(msgspec.json.format(msgspec.json.encode(settings), indent=2))
         path.chmod(0o400)
         argv = (*self._command, "--settings", str(path), *rest)
@@ -265,7 +265,7 @@ FLAGS = frozenset(
 """Options without a value; the prompt may follow them."""
 
 
-def _take_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, object]]:
+def _split_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, object]]:
     """The arguments without --settings, and what was given there: a file or JSON."""
     rest: list[str] = []
     given: dict[str, object] = {}

@@ -134,10 +134,10 @@ class CodexWiring:
         self._own = None if chosen else named_api()
         self.api = self._own.url if self._own is not None else ""
 
-    def wire(self, place: RunAddress) -> Wired:
+    def wire(self, address: RunAddress) -> Wired:
         from .hookclient_build import hook_command
 
-        words = HookWords(hook_command(), place, self.client)
+        words = HookWords(hook_command(), address, self.client)
         options: list[str] = []
         trusted = []
         for event in MOMENTS:
@@ -146,8 +146,8 @@ class CodexWiring:
             options += ["-c", f"hooks.{event}={toml_groups(command, timeout)}"]
             trusted.append(f'"{SOURCE}:{label(event)}:0:0"={{trusted_hash="{trust_hash(event, command, timeout)}"}}')
         options += ["-c", f"hooks.state={{{','.join(trusted)}}}"]
-        if self._own is not None and place.api:
-            options += ["-c", f"{self._own.key}={_quoted(place.api)}"]
+        if self._own is not None and address.api:
+            options += ["-c", f"{self._own.key}={_quoted(address.api)}"]
         argv = (*self._command, *options, *self._arguments)
         headless = bool(self._arguments) and self._arguments[0] in ("exec", "e")
         return Wired(argv=argv, files=(Path(words.command[0]),), headless=headless)

@@ -172,23 +172,23 @@ class GeminiWiring:
         self._command, self._arguments = command, arguments
         self.task = prompt_in(arguments, FLAGS)
 
-    def wire(self, place: RunAddress) -> Wired:
+    def wire(self, address: RunAddress) -> Wired:
         from .hookclient_build import hook_command
 
         real = Path(os.environ.get(HOME) or Path.home()) / FOLDER
-        ours = place.folder / FOLDER
+        ours = address.folder / FOLDER
         ours.mkdir(mode=0o700)
         for entry in real.iterdir() if real.is_dir() else ():
             if entry.name != SETTINGS:
                 (ours / entry.name).symlink_to(entry)
-        words = HookWords(hook_command(), place, self.client)
+        words = HookWords(hook_command(), address, self.client)
         original = _read(real / SETTINGS)
         written = with_hooks(original, lambda event: hook(event, words))
         (ours / SETTINGS).write_bytes(written)
         argv = (*self._command, *self._arguments)
         return Wired(
             argv=argv,
-            environment={HOME: str(place.folder)},
+            environment={HOME: str(address.folder)},
             files=(ours / SETTINGS, Path(words.command[0])),
             settings=(Path.cwd() / FOLDER / SETTINGS,),
             headless=bool({"-p", "--prompt"} & set(self._arguments)),

@@ -8,7 +8,7 @@ import posix
 import sys
 import time
 
-LOOK_S = 0.1
+POLL_S = 0.1
 ANSWERED, NOBODY, LOST, SILENT, REFUSED = range(5)
 CHUNK = 65_536
 SWITCHES = {b"--before", b"--closed"}
@@ -53,7 +53,7 @@ def main(arguments: list[bytes]) -> int:
             return give_up(closed, "this step is not supervised")
         elif result == SILENT or time.monotonic() > until:
             return give_up(closed, "the supervisor does not respond")
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def read_all() -> bytes:

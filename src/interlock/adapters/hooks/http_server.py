@@ -32,14 +32,14 @@ class HookHttpServer:
         self._token, self._answer = token.encode(), answer
         listener = socket.create_server((HOST, port), backlog=128)
         self.url = f"http://{HOST}:{listener.getsockname()[1]}"
-        self._desks = AcceptThreads(listener, self._serve, "interlock-http")
+        self._threads = AcceptThreads(listener, self._serve, "interlock-http")
 
     def start(self) -> None:
-        self._desks.start()
+        self._threads.start()
 
     def close(self) -> None:
-        self._desks.hang_up()
-        self._desks.close()
+        self._threads.hang_up()
+        self._threads.close()
 
     def _serve(self, connection: AcceptedConnection) -> None:
         """The requests of one connection, one after the other."""

@@ -148,7 +148,7 @@ def _client_folder() -> Path:
     return Path(platformdirs.user_data_dir("interlock")) / "hooks"
 
 
-def place_client() -> tuple[str, ...]:
+def install_client() -> tuple[str, ...]:
     """The hook client where it stays when caches are cleared; the words that start it."""
     folder = _client_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)

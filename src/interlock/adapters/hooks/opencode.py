@@ -119,8 +119,8 @@ class OpencodeWiring:
         self._command, self._arguments = command, arguments
         self.task = _message(arguments)
 
-    def wire(self, place: RunAddress) -> Wired:
-        plugin = place.folder / "interlock.js"
+    def wire(self, address: RunAddress) -> Wired:
+        plugin = address.folder / "interlock.js"
         plugin.write_bytes(PLUGIN.read_bytes())
         plugin.chmod(0o400)
         given = _given()

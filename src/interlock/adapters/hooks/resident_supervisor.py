@@ -28,7 +28,7 @@ from .session import HookSession, open_sessions
 
 log = logging.getLogger("interlock")
 
-LOOK_S = 0.5
+POLL_S = 0.5
 TIDY_S = 3600.0
 DRAIN_S = 5.0
 WAKE_S = 5.0
@@ -46,7 +46,7 @@ class ResidentSupervisor:
 
     def __init__(self, listener: socket.socket, store: Store, config: Path | None = None) -> None:
         self._store, self._config = store, config
-        self._counter = ThreadedLineServer(listener, self._serve, "resident", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
+        self._server = ThreadedLineServer(listener, self._serve, "resident", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
         self._sessions: dict[tuple[str, str], HookSession] = {}
         self._left = open_sessions(store)
         self._opening: dict[tuple[str, str], threading.Lock] = {}
@@ -54,7 +54,7 @@ class ResidentSupervisor:
         self._readers = {dialect.name: dialect for dialect in new_dialects()}
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._looker = threading.Thread(target=self._look, name="interlock-look", daemon=True)
+        self._watcher = threading.Thread(target=self._watch, name="interlock-look", daemon=True)
         self.on_look: Callable[[], object] = lambda: None
         gates_folder().mkdir(mode=0o700, exist_ok=True)
 
@@ -64,18 +64,18 @@ class ResidentSupervisor:
             return tuple(self._sessions.values())
 
     def start(self) -> None:
-        self._counter.start()
-        self._looker.start()
+        self._server.start()
+        self._watcher.start()
 
     def close(self) -> None:
         """Stop serving. Runs whose agents live on are left for the next one to take up."""
         self._over.set()
-        self._counter.hang_up()
+        self._server.hang_up()
         for session in self.sessions:
             session.supervisor.run.gate.notify()
-        self._counter.close()
-        if self._looker.ident is not None:
-            self._looker.join(DRAIN_S)
+        self._server.close()
+        if self._watcher.ident is not None:
+            self._watcher.join(DRAIN_S)
         for session in self.sessions:
             session.release()
 
@@ -143,8 +143,8 @@ class ResidentSupervisor:
     def _open(self, event: HookEvent, left: RunFolder | None, pid: int | None) -> HookSession:
         here = Path(event.cwd) if event.cwd else None
         config = load(self._config, cwd=here)
-        alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self.sessions)
-        session = HookSession(event, config, self._store, pid, folder=left, checkpoints=alone)
+        only_session = all(other.supervisor.run.spec.workspace != event.cwd for other in self.sessions)
+        session = HookSession(event, config, self._store, pid, folder=left, checkpoints=only_session)
         link = gates_folder() / event.session
         with contextlib.suppress(OSError):
             link.unlink(missing_ok=True)
@@ -158,9 +158,9 @@ class ResidentSupervisor:
         (gates_folder() / session.name).unlink(missing_ok=True)
         session.finish()
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         tidied = woken = -TIDY_S
-        while not self._over.wait(LOOK_S):
+        while not self._over.wait(POLL_S):
             if time.monotonic() - tidied >= TIDY_S:
                 tidied = time.monotonic()
                 self._tidy()
@@ -168,9 +168,9 @@ class ResidentSupervisor:
                 woken = time.monotonic()
                 self.on_look()
             for session in self.sessions:
-                self._look_at(session)
+                self._check_session(session)
 
-    def _look_at(self, session: HookSession) -> None:
+    def _check_session(self, session: HookSession) -> None:
         try:
             if not session.look():
                 self._end(session)

@@ -13,7 +13,7 @@ from ...config import Config
 from ...contain import Insiders
 from ...core import ENDED, Context, InvalidState, RunSpec, boot_id
 from ...journal import RunFolder, Store, new_run_id
-from ...process import ProcessId, ProcessTree, TreeHandle, attach, look_at
+from ...process import ProcessId, ProcessTree, TreeHandle, attach, read_process
 from ...runtime import Options, Supervisor
 from ..run_process_tree import HeldTree
 from ..steps.step_numbering import StepNumbering, WaitingClient
@@ -161,9 +161,9 @@ def agent_of(pid: int, client: str) -> int | None:
     """The agent behind a hook: the process itself for a plugin, else its nearest ancestor that is not a shell."""
     if client == "opencode":
         return pid
-    process = look_at(pid)
+    process = read_process(pid)
     for _ in range(ANCESTORS):
-        process = look_at(process.parent) if process is not None else None
+        process = read_process(process.parent) if process is not None else None
         if process is None or process.pid <= 1:
             return None
         if _name_of(process.pid) not in SHELLS:
@@ -179,5 +179,5 @@ def _name_of(pid: int) -> str:
 
 
 def _is_there(tree: ProcessTree) -> bool:
-    root = look_at(tree.pid)
+    root = read_process(tree.pid)
     return root is not None and not root.dead

@@ -1,4 +1,4 @@
-"""Places: which files of which client permanent hooks go into."""
+"""Which settings files permanent hooks go into, for each client."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .installation import (
     FileChange,
     InstalledWords,
     change_settings,
+    install_client,
     is_ours,
-    place_client,
     read_file,
     with_groups,
     without_groups,
@@ -38,7 +38,7 @@ def _claude_file(project: Path | None) -> Path:
 
 
 def install_claude(project: Path | None) -> tuple[FileChange, ...]:
-    words = InstalledWords(place_client(), "claude-code")
+    words = InstalledWords(install_client(), "claude-code")
 
     def group(event: str) -> object:
         command, *arguments = words.words(before=claude_code.MOMENTS[event] == "before")
@@ -63,7 +63,7 @@ def _codex_home() -> Path:
 
 def install_codex(project: Path | None) -> tuple[FileChange, ...]:
     """hooks.json, and in the user's own configuration that these hooks, by their hashes, were agreed to."""
-    words = InstalledWords(place_client(), "codex")
+    words = InstalledWords(install_client(), "codex")
     path = _codex_folder(project) / "hooks.json"
 
     def line(event: str) -> str:
@@ -77,7 +77,7 @@ def install_codex(project: Path | None) -> tuple[FileChange, ...]:
 
     hooks = change_settings(path, lambda settings: with_groups(settings, tuple(codex.MOMENTS), group))
     agreed = "".join(
-        f'[hooks.state."{path}:{label(event)}:{_place_of_ours(hooks, event)}:0"]\n'
+        f'[hooks.state."{path}:{label(event)}:{_index_of_ours(hooks, event)}:0"]\n'
         f'trusted_hash = "{trust_hash(event, line(event), timeout(event))}"\n'
         for event in codex.MOMENTS
     )
@@ -88,7 +88,7 @@ def uninstall_codex(project: Path | None) -> tuple[FileChange, ...]:
     return change_settings(_codex_folder(project) / "hooks.json", without_groups), _agree("")
 
 
-def _place_of_ours(change: FileChange, event: str) -> int:
+def _index_of_ours(change: FileChange, event: str) -> int:
     settings = from_json(change.after or b"{}", dict[str, dict[str, list[object]]])
     return next(number for number, group in enumerate(settings["hooks"][event]) if is_ours(group))
 
@@ -111,7 +111,7 @@ def _gemini_file(project: Path | None) -> Path:
 
 
 def install_gemini(project: Path | None) -> tuple[FileChange, ...]:
-    words = InstalledWords(place_client(), "gemini")
+    words = InstalledWords(install_client(), "gemini")
 
     def group(event: str) -> object:
         line = f"exec {shlex.join(words.words(before=gemini.MOMENTS[event] == 'before'))}"

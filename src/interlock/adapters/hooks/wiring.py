@@ -54,7 +54,7 @@ class Wiring(Protocol):
     task: str
     api: str
 
-    def wire(self, place: RunAddress) -> Wired:
+    def wire(self, address: RunAddress) -> Wired:
         """Put the hooks in."""
         ...
 
@@ -63,14 +63,14 @@ class HookWords(Struct, frozen=True):
     """How the hook client is called for a run."""
 
     command: tuple[str, ...]
-    place: RunAddress
+    address: RunAddress
     client: str
 
     def words(self, *, before: bool) -> tuple[str, ...]:
         """The command and its arguments; `before` for hooks that can refuse a step."""
         options: tuple[str, ...] = ("--before",) if before else ()
-        options += ("--closed",) if self.place.closed else ()
-        at = ("--deadline", str(DEADLINE_S), "--socket", str(self.place.socket), "--gate", str(self.place.gate))
+        options += ("--closed",) if self.address.closed else ()
+        at = ("--deadline", str(DEADLINE_S), "--socket", str(self.address.socket), "--gate", str(self.address.gate))
         return (*self.command, *options, *at, self.client)
 
     def line(self, *, before: bool) -> str:
@@ -85,26 +85,26 @@ def program_of(argv: tuple[str, ...]) -> str:
     return Path(argv[0]).name.removesuffix(".exe")
 
 
-def wire(wiring: Wiring, place: RunAddress) -> Wired:
+def wire(wiring: Wiring, address: RunAddress) -> Wired:
     """Put the hooks in; what cannot be done leaves nothing behind."""
-    place.folder.mkdir(mode=0o700)
+    address.folder.mkdir(mode=0o700)
     try:
-        return wiring.wire(place)
+        return wiring.wire(address)
     except BaseException:
         import shutil
 
-        shutil.rmtree(place.folder, ignore_errors=True)
+        shutil.rmtree(address.folder, ignore_errors=True)
         raise
 
 
-def unwire(place: RunAddress, wired: Wired) -> None:
+def unwire(address: RunAddress, wired: Wired) -> None:
     """Take everything away again; what the client wrote meanwhile goes where it would have written it."""
     import shutil
 
     try:
         wired.settle()
     finally:
-        shutil.rmtree(place.folder, ignore_errors=True)
+        shutil.rmtree(address.folder, ignore_errors=True)
 
 
 Resumption = Callable[[tuple[str, ...], str, str, str], tuple[str, ...]]
@@ -139,7 +139,7 @@ def resume_opencode(argv: tuple[str, ...], task: str, session: str, words: str) 
 
 
 def without_words(argv: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
-    """The command without its prompt: the last place where these words follow one another."""
+    """The command without its prompt: the last occurrence of these words in a row."""
     for at in range(len(argv) - len(words), 0, -1):
         if argv[at : at + len(words)] == words:
             return (*argv[:at], *argv[at + len(words) :])

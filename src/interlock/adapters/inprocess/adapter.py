@@ -84,7 +84,7 @@ class ChildProcesses(HeldTree):
 
 
 _LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
-"""What every agent loop in this process can do: its calls pass through our hands, and so do its requests."""
+"""What every agent loop in this process can do: its calls pass through us, and so do its requests."""
 
 LANGCHAIN: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
 OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}

@@ -101,9 +101,9 @@ T = TypeVar("T")
 
 
 class HistoryEdits(Generic[T]):
-    """Done again in every later request at the same place, so that the model sees one conversation.
+    """Repeated in every later request at the same position, so that the model sees one conversation.
 
-    Places count items of the framework's own history, which only grows.
+    Positions count items of the framework's own history, which only grows.
     """
 
     def __init__(self) -> None:
@@ -122,8 +122,8 @@ class HistoryEdits(Generic[T]):
     def apply(self, history: Sequence[T]) -> list[T]:
         """The history as the model is to see it."""
         shown: list[T] = []
-        for place in range(len(history) + 1):
-            shown += [item for at, item in self._added if at == place]
-            if place < len(history) and not any(begin <= place < end for begin, end in self._gone):
-                shown.append(history[place])
+        for index in range(len(history) + 1):
+            shown += [item for at, item in self._added if at == index]
+            if index < len(history) and not any(begin <= index < end for begin, end in self._gone):
+                shown.append(history[index])
         return shown

@@ -105,7 +105,7 @@ class ConversationMemory:
             waiting, self._waiting = self._waiting, []
         if waiting and items:
             text = "\n\n".join(message.content for message in waiting)
-            note = ProxiedRecord(form.place(items[-1]), len(items) - 1, text)
+            note = ProxiedRecord(form.item_key(items[-1]), len(items) - 1, text)
             self._run.record(note)
             self._add(note)
 
@@ -125,7 +125,9 @@ class ConversationMemory:
         if keep is None or keep >= len(items):
             return None
         last = len(items) - 1
-        gap = ProxiedRecord(form.place(items[keep - 1]), keep - 1, until=form.place(items[last]), until_index=last)
+        gap = ProxiedRecord(
+            form.item_key(items[keep - 1]), keep - 1, until=form.item_key(items[last]), until_index=last
+        )
         self._run.record(gap)
         self._add(gap)
         return keep
@@ -142,7 +144,7 @@ class ConversationMemory:
 
     def put_exchange(self, form: WireFormat, items: list[Json], exchange: list[Json]) -> None:
         """An exchange that the client does not know of belongs after the newest item."""
-        self._add(ProxiedRecord(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
+        self._add(ProxiedRecord(form.item_key(items[-1]), len(items) - 1, items=tuple(exchange)))
 
     def apply(self, form: WireFormat, items: list[Json]) -> bool:
         """Put everything where it belongs; False if nothing does."""
@@ -150,14 +152,14 @@ class ConversationMemory:
             notes = list(self._notes)
         if not notes:
             return False
-        places = [form.place(item) for item in items]
-        gone = _gone(notes, places)
+        keys = [form.item_key(item) for item in items]
+        gone = _gone(notes, keys)
         for left_out in gone:
             items[left_out] = GONE
         found = [
             (at, order, note)
             for order, note in enumerate(notes)
-            if not note.until and (at := _find(note.place, note.index, places)) is not None and at not in gone
+            if not note.until and (at := _find(note.place, note.index, keys)) is not None and at not in gone
         ]
         # From the end, so that earlier positions stay valid; what came later is placed later.
         for at, _, note in sorted(found, key=lambda one: one[:2], reverse=True):
@@ -179,24 +181,24 @@ GONE: Json = {}
 """Marks an omitted item until everything else is in place."""
 
 
-def _gone(notes: list[ProxiedRecord], places: list[str]) -> set[int]:
+def _gone(notes: list[ProxiedRecord], keys: list[str]) -> set[int]:
     """The items that are left out of this request."""
     gone: set[int] = set()
     for note in notes:
         if note.until:
-            begin, end = _find(note.place, note.index, places), _find(note.until, note.until_index, places)
+            begin, end = _find(note.place, note.index, keys), _find(note.until, note.until_index, keys)
             if begin is not None and end is not None:
                 gone.update(range(begin + 1, end + 1))
     return gone
 
 
-def _find(place: str, index: int, places: list[str]) -> int | None:
+def _find(key: str, index: int, keys: list[str]) -> int | None:
     """Where an item is in this request; None if it is gone, or in another conversation."""
-    if index < len(places) and places[index] == place:
+    if index < len(keys) and keys[index] == key:
         return index
-    if place.startswith("result "):
-        return next((at for at in range(len(places) - 1, -1, -1) if places[at] == place), None)
-    # Words may be said twice, and elsewhere too: they are only the place where they were.
+    if key.startswith("result "):
+        return next((at for at in range(len(keys) - 1, -1, -1) if keys[at] == key), None)
+    # Words may be said twice, and elsewhere too: only their position tells them apart.
     return None
 
 

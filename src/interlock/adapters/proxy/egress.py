@@ -16,7 +16,7 @@ import httptools
 
 from ...config import AllowedHosts, HostPattern, normal_name
 from .client_connection import Acceptor
-from .upstream import Route, Trouble
+from .upstream import UPSTREAM_ERRORS, Route
 
 log = logging.getLogger("interlock")
 
@@ -77,7 +77,7 @@ class Egress:
         except Refusal as refusal:
             self._on_refused(refusal.host, refusal.port, str(refusal))
             _say(client, refusal.status, f"interlock: {refusal}")
-        except Trouble as error:
+        except UPSTREAM_ERRORS as error:
             _say(client, "502 Bad Gateway", f"interlock: the host cannot be reached ({type(error).__name__}: {error})")
         except (OSError, httptools.HttpParserError, ValueError):
             # The client has hung up, or speaks something else.
@@ -139,10 +139,12 @@ class Egress:
                 b"proxy-"
             ):
                 kept.append(header)
-        place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port != 80 else "")
+        authority = (f"[{host}]" if ":" in host else host) + (f":{port}" if port != 80 else "")
         upstream = self._connect(host, port)
         try:
-            upstream.sendall(b"\r\n".join([line, b"host: " + place.encode(), *kept, b"connection: close", b"", b""]))
+            upstream.sendall(
+                b"\r\n".join([line, b"host: " + authority.encode(), *kept, b"connection: close", b"", b""])
+            )
             while True:
                 upstream.sendall(body[:left])
                 left -= len(body[:left])

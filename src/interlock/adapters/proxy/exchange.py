@@ -29,7 +29,7 @@ from .call_review import CallReview, ReplyVerdict, last_of_model
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .formats import Json, ReplyReader, StreamAction, WireFormat
 from .server import begin, kept_headers, relay
-from .upstream import Trouble
+from .upstream import UPSTREAM_ERRORS
 from .upstream_connection import OpenRequest, UpstreamResponse
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Exchange:
                     self._refuse(response)
                 else:
                     begin(self._client, response)
-                    self._look_on(call_review, response, reader, words=False)
+                    self._forward(call_review, response, reader, words=False)
         finally:
             self._supervisor.run.gate.leave(passage)
 
@@ -205,7 +205,7 @@ class Exchange:
                 if call_review.judges:
                     return self._judge(call_review, response, reader, first, passage)
                 begin(self._client, response)
-                self._look_on(call_review, response, reader, words=True)
+                self._forward(call_review, response, reader, words=True)
                 return None
             if not (self._counts_for_us and response.status in (400, 422)):
                 if self._client.begun:
@@ -278,7 +278,7 @@ class Exchange:
         has = reader.passed if first is None else 0
         self._client.write((first or reader).tail(parts[has:], reader))
 
-    def _look_on(
+    def _forward(
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, words: bool
     ) -> None:
         """Hand an answer on at once, and count what it cost."""
@@ -323,7 +323,7 @@ class Exchange:
             if kept and not (reader.complete or done):
                 # A clean end would make the client believe that this is all that the model wanted to call.
                 raise StreamCut
-        except (ClientGone, *Trouble):
+        except (ClientGone, *UPSTREAM_ERRORS):
             # What was used up to here was used.
             self._guard.part("proxy", lambda: call_review.count(reader, words=False), None)
             raise
@@ -383,7 +383,7 @@ class Exchange:
                     traffic.arrived()
                     self._open.begin(answer)
                     yield answer
-            except Trouble as error:
+            except UPSTREAM_ERRORS as error:
                 if self._open.begun is None:
                     traffic.failed(f"{type(error).__name__}: {error}")
                 raise

@@ -19,7 +19,7 @@ from .environment import Proxied
 from .server import ProxyServer, relay
 from .upstream import Upstream
 
-LOOK_S = 0.2
+POLL_S = 0.2
 
 
 class Passthrough:
@@ -30,7 +30,7 @@ class Passthrough:
 
     def answer(self, client: ClientConnection, asked: ClientRequest, url: str) -> None:
         while self._is_shut():
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
             if client.is_gone():
                 raise ClientGone
         relay(client, self._upstream, asked, url)

@@ -71,7 +71,7 @@ class Proxy:
         self.upstream.close()
 
     def note_fault(self, fault: Fault) -> None:
-        """Trouble of our own: recorded, and said once."""
+        """UPSTREAM_ERRORS of our own: recorded, and said once."""
         why = redact_text(fault.why)
         self.supervisor.run.record(Fault(fault.part, why))
         if why not in self._told:

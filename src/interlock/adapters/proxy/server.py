@@ -11,7 +11,7 @@ import msgspec
 
 from .client_connection import Acceptor, ClientConnection, ClientGone, ClientRequest, Headers
 from .environment import Proxied
-from .upstream import HOP_BY_HOP, Trouble, Upstream
+from .upstream import HOP_BY_HOP, UPSTREAM_ERRORS, Upstream
 from .upstream_connection import UpstreamResponse
 
 MOST_CONNECTIONS = 256
@@ -71,7 +71,7 @@ class ProxyServer:
                 self._route_request(connection, asked)
                 if not connection.reusable:
                     return
-        except (ClientGone, *Trouble):
+        except (ClientGone, *UPSTREAM_ERRORS):
             # The client has hung up, speaks something else, or gets no more because there is no more.
             return
         finally:
@@ -90,7 +90,7 @@ class ProxyServer:
             asked, url = msgspec.structs.replace(asked, headers=headers), url.replace(given, key)
         try:
             self._answer(connection, asked, url)
-        except Trouble as error:
+        except UPSTREAM_ERRORS as error:
             if connection.begun:
                 connection.flush()
                 raise

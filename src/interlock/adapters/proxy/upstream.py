@@ -36,7 +36,7 @@ HOP_BY_HOP = frozenset(
 
 KEPT_S = 60.0
 
-Trouble = (
+UPSTREAM_ERRORS = (
     httpcore.NetworkError,
     httpcore.TimeoutException,
     httpcore.ProtocolError,
@@ -63,7 +63,7 @@ class Upstream:
         """The answer as it begins; its body is still to come. `before_wait` is called when there is no more as yet."""
         parts = urlsplit(url)
         origin = (parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 80))
-        route, line = self._route(origin), self._take_idle(origin)
+        route, line = self._route(origin), self._reuse_idle(origin)
         request, head_only = _request(route, method, parts, headers, body), method == "HEAD"
         try:
             # No limit on reading: a model may think for as long as the client waits.
@@ -94,7 +94,7 @@ class Upstream:
                 self._routes[origin] = Route(*origin)
             return self._routes[origin]
 
-    def _take_idle(self, origin: Origin) -> UpstreamConnection | None:
+    def _reuse_idle(self, origin: Origin) -> UpstreamConnection | None:
         """The connection that was used last, of those that are still open."""
         oldest = time.monotonic() - KEPT_S
         with self._lock:
@@ -160,7 +160,7 @@ class Route:
 
     @property
     def proxied(self) -> bool:
-        """Whether the way leads by another proxy."""
+        """Whether another proxy is in between."""
         return self._proxy is not None
 
     def connect(self) -> UpstreamConnection:
@@ -185,7 +185,7 @@ class Route:
     def target(self, parts: SplitResult) -> str:
         """What is asked for: a proxy without a tunnel needs the whole address."""
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        return f"{parts.scheme}://{_bare(parts)}{path}" if self._proxy and self._scheme == "http" else path
+        return f"{parts.scheme}://{_host_and_port(parts)}{path}" if self._proxy and self._scheme == "http" else path
 
     @property
     def headers(self) -> Headers:
@@ -198,8 +198,8 @@ class Route:
 
     def _tunnel(self, stream: httpcore.NetworkStream, proxy: SplitResult) -> None:
         host = f"[{self._host}]" if ":" in self._host else self._host
-        place = f"{host}:{self._port}".encode()
-        lines = [b"CONNECT %b HTTP/1.1" % place, b"host: %b" % place]
+        authority = f"{host}:{self._port}".encode()
+        lines = [b"CONNECT %b HTTP/1.1" % authority, b"host: %b" % authority]
         lines += [b"%b: %b" % one for one in _credentials(proxy)]
         stream.write(b"\r\n".join(lines) + b"\r\n\r\n", CONNECT_S)
         head = b""
@@ -216,7 +216,7 @@ class Route:
 READ_TUNNEL = 4096
 
 
-def _bare(parts: SplitResult) -> str:
+def _host_and_port(parts: SplitResult) -> str:
     """Host and port, without credentials."""
     return parts.netloc.rpartition("@")[2]
 

@@ -17,7 +17,7 @@ import uuid
 from types import TracebackType
 from typing import Any
 
-GATE_LOOK_S = 0.1
+GATE_POLL_S = 0.1
 
 
 class Steps:
@@ -78,7 +78,7 @@ class Steps:
             elif time.monotonic() > deadline:
                 action = "deny" if self._closed and "before" in line else "proceed"
                 return {"action": action, "reason": "this run is not supervised right now"}
-            time.sleep(GATE_LOOK_S)
+            time.sleep(GATE_POLL_S)
 
     def _exchange(self, data: bytes) -> dict[str, Any]:
         if self._sock is None:

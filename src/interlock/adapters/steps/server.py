@@ -46,7 +46,7 @@ class StepServer:
         self.on_printed: Callable[[], None] | None = None
         self._asked = False
         self._supervisor = supervisor
-        self._counters = [self._serve(listener)]
+        self._servers = [self._serve(listener)]
 
     @property
     def spoken(self) -> bool:
@@ -58,27 +58,27 @@ class StepServer:
         self.numbering.recall(journal)
 
     def start(self) -> None:
-        for counter in self._counters:
-            counter.start()
+        for server in self._servers:
+            server.start()
 
     def bind_again(self, path: Path) -> None:
         """The socket was removed: listen at the same place again."""
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        counter = self._serve(listen(path))
-        self._counters.append(counter)
-        counter.start()
+        server = self._serve(listen(path))
+        self._servers.append(server)
+        server.start()
 
     def settle(self) -> None:
         """Return when what a process said before it ended is known."""
         if self.spoken:
-            for counter in self._counters:
-                counter.settle(SETTLE_S)
+            for server in self._servers:
+                server.settle(SETTLE_S)
 
     def close(self) -> None:
         """Answer what is being answered, and stop."""
         self._supervisor.run.gate.notify()
-        for counter in self._counters:
-            counter.close(JOIN_S)
+        for server in self._servers:
+            server.close(JOIN_S)
 
     def _serve(self, listener: socket.socket) -> ThreadedLineServer:
         return ThreadedLineServer(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)

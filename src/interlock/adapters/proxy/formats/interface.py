@@ -27,7 +27,7 @@ class StreamAction(Enum):
 
 
 class ModelCall(Struct, frozen=True):
-    """A tool call in an answer; `at` is its place among the answer's parts."""
+    """A tool call in an answer; `at` is its index among the answer's parts."""
 
     id: str
     name: str
@@ -116,7 +116,7 @@ class WireFormat(ABC):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         """Something that reads one answer."""
 
-    def place(self, item: Json) -> str:
+    def item_key(self, item: Json) -> str:
         """A name for an item that stays the same in later requests, whatever the client marks in it."""
         ids = [result.call_id for result in self.results(item) if result.call_id]
         if ids:

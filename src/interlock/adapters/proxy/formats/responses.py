@@ -157,12 +157,12 @@ class ResponsesReader(ReplyReader):
         if kind == "message":
             begun["content"] = []
             for number, piece in enumerate(part.get("content") or []):
-                place, text = {**at, "content_index": number}, piece.get("text", "")
+                position, text = {**at, "content_index": number}, piece.get("text", "")
                 between += [
-                    {"type": "response.content_part.added", **place, "part": {**piece, "text": ""}},
-                    {"type": "response.output_text.delta", **place, "delta": text, "logprobs": []},
-                    {"type": "response.output_text.done", **place, "text": text, "logprobs": []},
-                    {"type": "response.content_part.done", **place, "part": piece},
+                    {"type": "response.content_part.added", **position, "part": {**piece, "text": ""}},
+                    {"type": "response.output_text.delta", **position, "delta": text, "logprobs": []},
+                    {"type": "response.output_text.done", **position, "text": text, "logprobs": []},
+                    {"type": "response.content_part.done", **position, "part": piece},
                 ]
         elif kind == "function_call":
             begun["arguments"] = ""
