@@ -57,10 +57,9 @@ class StoreAudit:
         self, progress: Callable[[int, int], None] | None = None, *, after: int = 0
     ) -> Iterator[tuple[bytes, str]]:
         """Contents that are not what they should be, among the frames after one."""
-        rows = self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE id>?", after)
-        frames = [PackFrame(*row) for row in rows]
+        frames = self._store.frames("id>?", after)
         for done, frame in enumerate(frames):
-            blobs = self._store.rows("SELECT digest, start, size FROM blob WHERE frame=? ORDER BY start", frame.id)
+            blobs = self._store.blobs(frame.id)
             self._contents += len(blobs)
             self._bytes += frame.raw
             try:

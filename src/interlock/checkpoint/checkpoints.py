@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
+import apsw
+
 from ..config import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
 from .audit import Audited, StoreAudit, drop_lost
@@ -15,11 +17,10 @@ from .change import Change
 from .change_watcher import FITTING, ChangeWatcher
 from .comparison import Comparison
 from .entry import state_of
-from .errors import as_errors
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
-from .restoration import Restoration, last_done
+from .restoration import Restoration, is_unfinished, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
@@ -95,7 +96,7 @@ class Checkpoints:
         own = store_of(workspace, stores)
         refuse_missing(workspace, own)
         lock = None
-        with as_errors(own):
+        with _as_errors(own):
             opened = CheckpointStore(own, exclusive=run_id is None)
             try:
                 if run_id is not None:
@@ -163,7 +164,7 @@ class Checkpoints:
             last_error_time=last_error_time,
         )
         with self._busy("take a checkpoint"), self.freeze():
-            if self._rollback.is_unfinished():
+            if is_unfinished(self._store):
                 self.recovered += self._rollback.recover()
             made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
         if self._snapshots.is_cold:
@@ -372,15 +373,12 @@ class Checkpoints:
             return
         self.workspace.parent.mkdir(parents=True, exist_ok=True)
         self.workspace.mkdir(mode=0o700)
-        root = self._snapshots.open_root()
-        try:
+        with self._snapshots.root() as root:
             set_file(root, then.tree.root, keep_times=False)
-        finally:
-            os.close(root)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        with self._mutex, as_errors(self._store.path):
+        with self._mutex, _as_errors(self._store.path):
             yield
 
     @contextmanager
@@ -395,6 +393,21 @@ class Checkpoints:
                     yield
                 finally:
                     self._held = False
+
+
+@contextmanager
+def _as_errors(where: Path) -> Iterator[None]:
+    """Turn errors of the system and of SQLite into InvalidState, for people."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidState(error.strerror or str(error), where=str(error.filename or where)) from error
+    except apsw.Error as error:
+        raise InvalidState(
+            f"cannot use the checkpoint database: {error}",
+            where=str(where),
+            todo="If it is damaged, move that folder away; new checkpoints start afresh",
+        ) from error
 
 
 def _identity_of(store: Path) -> tuple[tuple[int, int], ...]:

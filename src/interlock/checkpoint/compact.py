@@ -5,11 +5,13 @@ from __future__ import annotations
 import heapq
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from ..core import punch_hole
-from .packs import PackWriter, read_frame
-from .store import CheckpointStore, NoSpace, PackFrame
+from .folder_descent import opened
+from .packs import PackWriter
+from .store import CheckpointStore, NoSpace
 
 T = TypeVar("T")
 
@@ -42,13 +44,10 @@ def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
 
     `beside`: into its own pack, for the newest is about to go too.
     """
-    for row in store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=? ORDER BY start", pack):
-        frame = PackFrame(*row)
-        content = read_frame(store, frame)
+    for frame in store.frames("pack=? ORDER BY start", pack):
         writer = PackWriter(store, new_pack=beside, to_the_brim=True)
         try:
-            for digest, start, size in store.rows("SELECT digest, start, size FROM blob WHERE frame=?", frame.id):
-                writer.add(digest, content[start : start + size])
+            writer.copy(frame)
             writer.finish()
             writer.sync()
             with store.transaction(durable=True):
@@ -66,16 +65,9 @@ def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
 
 def free_stretch(store: CheckpointStore, pack: int, start: int, length: int) -> None:
     """Give a stretch of a pack back to the disk, where the file system can do that."""
-    if length <= 0:
-        return
-    try:
-        fd = os.open(store.pack_path(pack), os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    try:
-        punch_hole(fd, start, length)
-    finally:
-        os.close(fd)
+    if length > 0:
+        with suppress(FileNotFoundError), opened(store.pack_path(pack), os.O_RDWR | os.O_CLOEXEC) as fd:
+            punch_hole(fd, start, length)
 
 
 RECENT = 2

@@ -35,11 +35,7 @@ class Comparison:
         return [difference.to_change() for difference in self._between(a, b)]
 
     def patch(self, a: str, b: str | None) -> str:
-        contents = Contents(self._store)
-
-        def stored(path: str, entry: TreeEntry) -> bytes:
-            return contents.read(entry.data)
-
+        stored = self._reader()
         found = self._between(a, b)
         if b is not None:
             return patch(found, stored, stored)
@@ -48,10 +44,7 @@ class Comparison:
 
     def texts(self, a: str, b: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str | None, str | None]]:
         """The wanted texts that differ between two checkpoints: path, before, after; None if there is none."""
-        contents = Contents(self._store)
-
-        def stored(path: str, entry: TreeEntry) -> bytes:
-            return contents.read(entry.data)
+        stored = self._reader()
 
         def whole(path: str, entry: TreeEntry | None) -> str | None:
             if entry is None or entry.kind != "file":
@@ -77,6 +70,11 @@ class Comparison:
         with suppress(OSError, InvalidState), self._snapshots.reader() as on_disk:
             return same_index(Contents(self._store).read(bytes.fromhex(known.rpartition(":")[2])), on_disk(path, now))
         return False
+
+    def _reader(self) -> Read:
+        """Reads stored contents."""
+        contents = Contents(self._store)
+        return lambda path, entry: contents.read(entry.data)
 
     def _between(self, a: str, b: str | None) -> list[Difference]:
         first = self._history.find(a)

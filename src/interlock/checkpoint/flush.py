@@ -6,7 +6,10 @@ import _thread
 import os
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+
+from .folder_descent import opened
 
 
 class Flush:
@@ -15,15 +18,12 @@ class Flush:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[Path, None] = {}
-        self._mark = self._flushed = 0
+        self._mark = 0
+        self.flushed = 0
+        """The newest frame that is on the disk for certain."""
         self._idle = threading.Event()
         self._idle.set()
         self._error: OSError | None = None
-
-    @property
-    def flushed(self) -> int:
-        """The newest frame that is on the disk for certain."""
-        return self._flushed
 
     def later(self, paths: Iterable[Path], mark: int) -> None:
         """Have files forced to the disk soon; `mark` is the newest frame in them."""
@@ -53,18 +53,12 @@ class Flush:
             try:
                 for path in paths:
                     sync(path)
-                self._flushed = mark
+                self.flushed = mark
             except OSError as error:
                 self._error = error
 
 
 def sync(path: Path) -> None:
     """Force a file or folder to the disk; one that is gone already does not matter."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    try:
+    with suppress(FileNotFoundError), opened(path, os.O_RDONLY | os.O_CLOEXEC) as fd:
         os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from ..core import open_below
@@ -19,9 +21,14 @@ _ONE_BY_ONE = (errno.ENOSYS, errno.EPERM, errno.EAGAIN, errno.ENAMETOOLONG)
 """Where the kernel cannot open a whole path safely, its folders are opened one by one."""
 
 
-def open_root(path: str | os.PathLike[str]) -> int:
-    """The workspace's own folder as a descriptor; a link in its place is an error."""
-    return os.open(path, FOLDER_FLAGS)
+@contextmanager
+def opened(path: str | os.PathLike[str], flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> Iterator[int]:
+    """A descriptor that is closed at the end of the block."""
+    fd = os.open(path, flags, mode, dir_fd=dir_fd)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 class Descent:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ..core import copy_range
 from .entry import SPARSE
+from .folder_descent import opened
 from .packs import LEVEL, RAW, ZSTD, refuse_to_fill, write_all
 from .store import CheckpointStore, ContentLocation
 
@@ -70,16 +71,13 @@ def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptCon
 
 def unpack(store: CheckpointStore, digest: bytes, location: ContentLocation, out: int) -> None:
     """Write a large content into an open, empty file."""
-    source = os.open(store.object_path(digest), os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with opened(store.object_path(digest), os.O_RDONLY | os.O_CLOEXEC) as source:
         if location.frame.codec == ZSTD:
             with open(source, "rb", closefd=False) as file:
                 for chunk in zstandard.ZstdDecompressor().read_to_iter(file, write_size=CHUNK):
                     write_all(out, chunk)
         elif not _clone(source, out):
             _copy_data(source, out, location.size)
-    finally:
-        os.close(source)
 
 
 def digest_of(fd: int, size: int, *, sparse: bool) -> bytes:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InvalidState, from_json
+from .folder_descent import opened
 
 WAIT_S = 30.0
 """How long an operation waits for another one to end."""
@@ -56,17 +57,12 @@ class WorkspaceLock:
 
 def find_holder(store: Path) -> Holder | None:
     """The run that works in a workspace now, if one does."""
-    try:
-        fd = os.open(_file(store), os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return None
-    except BlockingIOError:
-        return read_holder(fd) or Holder(0, "")
-    finally:
-        os.close(fd)
+    with suppress(FileNotFoundError), opened(_file(store), os.O_RDWR | os.O_CLOEXEC) as fd:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return read_holder(fd) or Holder(0, "")
+    return None
 
 
 def find_overlap(stores: Path, workspace: Path, mine: Path) -> Holder | None:
@@ -92,16 +88,13 @@ def in_use(holder: Holder | None, workspace: str) -> InvalidState:
 @contextmanager
 def operation(store: Path, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
     """Hold the store for one operation; waits for another one, then says who is busy."""
-    fd = os.open(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    with opened(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) as fd:
         _acquire(fd, store, what, wait_s)
         # Who holds it is only shown to those who wait; a full disk is not a reason to fail.
         # Written over, not cut first: ext4 would wait for the disk then.
         with suppress(OSError):
             os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)).ljust(os.fstat(fd).st_size), 0)
         yield
-    finally:
-        os.close(fd)
 
 
 def _acquire(fd: int, store: Path, what: str, wait_s: float) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
+from .folder_descent import opened
 from .store import CheckpointStore, PackFrame
 
 if TYPE_CHECKING:
@@ -108,6 +109,12 @@ class PackWriter:
             self._working.append(self._beside.submit(self._pack_frame, *self._close_frame()))
             while len(self._working) > WAITING:
                 self._working.popleft().result()
+
+    def copy(self, frame: PackFrame) -> None:
+        """Store the live contents of an existing frame again."""
+        content = read_frame(self._store, frame)
+        for digest, start, size in self._store.blobs(frame.id):
+            self.add(digest, content[start : start + size])
 
     def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
         """Take note of a content that already is in its own file."""
@@ -207,11 +214,8 @@ class PackWriter:
 
 def read_frame(store: CheckpointStore, frame: PackFrame) -> bytes:
     """The raw content of a pack's frame; OSError, EOFError or zstandard.ZstdError where it is damaged."""
-    fd = os.open(store.pack_path(frame.pack), os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with opened(store.pack_path(frame.pack), os.O_RDONLY | os.O_CLOEXEC) as fd:
         data = os.pread(fd, frame.length, frame.start)
-    finally:
-        os.close(fd)
     if len(data) != frame.length:
         raise EOFError("the pack is shorter than it should be")
     if frame.codec == RAW:

@@ -112,15 +112,15 @@ def lost_in_outage(store: CheckpointStore) -> list[Restoration]:
 
 def _load(store: CheckpointStore, where: str) -> list[Restoration]:
     rows = store.rows(f"SELECT n, state, target, safety, time, body FROM restore WHERE {where}")
-    return [Restoration(n, state, target, safety, at, _decode(body)) for n, state, target, safety, at, body in rows]
+    decompress = zstandard.ZstdDecompressor().decompress
+    return [
+        Restoration(n, state, target, safety, at, from_msgpack(decompress(body), Body))
+        for n, state, target, safety, at, body in rows
+    ]
 
 
 def _encode(body: Body) -> bytes:
     return compress(msgspec.msgpack.encode(body))
-
-
-def _decode(data: bytes) -> Body:
-    return from_msgpack(zstandard.ZstdDecompressor().decompress(data), Body)
 
 
 def started_at() -> float:

@@ -13,7 +13,7 @@ import msgspec
 
 from .change import Difference
 from .entry import TreeEntry
-from .folder_descent import READ_FLAGS, Descent
+from .folder_descent import READ_FLAGS, Descent, opened
 from .large_files import digest_of
 from .locations import special
 from .plan import Draft
@@ -152,11 +152,8 @@ class RestoreSteps:
             return False
         if entry.is_link:
             return os.fsencode(os.readlink(name, dir_fd=folder)) == entry.data
-        fd = os.open(name, READ_FLAGS, dir_fd=folder)
-        try:
+        with opened(name, READ_FLAGS, dir_fd=folder) as fd:
             return digest_of(fd, found.st_size, sparse=entry.is_sparse) == entry.data
-        finally:
-            os.close(fd)
 
     def _writable(self, path: str) -> int:
         """A folder opened, and made writable if its mode forbids it; the last step sets the mode right."""
@@ -230,7 +227,8 @@ def _settled(
         return None
     mtime = current.mtime_ns
     # A folder that holds the same names as then has its time of then; one where something was left alone, its own.
-    if target is not None and target.is_folder and _names(path, now, names) == then.folders.get(path, {}).keys():
+    held = names[path] if path in names else now.folders.get(path, {}).keys()
+    if target is not None and target.is_folder and held == then.folders.get(path, {}).keys():
         mtime = target.mtime_ns
     if mtime == current.mtime_ns and path not in names and path:
         return None
@@ -254,7 +252,3 @@ def _names_afterwards(made: Draft, now: WorkspaceTree) -> dict[str, set[str]]:
         else:
             held.add(name)
     return names
-
-
-def _names(path: str, now: WorkspaceTree, names: dict[str, set[str]]) -> object:
-    return names.get(path) if path in names else now.folders.get(path, {}).keys()

@@ -12,7 +12,7 @@ from ..core import Clock, InvalidState, Unknown
 from .change import Change, Difference, differences
 from .folder_descent import Descent
 from .plan import Draft, KnownTree, LeftAlone, OwnChanges, RestorePlan, draft
-from .restoration import Body, Restoration, advance, begin, is_unfinished, lost_in_outage, make_body, unfinished
+from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
 from .restore_steps import RestoreSteps, folders_to_finish
 from .snapshot import Progress, Snapshots, describe_uncovered
 from .staging import Contents, Staging, remove_folder
@@ -81,14 +81,13 @@ class Rollback:
         finishing = folders_to_finish(made, now.tree, then.tree, scope or ("",), folders)
         body = make_body(os.urandom(6).hex(), made.steps, finishing, keep_times=keep_times, force=force)
         n = begin(self._store, target, safety, self._clock.time(), body)
-        root = self._snapshots.open_root()
-        try:
-            applying = self._carry_out(n, root, body, now.tree, progress)
-            wrong = self._verify(root, applying, now, keep_times=keep_times)
-            advance(self._store, n, "done", self._as_done(body, applying))
-        finally:
-            os.close(root)
-            self._snapshots.distrust()
+        with self._snapshots.root() as root:
+            try:
+                applying = self._carry_out(n, root, body, now.tree, progress)
+                wrong = self._verify(root, applying, now, keep_times=keep_times)
+                advance(self._store, n, "done", self._as_done(body, applying))
+            finally:
+                self._snapshots.distrust()
         with self._store.transaction():
             self._store.set_meta("current", target)
         return Restored(
@@ -101,26 +100,18 @@ class Rollback:
             describe_uncovered(now.uncovered),
         )
 
-    def is_unfinished(self) -> bool:
-        """Whether a crash cut a restore short."""
-        return is_unfinished(self._store)
-
     def recover(self) -> list[str]:
         """Finish what a crash cut short: a restore that had begun to move files is finished, else undone."""
         said = []
         for restoration in [*unfinished(self._store), *lost_in_outage(self._store)]:
             try:
-                root = self._snapshots.open_root()
-            except InvalidState as error:
-                said.append(f"a rollback to {restoration.target} was interrupted and cannot be completed yet: {error}")
-                continue
-            try:
-                said.append(self._recover_one(root, restoration))
+                with self._snapshots.root() as root:
+                    try:
+                        said.append(self._recover_one(root, restoration))
+                    finally:
+                        self._snapshots.distrust()
             except (OSError, InvalidState) as error:
                 said.append(f"a rollback to {restoration.target} was interrupted and cannot be completed yet: {error}")
-            finally:
-                os.close(root)
-                self._snapshots.distrust()
         return said
 
     def _recover_one(self, root: int, restoration: Restoration) -> str:
@@ -141,20 +132,15 @@ class Rollback:
     def _carry_out(
         self, n: int, root: int, body: Body, before: WorkspaceTree, progress: Progress | None
     ) -> RestoreSteps:
-        with Descent(root) as descent:
-            try:
-                staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
-                try:
-                    RestoreSteps(root, body, staging, descent).stage(progress)
-                finally:
-                    os.close(staging.fd)
-            except (OSError, InvalidState) as error:
-                remove_folder(root, body.folder)
-                self._finish_root_time(root, body)
-                advance(self._store, n, "abandoned")
-                if isinstance(error, OSError) and error.errno in FULL_ERRORS:
-                    raise full("the workspace") from error
-                raise
+        try:
+            self._stage(root, body, progress)
+        except (OSError, InvalidState) as error:
+            remove_folder(root, body.folder)
+            self._finish_root_time(root, body)
+            advance(self._store, n, "abandoned")
+            if isinstance(error, OSError) and error.errno in FULL_ERRORS:
+                raise full("the workspace") from error
+            raise
         advance(self._store, n, "applying")
         try:
             return self._apply(root, body, progress)
@@ -163,6 +149,15 @@ class Rollback:
             if isinstance(error, OSError) and error.errno in FULL_ERRORS:
                 raise full("the workspace") from error
             raise
+
+    def _stage(self, root: int, body: Body, progress: Progress | None = None) -> None:
+        """Make every new file ready in the staging folder."""
+        with Descent(root) as descent:
+            staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
+            try:
+                RestoreSteps(root, body, staging, descent).stage(progress)
+            finally:
+                os.close(staging.fd)
 
     def _apply(self, root: int, body: Body, progress: Progress | None) -> RestoreSteps:
         with Descent(root) as descent:
@@ -187,12 +182,7 @@ class Rollback:
         advance(self._store, n, "taking_back", back)
         try:
             remove_folder(root, body.folder)
-            with Descent(root) as descent:
-                staging = Staging(root, back.folder, Contents(self._store), keep_times=True)
-                try:
-                    RestoreSteps(root, back, staging, descent).stage()
-                finally:
-                    os.close(staging.fd)
+            self._stage(root, back)
             self._apply(root, back, None)
         except OSError as again:
             raise Unknown(

@@ -119,19 +119,15 @@ class WorkspaceScanner:
         self._met: set[str] = set()
         self._read: Reader | None = None
         trusted = watch is not None and watch.fine_times
-        self._scan = Scan(fresh_ns=time.time_ns() - (0 if trusted else FRESH_NS))
-
-    @property
-    def scan(self) -> Scan:
+        self.scan = Scan(fresh_ns=time.time_ns() - (0 if trusted else FRESH_NS))
         """What was found so far."""
-        return self._scan
 
     def walk(self) -> Scan:
         """Look at the whole workspace."""
         if self._watch is not None:
             self._watch.begin_walk()
         self._visit_all([Visit("", deep=True)])
-        return self._scan
+        return self.scan
 
     def scan_changed(self, hints: Hints, more: Iterable[str] = (), read: Reader | None = None) -> Scan:
         """Look only where the hints point, at `more` known folders, and at whatever is new there.
@@ -140,7 +136,7 @@ class WorkspaceScanner:
         """
         self._read = read
         self._files = self._known.files + len(self._known.folders)
-        self._scan.folders = set()
+        self.scan.folders = set()
         known = self._known.folders
         # What is new is found by its name in the folder above; last in, first out.
         visits = [Visit(folder, deep=True) for folder in hints.deep if folder in known]
@@ -150,7 +146,7 @@ class WorkspaceScanner:
                 if folder in known and (left := self._read_written(folder, names, stirred=folder in hints.stirred)):
                     visits.append(Visit(folder, left))
             self._visit_all(visits)
-        return self._scan
+        return self.scan
 
     def _read_written(self, folder: str, names: set[str], *, stirred: bool) -> set[str]:
         """Read those files that nothing happened to but that they were written to; returns the names that are left.
@@ -178,7 +174,7 @@ class WorkspaceScanner:
             if not self._read.read_known(folder, name, found):
                 left.add(name)
                 continue
-            self._scan.looked.add(path)
+            self.scan.looked.add(path)
             self._met.add(path)
         self._check_deadline(folder)
         return left
@@ -193,7 +189,7 @@ class WorkspaceScanner:
             raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 
     def _visit_all(self, waiting: list[Visit]) -> None:
-        with Descent(self._root, apart=self._scan.folders is not None) as descent, without_gc():
+        with Descent(self._root, apart=self.scan.folders is not None) as descent, without_gc():
             found = os.fstat(self._root)
             old = self._known.root
             if old is None or not old.matches(found) or old.ctime_ns != found.st_ctime_ns:
@@ -202,13 +198,13 @@ class WorkspaceScanner:
                     waiting.append(Visit(""))
             while waiting or (waiting := self._find_unfollowed()):
                 visit = waiting.pop()
-                folder, pending = visit.folder, len(self._scan.pending)
+                folder, pending = visit.folder, len(self.scan.pending)
                 if folder in self._mounts:
                     self._miss(folder, MOUNTED)
                     continue
                 try:
                     fd = descent.folder(folder)
-                    if self._scan.folders is not None:
+                    if self.scan.folders is not None:
                         self._note_moved_times(folder, fd)
                     if visit.names is None:
                         self._visit(folder, fd, waiting, deep=visit.deep)
@@ -216,7 +212,7 @@ class WorkspaceScanner:
                         self._visit_names(folder, fd, visit.names, waiting)
                 except OSError as error:
                     gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-                    if self._scan.folders is not None and folder and gone:
+                    if self.scan.folders is not None and folder and gone:
                         # This is no longer a folder: the folder above has the change.
                         above, _, name = folder.rpartition("/")
                         waiting.append(Visit(above, {name}))
@@ -224,9 +220,9 @@ class WorkspaceScanner:
                         self._miss(folder, why_unreadable(error))
                 else:
                     if self._read is not None and visit.names is not None:
-                        for one in self._scan.pending[pending:]:
+                        for one in self.scan.pending[pending:]:
                             self._read.read(one, fd)
-                        del self._scan.pending[pending:]
+                        del self.scan.pending[pending:]
                 self._check_deadline(folder)
 
     def _note_moved_times(self, folder: str, fd: int) -> None:
@@ -242,7 +238,7 @@ class WorkspaceScanner:
         known = self._known.folders.get(folder, {})
         gone = set()
         for name in names:
-            self._scan.looked.add(join(folder, name))
+            self.scan.looked.add(join(folder, name))
             try:
                 found = os.stat(name, dir_fd=fd, follow_symlinks=False)
             except FileNotFoundError:
@@ -264,8 +260,8 @@ class WorkspaceScanner:
         watching = self._watch is not None
         if self._watch is not None:
             self._watch.add(folder, fd, anew=deep or folder in self._strange_folders)
-        if self._scan.folders is not None:
-            self._scan.folders.add(folder)
+        if self.scan.folders is not None:
+            self.scan.folders.add(folder)
         known = self._known.folders.get(folder, {})
         get = known.get
         names: list[str] = []
@@ -298,8 +294,8 @@ class WorkspaceScanner:
                     if len(strange) > self._budget.files:
                         raise over_budget(f"{self._budget.files:,} files", folder)
                 if watching and found.st_nlink != 1 and not found.st_mode & 0o040000:
-                    self._scan.linked.setdefault(found.st_ino, set()).add(prefix + name)
-        self._files += len(names) - (0 if self._scan.folders is None else len(known))
+                    self.scan.linked.setdefault(found.st_ino, set()).add(prefix + name)
+        self._files += len(names) - (0 if self.scan.folders is None else len(known))
         if self._files > self._budget.files:
             raise over_budget(f"{self._budget.files:,} files", folder)
         if len(names) - len(strange) != len(known):
@@ -342,19 +338,19 @@ class WorkspaceScanner:
                 self._follow_links(path, found, waiting)
             if old is not None and old.is_folder:
                 self._wipe(path)
-            if self._scan.folders is not None:
+            if self.scan.folders is not None:
                 if path in self._met:
                     return
                 self._met.add(path)
             self._count_bytes(found, folder)
-            self._scan.pending.append(PendingRead(folder, name, found))
+            self.scan.pending.append(PendingRead(folder, name, found))
 
     def _follow_links(self, path: str, found: os.stat_result, waiting: list[Visit]) -> None:
         """The other names of a file changed with it, and nothing tells of them. A walk comes by all of them."""
         inode = found.st_ino
         if self._watch is not None:
-            self._scan.linked.setdefault(inode, set()).add(path)
-        if inode in self._followed or self._scan.folders is None:
+            self.scan.linked.setdefault(inode, set()).add(path)
+        if inode in self._followed or self.scan.folders is None:
             return
         self._followed.add(inode)
         others = self._linked.get(inode, set()) - {path}
@@ -383,13 +379,13 @@ class WorkspaceScanner:
         entry = make_entry(found, b"", attrs, fresh_ns=found.st_ctime_ns + COARSE_NS + 1)
         if path:
             folder, _, name = path.rpartition("/")
-            self._scan.delta.put(folder, name, entry)
+            self.scan.delta.put(folder, name, entry)
         else:
-            self._scan.delta.root = entry
+            self.scan.delta.root = entry
 
     def _miss(self, path: str, reason: str) -> None:
         """Say that a path is not covered, and drop what was known of it."""
-        self._scan.uncovered[path] = reason
+        self.scan.uncovered[path] = reason
         self._strange_folders.pop(path, None)
         if path and self._known.get(path) is not None:
             folder, _, name = path.rpartition("/")
@@ -399,15 +395,15 @@ class WorkspaceScanner:
         for name in gone:
             old = self._known.folders[folder].get(name)
             if old is not None:
-                self._scan.delta.put(folder, name, None)
+                self.scan.delta.put(folder, name, None)
                 if old.is_folder:
                     self._wipe(join(folder, name))
 
     def _wipe(self, path: str) -> None:
         gone = {path, *(child for child, entry in self._known.below(path) if entry.is_folder)}
-        self._scan.delta.wiped |= gone
-        for folder in gone & self._scan.delta.changed.keys():
-            del self._scan.delta.changed[folder]
+        self.scan.delta.wiped |= gone
+        for folder in gone & self.scan.delta.changed.keys():
+            del self.scan.delta.changed[folder]
 
 
 def nothing_left(known: WorkspaceTree) -> Scan:

@@ -17,7 +17,7 @@ from .change_watcher import ChangeWatcher, Hints
 from .content_intake import ContentIntake
 from .entry import TreeEntry
 from .fingerprint import Listing, of_disk, of_tree
-from .folder_descent import READ_FLAGS, Descent, open_root
+from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent, opened
 from .history import SHOWN, CheckpointHistory
 from .locations import ExclusionPolicy, mounts_inside
 from .packs import PackWriter
@@ -82,10 +82,9 @@ class Snapshots:
 
         Without `walk` only where something may have changed is looked at, if a watch tells that.
         """
-        root = self._open_if_there()
         writer = PackWriter(self._store)
         try:
-            with no_space(self._store.path):
+            with self._root_or_none() as root, no_space(self._store.path):
                 if not walk and (unchanged := self._start_unchanged(root, info, extra)) is not None:
                     return unchanged
                 self._refresh()
@@ -125,29 +124,22 @@ class Snapshots:
             raise
         finally:
             writer.close()
-            if root is not None:
-                os.close(root)
         return info
 
     def scan_now(self) -> KnownTree:
         """The workspace now, compared but not kept."""
-        root = self._open_if_there()
-        try:
+        with self._root_or_none() as root:
             self._refresh()
             scan = self._read(root, None, None)
-        finally:
-            if root is not None:
-                os.close(root)
         tree = self._tree.copy()
         tree.apply(scan.delta)
         return KnownTree(tree, scan.uncovered)
 
     def warm_up(self) -> None:
         """Load the newest tree and watch every folder; what differs from the tree is looked at next time."""
-        root = self._open_if_there()
-        if root is None or self._watch is None:
-            return
-        try:
+        with self._root_or_none() as root:
+            if root is None or self._watch is None:
+                return
             newest = self._newest
             self._refresh()
             if newest is not None and newest.id.startswith(f"c{self._seq}-"):
@@ -155,8 +147,6 @@ class Snapshots:
             self._watch.drain()
             self._mounts = mounts_inside(self._workspace)
             scan = self._scanner(root, self._watch).walk()
-        finally:
-            os.close(root)
         names = self._suspects.names
         for folder, listing in scan.delta.changed.items():
             names.setdefault(folder, set()).update(listing)
@@ -181,24 +171,18 @@ class Snapshots:
     @contextmanager
     def reader(self) -> Iterator[Callable[[str, TreeEntry], bytes]]:
         """Reads files of the workspace as they are now."""
-        root = self._open_if_there()
-        if root is None:
-            yield _nothing_to_read
-            return
-        with Descent(root) as descent:
+        with self._root_or_none() as root:
+            if root is None:
+                yield _nothing_to_read
+                return
+            with Descent(root) as descent:
 
-            def read(path: str, entry: TreeEntry) -> bytes:
-                folder, _, name = path.rpartition("/")
-                fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
-                try:
-                    return os.pread(fd, entry.size, 0)
-                finally:
-                    os.close(fd)
+                def read(path: str, entry: TreeEntry) -> bytes:
+                    folder, _, name = path.rpartition("/")
+                    with opened(name, READ_FLAGS, dir_fd=descent.folder(folder)) as fd:
+                        return os.pread(fd, entry.size, 0)
 
-            try:
                 yield read
-            finally:
-                os.close(root)
 
     def newest(self) -> KnownTree:
         """The tree of the newest checkpoint; not to be changed."""
@@ -216,25 +200,36 @@ class Snapshots:
         self._walked = False
         self._newest = self.listing = None
 
-    def open_root(self) -> int:
+    @contextmanager
+    def root(self) -> Iterator[int]:
+        """The workspace's own folder, open; InvalidState if it cannot be opened, as when it is a link."""
         try:
-            return open_root(self._workspace)
+            root = os.open(self._workspace, FOLDER_FLAGS)
         except OSError as error:
             raise InvalidState(
                 f"the workspace cannot be opened: {error.strerror}",
                 where=printable(self._workspace),
                 todo="It must be a folder, not a link",
             ) from error
+        try:
+            yield root
+        finally:
+            os.close(root)
 
-    def _open_if_there(self) -> int | None:
-        """The workspace's folder; None if one that has checkpoints was deleted as a whole."""
+    @contextmanager
+    def _root_or_none(self) -> Iterator[int | None]:
+        """The same; None if a workspace with checkpoints was deleted as a whole."""
         try:
             os.lstat(self._workspace)
+            deleted = False
         except OSError as error:
             # A disk that fails is not a folder that was deleted.
-            if isinstance(error, FileNotFoundError | NotADirectoryError) and self.history.head():
-                return None
-        return self.open_root()
+            deleted = isinstance(error, FileNotFoundError | NotADirectoryError) and self.history.head() > 0
+        if deleted:
+            yield None
+            return
+        with self.root() as root:
+            yield root
 
     def _refresh(self) -> None:
         """Load the newest tree if another process, or a failure, made ours stale."""

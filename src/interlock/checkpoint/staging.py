@@ -14,7 +14,7 @@ from .attributes import write_attributes
 from .change import Difference
 from .content_intake import EMPTY
 from .entry import TreeEntry
-from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent
+from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent, opened
 from .large_files import digest_of, unpack
 from .packs import read_frame, write_all
 from .store import CheckpointStore, ContentLocation, PackFrame
@@ -46,12 +46,10 @@ class Staging:
             os.symlink(os.fsdecode(entry.data), name, dir_fd=self.fd)
             set_link(name, entry, self.fd, keep_times=self._keep_times)
             return
-        out = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=self.fd)
-        try:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with opened(name, flags, 0o600, dir_fd=self.fd) as out:
             self._contents.write(entry, out)
             set_file(out, entry, keep_times=self._keep_times)
-        finally:
-            os.close(out)
 
     def has(self, index: int) -> bool:
         try:

@@ -165,6 +165,15 @@ class CheckpointStore:
         )
         return ContentLocation(PackFrame(*row[:6]), row[6], row[7]) if row else None
 
+    def frames(self, where: str, *values: object) -> list[PackFrame]:
+        """The frames that meet an SQL condition."""
+        rows = self.rows(f"SELECT id, pack, start, length, raw, codec FROM frame WHERE {where}", *values)
+        return [PackFrame(*row) for row in rows]
+
+    def blobs(self, frame: int) -> list[tuple[bytes, int, int]]:
+        """Digest, start and size of each content of a frame."""
+        return self.rows("SELECT digest, start, size FROM blob WHERE frame=? ORDER BY start", frame)
+
     def has(self, digest: bytes) -> bool:
         return self.row("SELECT 1 FROM blob WHERE digest=?", digest) is not None
 

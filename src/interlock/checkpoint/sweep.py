@@ -17,9 +17,9 @@ from ..config import Checkpoints as Settings
 from .compact import free_dead_stretches, in_parts, move_frames, thin
 from .entry import ABSENT
 from .history import CheckpointHistory
-from .packs import PackWriter, read_frame
+from .packs import PackWriter
 from .restoration import last_done, unfinished
-from .store import ROOMY, CheckpointStore, NoSpace, PackFrame, no_space
+from .store import ROOMY, CheckpointStore, NoSpace, no_space
 from .tree import Delta, encode_delta, join
 
 THIN = 0.5
@@ -258,13 +258,8 @@ class Sweep:
         """Move what is alive in a pack into a new one; needs no more than that much extra space."""
         writer = PackWriter(self._store, new_pack=True)
         try:
-            for row in self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=?", pack):
-                frame = PackFrame(*row)
-                content = read_frame(self._store, frame)
-                for digest, start, size in self._store.rows(
-                    "SELECT digest, start, size FROM blob WHERE frame=?", frame.id
-                ):
-                    writer.add(digest, content[start : start + size])
+            for frame in self._store.frames("pack=?", pack):
+                writer.copy(frame)
             writer.finish()
             writer.sync()
             with self._store.transaction(durable=True):

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Set
 from .attributes import read_attributes
 from .entry import TreeEntry
 from .fingerprint import Listing
-from .folder_descent import READ_FLAGS, Descent
+from .folder_descent import READ_FLAGS, Descent, opened
 from .large_files import digest_of
 from .locations import ExclusionPolicy
 from .tree import WorkspaceTree, join
@@ -125,8 +125,7 @@ class RestoreVerification:
             if os.fsencode(os.readlink(name, dir_fd=folder)) != wanted.data:
                 self._wrong[path] = "points elsewhere"
             return
-        fd = os.open(name, READ_FLAGS, dir_fd=folder)
-        try:
+        with opened(name, READ_FLAGS, dir_fd=folder) as fd:
             if wanted.is_sparse:
                 content = digest_of(fd, found.st_size, sparse=True)
             else:
@@ -138,5 +137,3 @@ class RestoreVerification:
                 self._wrong[path] = "has different content"
             elif read_attributes(fd) != wanted.attrs:
                 self._wrong[path] = "has different attributes"
-        finally:
-            os.close(fd)
