@@ -34,13 +34,10 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
         session = supervision.open(task, model=model.config.model_name)
         agent.model, agent.env = _Model(model, session), _Environment(environment, session)
         try:
-            ended: Json = run(task, **more)
-        except BaseException as error:
-            session.close(error)
-            raise
+            with session:
+                ended: Json = run(task, **more)
         finally:
             agent.model, agent.env = model, environment
-        session.close()
         return ended
 
     agent.run = supervised_run

@@ -71,23 +71,13 @@ class SupervisedRunner:
 
     async def run(self, agent: Agent, input: Input, **more: object) -> RunResult:  # noqa: A002  the SDK's name
         watched = await asyncio.to_thread(self._watch, agent, input, more)
-        try:
-            result = await Runner.run(watched.agent(agent), input, **watched.arguments(more))
-        except BaseException as error:
-            watched.session.close(error)
-            raise
-        watched.session.close()
-        return result
+        with watched.session:
+            return await Runner.run(watched.agent(agent), input, **watched.arguments(more))
 
     def run_sync(self, agent: Agent, input: Input, **more: object) -> RunResult:  # noqa: A002
         watched = self._watch(agent, input, more)
-        try:
-            result = Runner.run_sync(watched.agent(agent), input, **watched.arguments(more))
-        except BaseException as error:
-            watched.session.close(error)
-            raise
-        watched.session.close()
-        return result
+        with watched.session:
+            return Runner.run_sync(watched.agent(agent), input, **watched.arguments(more))
 
     def run_streamed(self, agent: Agent, input: Input, **more: object) -> RunResultStreaming:  # noqa: A002
         watched = self._watch(agent, input, more)
@@ -119,12 +109,8 @@ class _Watched:
 
     def arguments(self, more: dict[str, object]) -> dict[str, object]:
         """What the SDK's runner gets beside agent and input."""
-        hooks = more.get("hooks") or RunHooks()
-        return {
-            **more,
-            "run_config": self._config,
-            "hooks": _Hooks(self._note, hooks),
-        }
+        hooks = _Hooks(self._note, more.get("hooks") or RunHooks())
+        return {**more, "run_config": self._config, "hooks": hooks}
 
     def agent(self, agent: Agent) -> Agent:
         """The same agent with supervised tools; so are those that it can hand over to."""

@@ -51,14 +51,9 @@ class InterlockCapability(AbstractCapability):
 
     async def wrap_run(self, ctx: RunContext, *, handler: Callable[[], Awaitable[AgentRunResult]]) -> AgentRunResult:
         prompt = ctx.prompt if isinstance(ctx.prompt, str) else ""
-        session = self._session = await self.supervision.open_async(prompt, model=ctx.model.model_name)
-        try:
-            result = await handler()
-        except BaseException as error:
-            session.close(error)
-            raise
-        session.close()
-        return result
+        self._session = await self.supervision.open_async(prompt, model=ctx.model.model_name)
+        with self._session:
+            return await handler()
 
     async def before_model_request(self, ctx: RunContext, request_context: ModelRequestContext) -> ModelRequestContext:
         session, messages = self.session, ctx.messages

@@ -41,20 +41,15 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
         for tool in tools:
             tool.forward = _supervised(tool, tool.forward, session)
         try:
-            answer = run(task, **more)
-        except AgentGenerationError as error:
-            session.close(error)
+            with session:
+                return run(task, **more)
+        except AgentGenerationError:
             session.check()
-            raise
-        except BaseException as error:
-            session.close(error)
             raise
         finally:
             agent.model = model
             for tool, forward in zip(tools, plain, strict=True):
                 tool.forward = forward
-        session.close()
-        return answer
 
     agent.run = supervised_run
     return agent

@@ -20,7 +20,7 @@ WAIT_S = 30.0
 
 
 class Busy(InvalidState):
-    """Raised when another process works on the store for too long."""
+    """Raised when another process uses the store for too long."""
 
 
 class Holder(Struct, frozen=True, omit_defaults=True):
@@ -36,7 +36,7 @@ class Holder(Struct, frozen=True, omit_defaults=True):
 
 
 class WorkspaceLock:
-    """A run's hold on a workspace, for as long as it lives; a killed run's lock is free at once."""
+    """A run's lock on a workspace, for as long as it lives; a killed run's lock is free at once."""
 
     def __init__(self, store: Path, holder: Holder) -> None:
         self._fd = os.open(_file(store), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -87,11 +87,11 @@ def in_use(holder: Holder | None, workspace: str) -> InvalidState:
 
 @contextmanager
 def operation(store: Path, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
-    """Hold the store for one operation; waits for another one, then says who is busy."""
+    """Lock the store for one operation; waits for another one, then reports who is busy."""
     with opened(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) as fd:
         _acquire(fd, store, what, wait_s)
-        # Who holds it is only shown to those who wait; a full disk is not a reason to fail.
-        # Written over, not cut first: ext4 would wait for the disk then.
+        # The holder is only shown to those who wait; a full disk is no reason to fail.
+        # Overwritten, not truncated first: ext4 would then wait for the disk.
         with suppress(OSError):
             os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)).ljust(os.fstat(fd).st_size), 0)
         yield

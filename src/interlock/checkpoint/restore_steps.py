@@ -1,4 +1,4 @@
-"""RestoreSteps: the steps of a restore, carried out with renames through folder descriptors; can be taken up again."""
+"""RestoreSteps: carries out a restore with renames through folder descriptors; can continue after a crash."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 
 
 class RestoreSteps:
-    """One restore under way. `left` names what could not be done, with the reason."""
+    """One restore in progress. `left` has what could not be done, with the reason."""
 
     def __init__(self, root: int, body: Body, staging: Staging, descent: Descent) -> None:
         self._root, self._body, self._staging, self._descent = root, body, staging, descent
@@ -40,7 +40,7 @@ class RestoreSteps:
         self.done: list[Difference] = []
 
     def stage(self, progress: Progress | None = None) -> None:
-        """Make every new file ready; nothing in the workspace changes yet."""
+        """Prepare every new file; nothing in the workspace changes yet."""
         for index, step in enumerate(self._steps.values()):
             if self._staging.needs(step, self._descent) and step.b is not None:
                 self._staging.make(index, step.b)
@@ -48,7 +48,7 @@ class RestoreSteps:
                 progress(index, 2 * len(self._steps))
 
     def run(self, progress: Progress | None = None) -> None:
-        """Carry the steps out: away with what is in the way, then folders, then files."""
+        """Carry out the steps: first removals, then folders, then files."""
         steps = self._steps.values()
         gone = [s for s in steps if s.a is not None and (s.b is None or s.a.is_folder != s.b.is_folder)]
         for step in sorted(gone, key=lambda s: s.path, reverse=True):
@@ -116,7 +116,7 @@ class RestoreSteps:
         os.rename(str(index), name, src_dir_fd=self._staging.fd, dst_dir_fd=folder)
 
     def _unchanged(self, entry: TreeEntry, found: os.stat_result) -> bool:
-        """Whether a file is as the safety checkpoint saw it; removing one name of a file moves the others' ctime."""
+        """Whether a file is as in the safety checkpoint; removing one name of a file moves its other names' ctime."""
         if entry.ino in self._shared:
             entry = msgspec.structs.replace(entry, ctime_ns=0)
         return entry.matches(found)
@@ -130,7 +130,7 @@ class RestoreSteps:
             self.left[step.path] = f"{what} is in its place" if what else MEANWHILE
 
     def _change_in_place(self, step: Difference) -> bool:
-        """Set mode and times of a file whose content stays; False if that is not all there is to do."""
+        """Set mode and times of a file whose content stays; False if that is not enough."""
         if step.a is None or step.b is None or step.a.data != step.b.data or not (step.a.is_file and step.b.is_file):
             return False
         fd = open_in_place(step, self._descent)
@@ -156,7 +156,7 @@ class RestoreSteps:
             return digest_of(fd, found.st_size, sparse=entry.is_sparse) == entry.data
 
     def _writable(self, path: str) -> int:
-        """A folder opened, and made writable if its mode forbids it; the last step sets the mode right."""
+        """Open a folder, and make it writable if its mode forbids it; the last step sets the final mode."""
         fd = self._descent.folder(path)
         if path not in self._opened and os.geteuid() != 0:
             found = os.fstat(fd)
@@ -166,7 +166,7 @@ class RestoreSteps:
         return fd
 
     def finish_folders(self) -> None:
-        """Owner, mode and time of every folder that was touched, deepest first."""
+        """Set owner, mode and time of every folder that was touched, deepest first."""
         for raw, entry in sorted(self._body.folders, key=lambda item: item[0], reverse=True):
             path = os.fsdecode(raw)
             with suppress(FileNotFoundError, NotADirectoryError):
@@ -196,7 +196,7 @@ def _harmless(error: OSError) -> str | None:
 def folders_to_finish(
     made: Draft, now: WorkspaceTree, then: WorkspaceTree, scope: tuple[str, ...], also: Iterable[str] = ()
 ) -> dict[str, TreeEntry]:
-    """The folders that are touched, or whose times differ in the scope, as they should be in the end."""
+    """The final state of the folders that are touched, or whose times differ in the scope."""
     names = _names_afterwards(made, now)
     wanted = {""}
     for path in made.steps:
@@ -218,7 +218,7 @@ def folders_to_finish(
 def _settled(
     path: str, made: Draft, now: WorkspaceTree, then: WorkspaceTree, names: dict[str, set[str]]
 ) -> TreeEntry | None:
-    """How a folder should be in the end; None if it is none, or stays as it is."""
+    """The final state of a folder; None if it is not a folder, or stays as it is."""
     if path in made.steps:
         wanted = made.steps[path].b
         return wanted if wanted is not None and wanted.is_folder else None
@@ -226,7 +226,7 @@ def _settled(
     if current is None or not current.is_folder:
         return None
     mtime = current.mtime_ns
-    # A folder that holds the same names as then has its time of then; one where something was left alone, its own.
+    # A folder with the same names as then gets its time of then; one in which something was left alone keeps its own.
     held = names[path] if path in names else now.folders.get(path, {}).keys()
     if target is not None and target.is_folder and held == then.folders.get(path, {}).keys():
         mtime = target.mtime_ns
@@ -240,7 +240,7 @@ def _time(entry: TreeEntry | None) -> int:
 
 
 def _names_afterwards(made: Draft, now: WorkspaceTree) -> dict[str, set[str]]:
-    """What every folder holds in the end in which something changes."""
+    """The final names in every folder in which something changes."""
     names: dict[str, set[str]] = {}
     for path, step in made.steps.items():
         if not path:

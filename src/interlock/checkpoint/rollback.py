@@ -34,7 +34,7 @@ class Restored(Struct, frozen=True, omit_defaults=True):
 
 
 class Rollback:
-    """Takes a workspace back to a moment."""
+    """Restores a workspace to a checkpoint."""
 
     def __init__(self, store: CheckpointStore, snapshots: Snapshots, clock: Clock) -> None:
         self._store, self._snapshots, self._clock = store, snapshots, clock
@@ -42,7 +42,7 @@ class Rollback:
     def preview(
         self, target: str, now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges | None
     ) -> RestorePlan:
-        """What a restore would do; nothing is touched."""
+        """What a restore would do; changes nothing."""
         made = draft(now, then, paths, own, force=False)
         return RestorePlan(
             target,
@@ -64,7 +64,7 @@ class Rollback:
         progress: Progress | None,
         folders: Iterable[str] = (),
     ) -> Restored:
-        """Go back; the safety checkpoint of the moment before has been taken. `folders` get their times back too."""
+        """Restore, after the safety checkpoint was made. `folders` get their times back too."""
         if unfinished(self._store):
             raise InvalidState(
                 "an earlier rollback was interrupted and cannot be completed yet", todo="Free some space"
@@ -101,7 +101,7 @@ class Rollback:
         )
 
     def recover(self) -> list[str]:
-        """Finish what a crash cut short: a restore that had begun to move files is finished, else undone."""
+        """Finish what a crash interrupted: a restore that had begun to move files is completed, others are undone."""
         said = []
         for restoration in [*unfinished(self._store), *lost_in_outage(self._store)]:
             try:
@@ -173,7 +173,7 @@ class Rollback:
         return applying
 
     def _revert(self, n: int, root: int, body: Body, before: WorkspaceTree, error: Exception) -> None:
-        """Put everything back that a failing restore has moved so far."""
+        """Undo everything that a failing restore has moved so far."""
         now = self._snapshots.scan_now()
         touched = set(body.differences())
         steps = {d.path: d for d in differences(now.tree, before) if d.path in touched}
@@ -201,13 +201,13 @@ class Rollback:
         return {path: why for path, why in wrong.items() if not within(path, applying.left)}
 
     def _as_done(self, body: Body, applying: RestoreSteps) -> Body:
-        """The record of what was really done, which is what an undo undoes."""
+        """The record of what was actually done, which is what an undo undoes."""
         done = {step.path: step for step in applying.done}
         folders = {os.fsdecode(path): entry for path, entry in body.folders}
         return make_body(body.token, done, folders, keep_times=body.keep_times, force=body.force)
 
     def _finish_root_time(self, root: int, body: Body) -> None:
-        """Making and removing the staging folder moved the workspace's own time."""
+        """Restore the workspace's own time, which creating and removing the staging folder changed."""
         before = self._snapshots.newest().tree.root
         if before is not None and body.keep_times:
             with suppress(PermissionError):

@@ -1,7 +1,7 @@
-"""RestoreVerification: after a restore, an independent walk says whether the workspace is what it should be.
+"""RestoreVerification: after a restore, an independent walk checks the workspace.
 
-Shares nothing with the walk that found the changes but the way to open a folder; what was written is read again.
-Where nothing is left out, `find` looks at everything, and only what it says otherwise is looked at here.
+Shares nothing with the walk that found the changes except how to open a folder; what was written is read again.
+If nothing is excluded, `find` lists everything, and only what differs is checked here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .tree import WorkspaceTree, join
 
 
 class RestoreVerification:
-    """Compares a folder on the disk with the tree that it should be."""
+    """Compares a folder on the disk with the tree that it should match."""
 
     def __init__(
         self,
@@ -32,14 +32,14 @@ class RestoreVerification:
         keep_times: bool = True,
         listing: Listing | None = None,
     ) -> None:
-        """`listing`: how everything was just before, compared with the tree of then."""
+        """`listing`: everything as it was just before, compared with the tree of then."""
         self._listing = listing
         self._expected, self._written, self._uncovered, self._policy = expected, written, uncovered, policy
         self._keep_times = keep_times
         self._wrong: dict[str, str] = {}
 
     def run(self, root: int) -> dict[str, str]:
-        """Every path that is not as it should be, with the reason."""
+        """Every path that is wrong, with the reason."""
         listing = None
         if self._listing is not None:
             listing = self._listing.again(root)
@@ -100,7 +100,7 @@ class RestoreVerification:
                 waiting += [join(here, name) for name, entry in wanted.items() if entry.is_folder and name in found]
 
     def _check(self, path: str, wanted: TreeEntry | None, name: str, fd: int, found: os.stat_result) -> None:
-        """One path that was written, or is not the very thing that the safety checkpoint saw."""
+        """Check a path that was written, or differs from the safety checkpoint."""
         if wanted is None:
             if path not in self._uncovered and not self._policy.excludes(path):
                 self._wrong[path] = "should not be there"

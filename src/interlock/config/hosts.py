@@ -62,9 +62,9 @@ def parse_host(entry: str) -> HostPattern:
         rest, port = found[1], int(found[2])
     below = rest.startswith("*.")
     name = normal_name(rest[2:] if below else rest)
-    if not _is_address(name) and not all(LABEL.fullmatch(label) for label in name.split(".")):
+    if not is_address(name) and not all(LABEL.fullmatch(label) for label in name.split(".")):
         raise ValueError(f"{entry!r} is not a host")
-    if (below and (_is_address(name) or "." not in name)) or port == 0 or (port or 1) > 65535:
+    if (below and (is_address(name) or "." not in name)) or port == 0 or (port or 1) > 65535:
         raise ValueError(f"{entry!r} is not a host")
     return HostPattern(name, below, port)
 
@@ -78,7 +78,8 @@ def normal_name(host: str) -> str:
         return name
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Whether a name is an IP address."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

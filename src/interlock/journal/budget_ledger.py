@@ -24,7 +24,7 @@ FILE = "budgets.db"
 BUSY_MS = 10_000
 
 RESERVED_S = 3600.0
-"""A reservation that no one renewed in this long is void: its owner was killed, or its step hangs."""
+"""A reservation that was not renewed for this long is void: its owner was killed, or its step hangs."""
 
 KEPT_PAGES = 400
 
@@ -142,7 +142,7 @@ def apply_report(page: Page, report: UsageReport, now: float) -> tuple[Page, Sta
 
 
 def period_of(per: Per, now: float, run_id: str) -> tuple[str, float, float]:
-    """The period that a time is in: its key, when it begins, when it ends. A run is a period without end."""
+    """The period of a time: its key, its beginning and its end. A run is a period without end."""
     day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
     if per == "run":
         return f"run {run_id}", 0.0, float("inf")

@@ -21,11 +21,11 @@ log = logging.getLogger("interlock")
 
 BUCKET = "INTERLOCK_BUDGETS"
 TRIES = 200
-"""How often a page is read again because another run changed it in between."""
+"""How often a page is reread because another run changed it in between."""
 
 ANSWER_S = 20.0
 AGAIN_S = 5.0
-"""How long after a failure the hub is tried again; meanwhile this machine's own ledger counts."""
+"""How long after a failure the hub is retried; meanwhile this machine's own ledger counts."""
 
 
 class HubLedger:
@@ -74,14 +74,14 @@ class HubLedger:
 
         for turn in range(TRIES):
             page, revision = await self._read(key)
-            # Ages count by the broker's clock: those of two machines may differ.
+            # Ages count by the broker's clock, as those of two machines may differ.
             assert self._session is not None
             changed, standing = apply_report(page, report, self._session.broker_time())
             async with telling():
                 try:
                     await self._bucket.update(key, msgspec.json.encode(changed), last=revision)
                 except (KeyWrongLastSequenceError, APIError):
-                    # By chance: those that wait equally long meet again.
+                    # Random, because runs that wait equally long collide again.
                     await asyncio.sleep(random.uniform(0, 0.004 * min(turn + 1, 40)))
                     continue
             return standing

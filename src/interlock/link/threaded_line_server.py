@@ -1,4 +1,4 @@
-"""ThreadedLineServer: JSON lines over a unix socket, each answered by the thread that has read it."""
+"""ThreadedLineServer: JSON lines over a unix socket, each answered by the thread that read it."""
 
 from __future__ import annotations
 
@@ -15,115 +15,14 @@ from ..core import POLLRDHUP, open_bell, open_poller, peer_credentials, register
 from .line_server import MAX_SKIP
 from .peer import is_trusted
 
-_CHUNK = 65_536
-
-
-class LineClient:
-    """A process that has said something and waits for the answer."""
-
-    def __init__(self, connection: AcceptedConnection, pid: int) -> None:
-        self.pid = pid
-        self._connection = connection
-
-    def waits(self) -> bool:
-        return self._connection.waits()
-
-    def say_wait(self) -> None:
-        """An empty line: someone is here, and the answer will come."""
-        with contextlib.suppress(OSError):
-            self._connection.sock.send(b"\n", socket.MSG_DONTWAIT)
-
-
-LineHandler = Callable[[bytes, LineClient], bytes | None]
-"""The answer to a line, when it is due; None if no one is waiting for it any more."""
-
-
-class ThreadedLineServer:
-    """Lines of one connection are answered in order; connections do not delay each other."""
-
-    def __init__(
-        self, listener: socket.socket, answer: LineHandler, name: str, *, max_line: int, too_long: bytes
-    ) -> None:
-        self._answer, self._max_line, self._too_long = answer, max_line, too_long
-        self._threads = AcceptThreads(listener, self._serve, name)
-
-    def start(self) -> None:
-        self._threads.start()
-
-    def hang_up(self) -> None:
-        """Cut all connections: no one is answered any more."""
-        self._threads.hang_up()
-
-    def settle(self, seconds: float) -> None:
-        """Return when what others sent before they went is dealt with, or after so long."""
-        self._threads.settle(seconds)
-
-    def close(self, grace_s: float = 0.0) -> None:
-        """Answer what is being answered, and stop."""
-        self._threads.close(grace_s)
-
-    def _serve(self, connection: AcceptedConnection) -> None:
-        pid, uid, _ = peer_credentials(connection.sock)
-        if not is_trusted(uid):
-            return
-        caller = LineClient(connection, pid)
-        for line in self._lines(connection.sock):
-            connection.busy = True
-            answer = self._too_long if line is None else self._answer(line, caller)
-            if answer is None or not _send(connection.sock, answer + b"\n"):
-                return
-            connection.busy, connection.served = False, True
-            if self._threads.stopping:
-                return
-
-    def _lines(self, sock: socket.socket) -> Iterator[bytes | None]:
-        """Whole lines without their ends; None for one that is too long, which is read to its end and thrown away."""
-        received, skipped = bytearray(), 0
-        while data := _receive(sock):
-            seen = len(received)
-            received += data
-            while (end := received.find(b"\n", seen)) >= 0:
-                line, seen = bytes(received[:end]), 0
-                del received[: end + 1]
-                if skipped:
-                    skipped = 0
-                elif end > self._max_line:
-                    yield None
-                elif line.strip():
-                    yield line
-            if len(received) > self._max_line:
-                if not skipped:
-                    yield None
-                skipped += len(received)
-                received.clear()
-                if skipped > max(MAX_SKIP, 2 * self._max_line):
-                    return
-
-
-def _receive(sock: socket.socket) -> bytes:
-    """Read the next bytes; empty if the other end has gone."""
-    try:
-        return sock.recv(_CHUNK)
-    except OSError:
-        return b""
-
-
-def _send(sock: socket.socket, data: bytes) -> bool:
-    try:
-        sock.sendall(data)
-    except OSError:
-        return False
-    return True
-
-
 SPARE = 4
-"""Threads that wait from the start: starting one costs as much as an answer."""
+"""Threads that are started in advance: starting one costs as much as an answer."""
 
 KEPT = 32
-"""Threads that stay when a crowd has gone."""
+"""Idle threads that are kept."""
 
 MOST = 1000
-"""Connections at one time, each with its thread. For one more, an idle one is cut off."""
+"""Simultaneous connections, each with a thread. For one more, an idle one is cut off."""
 
 FULL_S = 0.05
 SETTLE_POLL_S = 0.01
@@ -133,14 +32,14 @@ log = logging.getLogger("interlock")
 
 
 class AcceptedConnection:
-    """One connection, whether it is being answered right now, and whether it ever was."""
+    """One connection: whether it is being answered now, and whether it ever was."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.busy = self.served = False
 
     def waits(self) -> bool:
-        """Whether the other end is still there, and so are we."""
+        """Whether both ends are still open."""
         poll = select.poll()
         poll.register(self.sock, POLLRDHUP)
         return not poll.poll(0)
@@ -151,7 +50,7 @@ class AcceptedConnection:
 
 
 class AcceptThreads:
-    """Serves a listening socket with `serve`, which returns when its connection is over, until it is closed."""
+    """Serves a listening socket with threads; `serve` handles one connection until it is over."""
 
     def __init__(self, listener: socket.socket, serve: Callable[[AcceptedConnection], None], name: str) -> None:
         self._listener, self._serve, self._name = listener, serve, name
@@ -168,25 +67,25 @@ class AcceptThreads:
             self._start_thread()
 
     def hang_up(self) -> None:
-        """Cut all connections: no one is answered any more."""
+        """Cut all connections, without answering."""
         with self._changed:
             for connection in self._open:
                 connection.hang_up()
 
     def settle(self, seconds: float) -> None:
-        """Return when what others sent before they went is dealt with, or after so long."""
+        """Return when everything that clients sent before they disconnected is handled, or after a timeout."""
         deadline, quiet = time.monotonic() + seconds, 0
         poller = select.poll()
         poller.register(self._listener, select.POLLIN)
         with self._changed:
-            # Looked at twice: one that has been accepted is not in the list at once.
+            # Checked twice: an accepted connection is not in the list at once.
             while quiet < 2 and time.monotonic() < deadline:
                 at_work = bool(poller.poll(0)) or any(each.busy or not each.waits() for each in self._open)
                 quiet = 0 if at_work else quiet + 1
                 self._changed.wait(SETTLE_POLL_S)
 
     def close(self, grace_s: float = 0.0) -> None:
-        """Accept no one more, wait for those who are being answered, and stop. A second time does nothing."""
+        """Accept no more, wait for connections that are being answered, and stop. A second call does nothing."""
         with self._changed:
             if self.stopping:
                 return
@@ -210,16 +109,16 @@ class AcceptThreads:
     def _start_thread(self) -> None:
         thread = threading.Thread(target=self._attend, name=self._name, daemon=True)
         with self._changed:
-            # Started in here: closing waits for every thread that is known.
+            # Started while holding the lock: `close` waits for every known thread.
             self._idle += 1
             self._threads.add(thread)
             thread.start()
 
     def _attend(self) -> None:
-        """Wait for connections and serve them, as long as there is need of this thread."""
+        """Wait for connections and serve them, while this thread is needed."""
         try:
             with open_poller() as poller:
-                # Exclusive: one thread is woken for a connection, and the same one as long as it is free.
+                # Exclusive: only one thread is woken for a connection, the same one while it is free.
                 register_exclusive(poller, self._listener)
                 poller.register(self._bell, select.POLLIN)
                 while not self.stopping:
@@ -231,7 +130,7 @@ class AcceptThreads:
                 self._threads.discard(threading.current_thread())
 
     def _accept(self) -> bool:
-        """Serve one connection; whether to wait for another."""
+        """Serve one connection; returns whether to wait for another."""
         try:
             sock, _ = self._listener.accept()
         except (BlockingIOError, ConnectionAbortedError):
@@ -252,7 +151,7 @@ class AcceptThreads:
         try:
             self._serve(connection)
         except Exception:
-            # Whatever one connection led to must not cost the others a thread.
+            # An error in one connection must not cost the others a thread.
             log.exception("a connection was cut: what it sent could not be handled")
         finally:
             with self._changed:
@@ -264,9 +163,95 @@ class AcceptThreads:
         return stays
 
     def _make_room(self) -> None:
-        """Cut off the oldest that never asked anything; if all have, the oldest that is not being answered."""
+        """Cut off the oldest connection that never sent anything, else the oldest that is not being answered."""
         idle = [connection for connection in self._open if not connection.busy]
         victim = next((connection for connection in idle if not connection.served), idle[0] if idle else None)
         if victim is not None:
             del self._open[victim]
             victim.hang_up()
+
+
+_CHUNK = 65_536
+
+
+class LineClient:
+    """A process that sent a line and waits for the answer."""
+
+    def __init__(self, connection: AcceptedConnection, pid: int) -> None:
+        self.pid = pid
+        self._connection = connection
+
+    def waits(self) -> bool:
+        return self._connection.waits()
+
+    def say_wait(self) -> None:
+        """Send an empty line: the answer will come."""
+        with contextlib.suppress(OSError):
+            self._connection.sock.send(b"\n", socket.MSG_DONTWAIT)
+
+
+LineHandler = Callable[[bytes, LineClient], bytes | None]
+"""Returns the answer to a line; None if nobody waits for it any more."""
+
+
+class ThreadedLineServer(AcceptThreads):
+    """Lines of one connection are answered in order; connections do not delay each other."""
+
+    def __init__(
+        self, listener: socket.socket, answer: LineHandler, name: str, *, max_line: int, too_long: bytes
+    ) -> None:
+        self._answer, self._max_line, self._too_long = answer, max_line, too_long
+        super().__init__(listener, self._serve_lines, name)
+
+    def _serve_lines(self, connection: AcceptedConnection) -> None:
+        pid, uid, _ = peer_credentials(connection.sock)
+        if not is_trusted(uid):
+            return
+        caller = LineClient(connection, pid)
+        for line in self._lines(connection.sock):
+            connection.busy = True
+            answer = self._too_long if line is None else self._answer(line, caller)
+            if answer is None or not _send(connection.sock, answer + b"\n"):
+                return
+            connection.busy, connection.served = False, True
+            if self.stopping:
+                return
+
+    def _lines(self, sock: socket.socket) -> Iterator[bytes | None]:
+        """Lines without their ends; None for one that is too long, which is discarded."""
+        received, skipped = bytearray(), 0
+        while data := _receive(sock):
+            seen = len(received)
+            received += data
+            while (end := received.find(b"\n", seen)) >= 0:
+                line, seen = bytes(received[:end]), 0
+                del received[: end + 1]
+                if skipped:
+                    skipped = 0
+                elif end > self._max_line:
+                    yield None
+                elif line.strip():
+                    yield line
+            if len(received) > self._max_line:
+                if not skipped:
+                    yield None
+                skipped += len(received)
+                received.clear()
+                if skipped > max(MAX_SKIP, 2 * self._max_line):
+                    return
+
+
+def _receive(sock: socket.socket) -> bytes:
+    """Read the next bytes; empty if the other end is gone."""
+    try:
+        return sock.recv(_CHUNK)
+    except OSError:
+        return b""
+
+
+def _send(sock: socket.socket, data: bytes) -> bool:
+    try:
+        sock.sendall(data)
+    except OSError:
+        return False
+    return True

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from . import proc
+from .cgroup_hierarchy import write_control
 
 
 class Cgroup:
@@ -43,7 +44,7 @@ class Cgroup:
     def kill(self, seconds: float) -> bool:
         """Kill everything, frozen or not; True when it is empty."""
         deadline = time.monotonic() + seconds
-        if not self._write("cgroup.kill", "1"):
+        if not write_control(self.path / "cgroup.kill", "1"):
             # Before Linux 5.14: nothing frozen can fork, and SIGKILL reaches what is frozen.
             self.freeze(seconds / 2)
             while (pids := self.pids()) and time.monotonic() < deadline:
@@ -81,7 +82,7 @@ class Cgroup:
         return 0.0
 
     def _set_freeze(self, value: str, seconds: float) -> bool:
-        if not self._write("cgroup.freeze", value):
+        if not write_control(self.path / "cgroup.freeze", value):
             return not self.path.exists()
         return self._wait("frozen", value, seconds)
 
@@ -117,16 +118,6 @@ class Cgroup:
     def _read(self, name: str) -> str:
         return proc.read_bytes(f"{self.path}/{name}").decode()
 
-    def _write(self, name: str, text: str) -> bool:
-        """Write a knob; False if the group or the knob is gone."""
-        if not (self.path / name).exists():
-            return False
-        try:
-            (self.path / name).write_text(text)
-        except OSError:
-            return False
-        return True
-
 
 MOST = 4_096
 """Bytes of a list of processes that one read gives; a longer one is read anew each time."""
@@ -145,20 +136,16 @@ class CgroupPulse:
         self._group = group
         self._open: tuple[int, ...] = ()
         self._before: tuple[bytes, bytes, int] | None = None
-        self._inside: frozenset[int] = frozenset()
+        self.inside: frozenset[int] = frozenset()
+        """The processes in the cgroup at the last `beats`."""
 
     def beats(self) -> bool:
         """Whether a process of it has run since this was asked last, came or went; True if the kernel does not tell."""
         before, now = self._before, self._read()
         self._before = now
         if now is None or now != before or now[2] != FEW_LINKS or len(now[1]) >= MOST:
-            self._inside = self._group.pids()
+            self.inside = self._group.pids()
         return now is None or before is None or not now[0] or now[0] != before[0]
-
-    @property
-    def inside(self) -> frozenset[int]:
-        """The processes in it when that was asked."""
-        return self._inside
 
     def close(self) -> None:
         for descriptor in self._open:

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from .proc import read_bytes
+
 CONTROLLERS = ("memory", "pids", "cpu")
 PREFIX = "interlock-"
 PRIVATE_MOUNT = Path("/run/interlock/cgroup2")
@@ -52,7 +54,7 @@ def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
     if not (group / "cgroup.freeze").exists():
         remove(group)
         return "this kernel's cgroup v2 cannot freeze (5.2 is needed)"
-    present = set(_words(group / "cgroup.controllers"))
+    present = set(read_words(group / "cgroup.controllers"))
     controllers = {}
     for name in CONTROLLERS:
         if name not in present and (folder := _make_v1(name, marker)):
@@ -129,10 +131,10 @@ def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
     group, why = _mkdir(own, marker)
     sweep(own, group)
     for name in CONTROLLERS:
-        _write(own / "cgroup.subtree_control", f"+{name}")
-    if group is not None and "memory" in _words(group / "cgroup.controllers"):
+        write_control(own / "cgroup.subtree_control", f"+{name}")
+    if group is not None and "memory" in read_words(group / "cgroup.controllers"):
         return group, ""
-    if _unlimited(own) and "memory" in _words(own.parent / "cgroup.subtree_control"):
+    if _unlimited(own) and "memory" in read_words(own.parent / "cgroup.subtree_control"):
         beside, _ = _mkdir(own.parent, marker)
         if beside is not None:
             if group is not None:
@@ -144,10 +146,10 @@ def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
 def _unlimited(own: Path) -> bool:
     """Whether a process that leaves this cgroup for its parent escapes no limit that someone set."""
     for name, free in UNLIMITED.items():
-        words = _words(own / name)
+        words = read_words(own / name)
         if words and words != [free]:
             return False
-    return _words(own / "cpu.max")[:1] in ([], ["max"])
+    return read_words(own / "cpu.max")[:1] in ([], ["max"])
 
 
 def _make_v1(controller: str, marker: str) -> Path | None:
@@ -221,16 +223,16 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
 
 
-def _words(file: Path) -> list[str]:
-    try:
-        return file.read_text().split()
-    except OSError:
-        return []
+def read_words(file: Path) -> list[str]:
+    """The words of a control file; none if it is gone."""
+    return read_bytes(str(file)).decode().split()
 
 
-def _write(file: Path, text: str) -> bool:
+def write_control(file: Path, text: str) -> bool:
+    """Write a control file, which is never created; False if it is gone or the kernel refuses the value."""
     try:
-        file.write_text(text)
+        with open(os.open(file, os.O_WRONLY | os.O_CLOEXEC), "wb", buffering=0) as opened:
+            opened.write(text.encode())
     except OSError:
         return False
     return True

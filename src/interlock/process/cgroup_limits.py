@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from ..core import Limits
 from . import proc
+from .cgroup_hierarchy import read_words, write_control
 from .outcome import LimitEvent, LimitHeld, LimitName
 from .proc import Process, read_bytes
 
@@ -24,7 +24,7 @@ class CgroupLimits:
     """Sets limits and reads what they counted. Folders that are gone count nothing."""
 
     def __init__(self, group: Path | None, v1: dict[str, Path]) -> None:
-        present = _words(group / "cgroup.controllers") if group else []
+        present = read_words(group / "cgroup.controllers") if group else []
         self._v2 = {name: group for name in CONTROLLER_OF.values() if group and name in present}
         self._v1 = v1
 
@@ -72,11 +72,11 @@ class CgroupLimits:
         # Where swap is counted with memory it must not be below it: whichever order the kernel takes.
         optional = [(folder / knob, text) for knob, text in others]
         for knob, text in optional:
-            _write(knob, text)
-        if not _write(folder / file[0], file[1]):
+            write_control(knob, text)
+        if not write_control(folder / file[0], file[1]):
             return None
         for knob, text in optional:
-            _write(knob, text)
+            write_control(knob, text)
         if value is None:
             return None
         note = "threads count as processes" if name == "max_processes" else ""
@@ -142,26 +142,8 @@ def _number(file: Path) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _words(file: Path) -> list[str]:
-    return _text(file).split()
-
-
 def _text(file: Path) -> str:
     return read_bytes(str(file)).decode()
-
-
-def _write(file: Path, text: str) -> bool:
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        os.write(descriptor, text.encode())
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
 
 
 INTERVAL_S = 0.1

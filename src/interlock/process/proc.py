@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -184,18 +185,14 @@ def send(pid: int, start: int, number: int) -> bool:
 
 def send_group(group: int, number: int) -> None:
     """Signal a process group at once: no fork inside it can slip through."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return
 
 
 def send_now(pid: int, number: int) -> None:
     """Signal a pid that was read a moment ago, with nothing in between."""
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return
 
 
 def _kill(pid: int, number: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 from ..checkpoint import Restored
 from ..contract import broken_by
@@ -162,10 +162,8 @@ class ContractEnforcer:
             intervention="contract", issue="scope_creep", time=self._run.steady.time(), run_id=self._run.spec.run_id,
             step=step,
         )  # fmt: skip
-        try:
+        with suppress(InterlockError):
             self._executor.carry_out(Inject(Message(text, meta=meta)))
-        except InterlockError:
-            return
 
 
 def _is_folder(state: str) -> bool:

@@ -13,7 +13,7 @@ from ..core import Intervention, Issue, Review, Usage
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-    from prometheus_client.core import Metric
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 LAST_JUDGED = 5
 """The effectiveness shown is the share among so many judged interventions, as in the controller."""
@@ -122,30 +122,23 @@ class Metrics:
             counts, cost, seconds, timed = dict(self._counts), self._cost_usd, self._seconds, list(self._timed)
             interventions, requests = dict(self._interventions), dict(self._requests)
             episodes = dict(self._episodes)
-            shares = {key: sum(last) / len(last) for key, last in self._judged.items()}
+            shares: dict[tuple[str, ...], float] = {key: sum(last) / len(last) for key, last in self._judged.items()}
         for name, text in COUNTS.items():
             value = cost if name == "cost_usd" else counts.get(name, 0)
             yield CounterMetricFamily(f"interlock_{name}", text, value=value)
-        made = CounterMetricFamily("interlock_interventions", MADE, labels=INTERVENTION_LABELS)
-        for labels, count in interventions.items():
-            made.add_metric(labels, count)
-        worked = GaugeMetricFamily("interlock_intervention_effectiveness", WORKED, labels=INTERVENTION_LABELS[:2])
-        for key, share in shares.items():
-            worked.add_metric(key, share)
-        over = CounterMetricFamily("interlock_episodes", OVER, labels=("issue_type", "ending"))
-        for labels, count in episodes.items():
-            over.add_metric(labels, count)
-        asked = CounterMetricFamily("interlock_control_requests", ASKED, labels=("command", "status"))
-        for labels, count in requests.items():
-            asked.add_metric(labels, count)
+        effectiveness = "interlock_intervention_effectiveness"
+        yield from (
+            _filled(CounterMetricFamily("interlock_interventions", MADE, labels=INTERVENTION_LABELS), interventions),
+            _filled(GaugeMetricFamily(effectiveness, WORKED, labels=INTERVENTION_LABELS[:2]), shares),
+            _filled(CounterMetricFamily("interlock_episodes", OVER, labels=("issue_type", "ending")), episodes),
+            _filled(CounterMetricFamily("interlock_control_requests", ASKED, labels=("command", "status")), requests),
+        )
         took = HistogramMetricFamily("interlock_step_seconds", "Time that supervision took for a step")
         took.add_metric((), _cumulative(timed), seconds)
-        yield from (made, worked, over, asked, took)
+        yield took
         if self.runs is not None:
-            runs = GaugeMetricFamily("interlock_runs", "Runs by status", labels=("status",))
-            for status, count in self.runs.items():
-                runs.add_metric((status,), count)
-            yield runs
+            runs: dict[tuple[str, ...], float] = {(status,): count for status, count in self.runs.items()}
+            yield _filled(GaugeMetricFamily("interlock_runs", "Runs by status", labels=("status",)), runs)
 
     def _add(self, name: str) -> None:
         with self._lock:
@@ -170,6 +163,12 @@ ASKED = "Control requests by command and status"
 def process_metrics() -> Metrics:
     """The metrics of this process: every run that it supervises counts here."""
     return Metrics()
+
+
+def _filled(family: CounterMetricFamily | GaugeMetricFamily, values: Mapping[tuple[str, ...], float]) -> Metric:
+    for labels, value in values.items():
+        family.add_metric(labels, value)
+    return family
 
 
 def _cumulative(timed: list[int]) -> list[tuple[str, float]]:

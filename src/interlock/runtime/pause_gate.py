@@ -52,21 +52,14 @@ class Gate:
         self._rested_s = 0.0
         self._shut_since: float | None = None
         self._condition = threading.Condition()
-        self._status: Status = "running"
-        self._revision = 0
+        self.status: Status = "running"
+        self.revision = 0
         self._inside: OpenCalls[str] = OpenCalls()
         self._calls: dict[str, tuple[str, float]] = {}
-        self._version = 0
+        self.version = 0
+        """Grows with every change; read it before asking, and wait for it to move on after a hold."""
         self._wakers: list[Callable[[], None]] = []
         self._passages: PassageCounter | None = None
-
-    @property
-    def status(self) -> Status:
-        return self._status
-
-    @property
-    def revision(self) -> int:
-        return self._revision
 
     @property
     def inside(self) -> int:
@@ -78,11 +71,6 @@ class Gate:
         """The tool that is under way longest, and since when; requests to the model are none."""
         with self._condition:
             return next(iter(self._calls.values()), None)
-
-    @property
-    def version(self) -> int:
-        """Grows with every change; read it before asking, and wait for it to move on after a hold."""
-        return self._version
 
     @property
     def rested_s(self) -> float:
@@ -101,9 +89,9 @@ class Gate:
     def set_status(self, status: Status, revision: int) -> bool:
         """Be in this state; False if the order is older than what the gate has. What has ended stays ended."""
         with self._condition:
-            if revision < self._revision or self._status in ENDED:
+            if revision < self.revision or self.status in ENDED:
                 return False
-            self._status, self._revision = status, revision
+            self.status, self.revision = status, revision
             if status == "paused":
                 self._shut_since = self._shut_since if self._shut_since is not None else self._clock.monotonic()
             elif self._shut_since is not None:
@@ -115,20 +103,20 @@ class Gate:
     def close(self, status: Status) -> None:
         """Shut permanently, at once and in memory alone: what an emergency stop does first."""
         with self._condition:
-            self._status = status
-            self._revision += 1
+            self.status = status
+            self.revision += 1
             self._changed()
 
     def enter(self, step: Step) -> Decision:
         """May this step start? Never waits: a hold is a value that the adapter waits on."""
         key = call_key(step)
-        if self._status != "running":
+        if self.status != "running":
             # One that asks again, as after a delay, has not started: it is not under way.
             self.leave(step)
         with self._condition:
-            if self._status in ENDED:
+            if self.status in ENDED:
                 return Decision("stop", reason="the run has ended")
-            if self._status != "running":
+            if self.status != "running":
                 return HOLD
             if self._passages is not None and not self._passages.enter(key):
                 return Decision("hold", reason="the run is about to pause")
@@ -214,12 +202,12 @@ class Gate:
         await self.admit_async(self._pause_state)
 
     def _pause_state(self) -> Decision:
-        return HOLD if self._status in SHUT else PROCEED
+        return HOLD if self.status in SHUT else PROCEED
 
     def _rounds(self) -> Generator[Wait | Decision | None, Decision | None, None]:
         """What to do next until a step is let in: None to ask, a Wait, and at last the decision."""
         while True:
-            version = self._version
+            version = self.version
             decision = yield None
             assert decision is not None
             if decision.action == "hold":
@@ -227,11 +215,11 @@ class Gate:
                 continue
             until = time.monotonic() + decision.delay_s
             while (left := until - time.monotonic()) > 0:
-                version = self._version
-                if self._status != "running":
+                version = self.version
+                if self.status != "running":
                     break
                 yield version, left
-            if not decision.delay_s or self._status == "running":
+            if not decision.delay_s or self.status == "running":
                 yield decision
 
     def notify(self) -> None:
@@ -242,7 +230,7 @@ class Gate:
     def wait(self, version: int, timeout: float | None = None) -> None:
         """Wait until the gate has changed since `version`."""
         with self._condition:
-            self._condition.wait_for(lambda: self._version != version, timeout)
+            self._condition.wait_for(lambda: self.version != version, timeout)
 
     async def wait_async(self, version: int, timeout: float | None = None) -> None:
         """`wait` for an event loop: no thread is held, and it can be cancelled."""
@@ -255,7 +243,7 @@ class Gate:
             loop.call_soon_threadsafe(changed.set)
 
         with self._condition:
-            if self._version != version:
+            if self.version != version:
                 return
             self._wakers.append(wake)
         try:
@@ -267,7 +255,7 @@ class Gate:
                 self._wakers.remove(wake)
 
     def _changed(self) -> None:
-        self._version += 1
+        self.version += 1
         self._condition.notify_all()
         for wake in self._wakers:
             wake()

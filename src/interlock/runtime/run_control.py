@@ -95,14 +95,9 @@ class RunControl:
         self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
         # It admits steps a moment after the gate opens: callers that asked in between are woken.
         self.endpoint.when_open(run.gate.notify)
-        self._server = ControlServer(self.endpoint, folder.path, listener)
+        self.server = ControlServer(self.endpoint, folder.path, listener)
         # The agent's processes are another's than a person's where we started them, or where its hooks fire.
-        self._server.authority.knows_by_peer = bool(run.spec.argv or run.spec.session_id)
-
-    @property
-    def server(self) -> ControlServer:
-        """The run's socket, and who may use it."""
-        return self._server
+        self.server.authority.knows_by_peer = bool(run.spec.argv or run.spec.session_id)
 
     def mend_gate(self) -> bool:
         """Restore the gate file if it was changed or removed; returns whether it was."""
@@ -112,10 +107,10 @@ class RunControl:
         """Restore the state from the journal, and listen."""
         self.endpoint.start()
         self.run.gate.through(self.endpoint)
-        self._server.open()
+        self.server.open()
 
     def close(self) -> None:
-        self._server.close()
+        self.server.close()
         self.endpoint.close()
 
     def pause(self, hold: Hold, step: int) -> str:

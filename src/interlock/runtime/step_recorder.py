@@ -117,13 +117,10 @@ class StepRecorder:
         for issue in judgement.issues:
             facts = {"type": issue.type, "severity": issue.severity, "step": issue.step, "words": issue.description}
             log.info("issue", extra={"run_id": run_id, **facts})
-        for ruling in judgement.rulings:
-            made = ruling.intervention
+        answers = [("intervention", ruling.intervention) for ruling in judgement.rulings]
+        for name, made in (*answers, *(("effect", judged) for judged in judgement.judged)):
             facts = {"type": made.type, "issue": made.issue_type, "step": made.step, "outcome": made.outcome}
-            log.info("intervention", extra={"run_id": run_id, **facts})
-        for judged in judgement.judged:
-            facts = {"type": judged.type, "issue": judged.issue_type, "step": judged.step, "outcome": judged.outcome}
-            log.info("effect", extra={"run_id": run_id, **facts})
+            log.info(name, extra={"run_id": run_id, **facts})
 
     def _changes(self, step: Step) -> dict[str, object]:
         spend, limits = self.pipeline.ledger.spend, self.pipeline.meter.limits

@@ -22,7 +22,6 @@ from ..core import (
     Limits,
     Notify,
     Restore,
-    SetLimits,
     Status,
     Step,
     Stop,
@@ -145,8 +144,8 @@ class Supervisor(StepClient):
         if not self._asks_for_viewer:
             self.pipeline.note_person(True)
         self._viewer_checked = -PERSON_EVERY_S
-        executor.on_limits = self._say_limits
-        executor.on_stop = self._shut
+        executor.on_limits = lambda order: self.process_limits
+        executor.on_stop = lambda stop: run.stop(stop.reason)
         executor.on_not_stopped = self._note_not_stopped
         executor.on_hold = self._hold
         executor.on_restored = self._checkpointing.note_restored
@@ -488,12 +487,6 @@ class Supervisor(StepClient):
     def _time(self, begin: float) -> None:
         if self._metrics is not None:
             self._metrics.stepped(time.perf_counter() - begin)
-
-    def _say_limits(self, order: SetLimits) -> Limits:
-        return self.process_limits
-
-    def _shut(self, stop: Stop) -> str:
-        return self.run.stop(stop.reason)
 
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")

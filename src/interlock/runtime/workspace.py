@@ -16,28 +16,24 @@ class RunWorkspace:
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self.checkpoints = checkpoints
-        self._newest: CheckpointInfo | None = None
+        self.newest: CheckpointInfo | None = None
+        """The newest checkpoint that this process made."""
         self._settled = False
 
     def create(self, label: str, step: int, cause: str) -> CheckpointInfo:
         """Keep the workspace as it is now."""
         self._settled = False
-        self._newest = self.checkpoints.create(label, step, cause, own=cause in OWN)
-        return self._newest
-
-    @property
-    def newest(self) -> CheckpointInfo | None:
-        """The newest checkpoint that this process made."""
-        return self._newest
+        self.newest = self.checkpoints.create(label, step, cause, own=cause in OWN)
+        return self.newest
 
     def settle(self) -> CheckpointInfo | None:
         """The last checkpoint of the run, by a look at everything; None for a run that made none."""
-        newest = self._newest
+        newest = self.newest
         if newest is not None and not self._settled:
             # What a silent process did until its end is its own work.
-            self._newest = self.checkpoints.settle(step=newest.step, own=newest.cause == MEANWHILE)
+            self.newest = self.checkpoints.settle(step=newest.step, own=newest.cause == MEANWHILE)
             self._settled = True
-        return self._newest
+        return self.newest
 
     def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored:
         """Take back what the run changed since; what is not known to be its work is named and left alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -189,19 +190,13 @@ class Channel:
 
     def send_sockets(self, sockets: Sequence[socket.socket]) -> None:
         """Hand over open sockets; the first thing that is sent."""
-        try:
+        with contextlib.suppress(OSError):
             socket.send_fds(self._sock, [b"\n"], [each.fileno() for each in sockets])
-        except OSError:
-            # As below.
-            return
 
     def send(self, message: ToOwner | ToFront) -> None:
-        with self._lock:
-            try:
-                self._sock.sendall(msgspec.json.encode(message) + b"\n")
-            except OSError:
-                # The other end is gone; the reader notices.
-                return
+        # If the other end is gone, the reader notices.
+        with self._lock, contextlib.suppress(OSError):
+            self._sock.sendall(msgspec.json.encode(message) + b"\n")
 
     def wait(self, seconds: float) -> bool:
         """Whether the other end says its first word, or is gone, within this time."""

@@ -7,6 +7,7 @@ little: `interlock run` calls `spawn_early` before it imports anything else.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -28,7 +29,7 @@ WARM_FDS = 4
 """What a request for a warm start hands over: a socket to the front, a file for last words, our folder, and who we
 are."""
 
-_early: SpawnedOwner | ForkedOwner | WarmRequest | None = None
+_early: SpawnedOwner | ReadyOwner | WarmRequest | None = None
 
 
 class SpawnedOwner:
@@ -50,17 +51,10 @@ class SpawnedOwner:
         there.close()
 
 
-class ForkedOwner:
-    """The same as a fork of the front, which has imported a third of it."""
+class ReadyOwner:
+    """The same as a fork of the front, which has imported a third of it, or from a warm start."""
 
-    def __init__(self, words: int, sock: socket.socket, process: Forked) -> None:
-        self.words, self.socket, self.process = words, sock, process
-
-
-class WarmOwner:
-    """The same from a warm start."""
-
-    def __init__(self, words: int, sock: socket.socket, process: WarmProcess) -> None:
+    def __init__(self, words: int, sock: socket.socket, process: Forked | WarmProcess) -> None:
         self.words, self.socket, self.process = words, sock, process
 
 
@@ -112,13 +106,13 @@ class WarmRequest:
         os.close(folder)
         os.close(request)
 
-    def claim(self) -> WarmOwner | None:
+    def claim(self) -> ReadyOwner | None:
         """The owner; None if we were refused it, or its process was ended, or takes too long."""
         with self._asked, contextlib.suppress(OSError):
             answer, handles, _, _ = socket.recv_fds(self._asked, 512, 1)
             if answer == b"y" and len(handles) == 1:
                 os.set_inheritable(handles[0], False)
-                return WarmOwner(self.words, self.socket, WarmProcess(handles[0]))
+                return ReadyOwner(self.words, self.socket, WarmProcess(handles[0]))
         # One that comes too late finds this closed, and ends.
         self.socket.close()
         os.close(self.words)
@@ -155,11 +149,11 @@ def spawn_early(arguments: list[str], *, forks: bool) -> None:
 def give_early(words: int, sock: socket.socket, process: Forked) -> None:
     """An owner that is there already, for the run that is about to begin."""
     global _early
-    _early = ForkedOwner(words, sock, process)
+    _early = ReadyOwner(words, sock, process)
 
 
-def fork_early() -> bool:
-    """Fork the owner, where none is on its way. True in the fork, which is to become it."""
+def fork_owner() -> bool:
+    """Fork the owner, where none is on its way. In the fork: True, when it has owned the run to its end."""
     global _early
     from ...process import can_fork, fork, settle_in
     from .thin_caller import forget_caller
@@ -170,17 +164,22 @@ def fork_early() -> bool:
     process = fork()
     if process is not None:
         there.close()
-        _early = ForkedOwner(words, here, process)
+        _early = ReadyOwner(words, here, process)
         return False
     here.detach()
     os.setsid()
     settle_in(OWNER, (os.open(os.devnull, os.O_RDONLY), words, words), (there.fileno(),))
     forget_caller()
     sys.argv = [OWNER, str(there.detach())]
+    from .owner import main
+
+    gc.freeze()
+    gc.enable()
+    main()
     return True
 
 
-def claim_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
+def claim_early() -> SpawnedOwner | ReadyOwner | None:
     """The owner that was started early, once."""
     global _early
     started, _early = _early, None

@@ -12,7 +12,7 @@ from ...contain import command_places, in_group
 from ...core import InterlockError
 from ...journal import RunFolder
 from ...runtime import UNDO_LOST, RunControl, Supervisor
-from ..hooks.hook_guardian import HookGuardian
+from ..hooks.hook_guardian import HookGuardian, file_identity
 from ..run_process_tree import HeldTree
 
 log = logging.getLogger("interlock")
@@ -40,12 +40,12 @@ class SelfMonitor:
         self._stamped: list[object] = []
         self._seen: list[object] = []
         self._undo_lost = False
-        self._journal_print = _identity(folder.journal)
+        self._journal_print = file_identity(folder.journal)
         self._commands = {path: _own_identity(path) for path in command_places()} if contained else {}
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
         """Have this socket bound again when it vanishes."""
-        self._sockets[path] = (_identity(path), bind_again)
+        self._sockets[path] = (file_identity(path), bind_again)
         self._paths = [*map(str, self._sockets), str(self._folder.journal)]
 
     def is_touched(self) -> bool:
@@ -60,20 +60,20 @@ class SelfMonitor:
         return found != self._stamped
 
     def _stamps(self) -> list[object]:
-        return [*map(_identity, self._paths), _written(self._gate)]
+        return [*map(file_identity, self._paths), _written(self._gate)]
 
     def look(self) -> None:
         """See that everything is as it was: a few looks at files, however idle the command is."""
         for path, (known, bind_again) in tuple(self._sockets.items()):
-            if _identity(path) != known:
+            if file_identity(path) != known:
                 with contextlib.suppress(InterlockError, OSError):
                     bind_again()
-                    self._sockets[path] = (_identity(path), bind_again)
+                    self._sockets[path] = (file_identity(path), bind_again)
                     self._notice("a socket of the run was removed; it is bound again", path)
         steering = self._supervisor.run.steering
         if isinstance(steering, RunControl) and steering.mend_gate():
             self._notice("the run's gate file was changed; it is restored", self._folder.gate)
-        if self._journal_print is not None and _identity(self._folder.journal) != self._journal_print:
+        if self._journal_print is not None and file_identity(self._folder.journal) != self._journal_print:
             self._journal_print = None
             self._notice("the run's journal was replaced or removed", self._folder.journal)
         self._check_checkpoints()
@@ -130,11 +130,3 @@ def _written(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return info.st_ino, info.st_mtime_ns
-
-
-def _identity(path: Path | str) -> tuple[int, int] | None:
-    try:
-        info = os.stat(path)  # noqa: PTH116  asked twice a second
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino

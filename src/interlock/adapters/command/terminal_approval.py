@@ -53,12 +53,12 @@ class TerminalApproval:
         elif sys.stderr is not None and sys.stderr.isatty():
             self._untold.append(words)
             return
-        _tell(f"interlock: {words}\n")
+        write_stderr(f"interlock: {words}\n")
 
     def tell_the_rest(self) -> None:
         """Say what could not be said before; the command has ended."""
         for words in self._untold:
-            _tell(f"interlock: {words}\n")
+            write_stderr(f"interlock: {words}\n")
         self._untold.clear()
 
     def _work(self) -> None:
@@ -66,8 +66,8 @@ class TerminalApproval:
             question = self._questions.get()
             terminal = open_line_terminal(self._foreground)
             if terminal is None:
-                _tell(f"interlock: step {question.step} needs approval: {question.what}\n")
-                _tell(f"  interlock approve {self._folder.run_id} --step {question.step}, or interlock reject\n")
+                write_stderr(f"interlock: step {question.step} needs approval: {question.what}\n")
+                write_stderr(f"  interlock approve {self._folder.run_id} --step {question.step}, or interlock reject\n")
                 continue
             try:
                 with self._foreground.borrowed() if self._foreground is not None else contextlib.nullcontext():
@@ -140,7 +140,8 @@ def _write(terminal: int, words: str) -> None:
     os.write(terminal, printable(words).encode())
 
 
-def _tell(words: str) -> None:
+def write_stderr(words: str) -> None:
+    """Say something to the person who started the run, if anyone reads it."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             sys.stderr.write(printable(words))

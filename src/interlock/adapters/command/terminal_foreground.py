@@ -26,7 +26,8 @@ class Foreground:
     def __init__(self, events: queue.SimpleQueue[object]) -> None:
         self._queue = events
         self._told, self.events = os.pipe()
-        self._group: int | None = None
+        self.group: int | None = None
+        """The command's process group."""
         self._asking = threading.Lock()
         try:
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
@@ -40,31 +41,26 @@ class Foreground:
         """The terminal to start the command on; -1 where it is not ours to give."""
         return self._terminal if self._is_ours() else -1
 
-    @property
-    def group(self) -> int | None:
-        """The command's process group."""
-        return self._group
-
     def start(self, pid: int) -> None:
         """The command runs: learn what the terminal does to it."""
         with contextlib.suppress(ProcessLookupError):
-            self._group = os.getpgid(pid)
+            self.group = os.getpgid(pid)
         os.close(self.events)
         threading.Thread(target=self._hear, name="interlock-terminal", daemon=True).start()
 
     def give(self) -> None:
         """We were continued, or have asked what we wanted: the command continues, with the terminal if that is ours."""
-        if self._group is None or self._asking.locked():
+        if self.group is None or self._asking.locked():
             return
         with contextlib.suppress(OSError):
             if self._is_ours():
-                os.tcsetpgrp(self._terminal, self._group)
-            os.killpg(self._group, signal.SIGCONT)
+                os.tcsetpgrp(self._terminal, self.group)
+            os.killpg(self.group, signal.SIGCONT)
 
     def is_given(self) -> bool:
         """Whether the command has the terminal."""
         with contextlib.suppress(OSError):
-            return self._terminal >= 0 and self._group is not None and os.tcgetpgrp(self._terminal) == self._group
+            return self._terminal >= 0 and self.group is not None and os.tcgetpgrp(self._terminal) == self.group
         return False
 
     def claim(self) -> None:

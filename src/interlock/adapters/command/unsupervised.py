@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 import time
 
 from ...config import Config
-from ...core import InterlockError, printable
+from ...core import InterlockError
 from ...journal import RunFolder
+from .terminal_approval import write_stderr
 
 POLL_S = 1.0
 """How often we look for a reason to end the run."""
@@ -55,10 +54,7 @@ class UnsupervisedRun:
                 f"The command continues unsupervised: {hooks}. "
                 f"Still enforced: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
             )
-        if sys.stderr is not None:
-            with contextlib.suppress(OSError):
-                sys.stderr.write(f"interlock: {printable(why)}. {what}\n")
-                sys.stderr.flush()
+        write_stderr(f"interlock: {why}. {what}\n")
 
     def look(self) -> tuple[int, str] | None:
         """The exit status and the words for why the run has to end now, if it has to."""

@@ -74,18 +74,14 @@ class ParkingLot:
         self._unknown = 0
         self._woken = False
         self._client_status: int | None = None
-        self._parked = read_parked(folder, Parked)
-        if self._parked is not None:
-            self._continue_park(self._parked)
-
-    @property
-    def parked(self) -> Parked | None:
-        return self._parked
+        self.parked = read_parked(folder, Parked)
+        if self.parked is not None:
+            self._continue_park(self.parked)
 
     @property
     def liveness(self) -> Liveness | None:
         """What the run is doing, where it is parked."""
-        parked = self._parked
+        parked = self.parked
         if parked is None or self._woken or self._supervisor.run.ended:
             return None
         evidence = f"{parked.source}: {parked.reason}"
@@ -123,7 +119,7 @@ class ParkingLot:
     @property
     def may_restart(self) -> bool:
         """Whether a client that hangs can be ended and started again in its session."""
-        return self._continues and bool(self._session()) and self._parked is None and self._rules.max_parks > 0
+        return self._continues and bool(self._session()) and self.parked is None and self._rules.max_parks > 0
 
     def restart(self, reason: str) -> bool:
         """Park without a wait, for a client that hangs and is about to be ended; whether that may be."""
@@ -140,7 +136,7 @@ class ParkingLot:
             limit = self._pending if status or self._continues else None
             if limit is None and status:
                 limit = find_in_words(self._last_words(), now, "last words")
-            known = self._parked
+            known = self.parked
             again = limit is not None and self._starts_again
             if known is not None and (not self._woken or again or known.status is not None):
                 known = replace(known, status=status, session=self._session() or known.session)
@@ -163,7 +159,7 @@ class ParkingLot:
     def look(self) -> None:
         """Wake the run when it is due, or when a person resumed it."""
         with self._lock:
-            parked, run = self._parked, self._supervisor.run
+            parked, run = self.parked, self._supervisor.run
             if parked is None:
                 return
             if run.ended:
@@ -183,7 +179,7 @@ class ParkingLot:
                 case NeedsPerson(why) if not parked.held_by:
                     self._keep(replace(parked, held_by=why))
                     run.update(liveness=self.liveness)
-                    self._hold(self._parked or parked)
+                    self._hold(self.parked or parked)
 
     def _decide(self, parked: Parked) -> Due | NotYet | NeedsPerson:
         decided = decide_wake(parked, _now())
@@ -199,8 +195,8 @@ class ParkingLot:
     def _park(self, limit: UsageLimit, status: int | None = None) -> Parked | None:
         """Record first, then hold: the next owner after a crash finds the timer. `status` is how the client ended."""
         run = self._supervisor.run
-        if self._parked is not None:
-            return self._parked
+        if self.parked is not None:
+            return self.parked
         if run.ended or run.status != "running" or self._rules.max_parks == 0:
             return None
         self._unknown = self._unknown + 1 if limit.resets_in is None else 0
@@ -280,13 +276,13 @@ class ParkingLot:
             self.relaunch(parked)
 
     def _forget(self) -> None:
-        self._parked = None
+        self.parked = None
         self._woken = False
         clear_parked(self._folder)
 
     def _keep(self, parked: Parked) -> None:
         write_parked(self._folder, parked)
-        self._parked = parked
+        self.parked = parked
 
     def _hold(self, parked: Parked) -> None:
         if parked.wake is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,7 +12,7 @@ from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_
 from .client_format import Payload, TranscriptDialect, mapping, number, refusal_of, text, words_of
 from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in, is_failure
 from .hook_guardian import switches_hooks_off
-from .wiring import HOLD_S, HookWords, RunAddress, Wired
+from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups
 
 CAPABILITIES: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "defer", "stop", "usage", "relaunch")
@@ -205,7 +204,7 @@ class ClaudeWiring:
 
         rest, given = _split_settings(self._arguments)
         words = HookWords(hook_command(), address, self.client)
-        settings = add_hooks(given, lambda event: exec_form(event, words))
+        settings = add_groups(given, MOMENTS, lambda event: {"hooks": [exec_form(event, words)]})
         user, *projects = settings_files()
         notes = []
         if switches_hooks_off(user):
@@ -231,21 +230,11 @@ def settings_files() -> tuple[Path, ...]:
     return user, project / "settings.json", project / "settings.local.json"
 
 
-def exec_form(event: str, words: HookWords) -> dict[str, object]:
+def exec_form(event: str, words: HookCommand) -> dict[str, object]:
     """One hook without a shell in between."""
     command, *arguments = words.words(before=MOMENTS[event] == "before")
     timeout = END_S if event == "SessionEnd" else HOLD_S
     return {"type": "command", "command": command, "args": arguments, "timeout": timeout}
-
-
-def add_hooks(settings: dict[str, object], hook_for: Callable[[str], dict[str, object]]) -> dict[str, object]:
-    """The settings with our hooks after the user's own."""
-    hooks = settings.get("hooks")
-    merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
-    for event in MOMENTS:
-        present = merged.get(event)
-        merged[event] = [*(present if isinstance(present, list) else []), {"hooks": [hook_for(event)]}]
-    return {**settings, "hooks": merged}
 
 
 def prompt_in(arguments: tuple[str, ...], flags: frozenset[str]) -> str:

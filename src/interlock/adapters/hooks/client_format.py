@@ -26,19 +26,15 @@ class Dialect(Protocol):
 
     def read(self, payload: Payload) -> HookEvent:
         """What the hook says; whatever is missing or of the wrong kind is left out."""
-        ...
 
     def reply(self, event: HookEvent, decision: Decision) -> Payload:
         """What the hook answers; nothing where the client's own rules are to decide."""
-        ...
 
     def carries(self, event: HookEvent) -> bool:
         """Whether the reply to this can have words for the model."""
-        ...
 
     def hear(self, line: bytes) -> TranscriptEntry | None:
         """What a line of the transcript says, if anything that counts."""
-        ...
 
 
 class TranscriptDialect(Generic[Line]):

@@ -30,15 +30,12 @@ class HookWatcher(Protocol):
 
     def note_event(self, event: HookEvent) -> None:
         """A hook has fired."""
-        ...
 
     def note_said(self, said: TranscriptEntry) -> None:
         """The transcript has grown."""
-        ...
 
     def judge_settings(self, event: HookEvent) -> Decision:
         """May the client take over settings that were changed?"""
-        ...
 
 
 class HookMessage(Struct, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,7 +12,7 @@ from ...core import BadInput, Capability, Decision, Tool, Usage, from_json
 from .claude_code import prompt_in
 from .client_format import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
 from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in
-from .wiring import HOLD_S, HookWords, RunAddress, Wired
+from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups
 
 CAPABILITIES: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "relaunch")
@@ -183,7 +182,7 @@ class GeminiWiring:
                 (ours / entry.name).symlink_to(entry)
         words = HookWords(hook_command(), address, self.client)
         original = _read(real / SETTINGS)
-        written = with_hooks(original, lambda event: hook(event, words))
+        written = with_hooks(original, words)
         (ours / SETTINGS).write_bytes(written)
         argv = (*self._command, *self._arguments)
         return Wired(
@@ -196,24 +195,18 @@ class GeminiWiring:
         )
 
 
-def hook(event: str, words: HookWords) -> dict[str, object]:
-    """One hook, with its time in milliseconds."""
+def group(event: str, words: HookCommand) -> dict[str, object]:
+    """Our group of hooks for an event; Gemini counts timeouts in milliseconds."""
     timeout = (END_S if event == "SessionEnd" else HOLD_S) * 1000
     line = words.line(before=MOMENTS[event] == "before")
-    return {"type": "command", "name": NAME, "command": line, "timeout": timeout}
+    return {"matcher": "*", "hooks": [{"type": "command", "name": NAME, "command": line, "timeout": timeout}]}
 
 
-def with_hooks(settings: dict[str, object], hook_for: Callable[[str], dict[str, object]]) -> bytes:
+def with_hooks(settings: dict[str, object], words: HookCommand) -> bytes:
     """The settings with our hooks after the user's own, and hooks switched on."""
-    hooks = settings.get("hooks")
-    merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
-    for event in MOMENTS:
-        present = merged.get(event)
-        ours = {"matcher": "*", "hooks": [hook_for(event)]}
-        merged[event] = [*(present if isinstance(present, list) else []), ours]
     switches = settings.get(SWITCHES)
     switched = {**(switches if isinstance(switches, dict) else {}), "enabled": True}
-    whole = {**settings, "hooks": merged, SWITCHES: switched}
+    whole = {**add_groups(settings, MOMENTS, lambda event: group(event, words)), SWITCHES: switched}
     return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -54,7 +55,7 @@ class HookGuardian:
         self._prints = {path: _fingerprint(path) for path in files}
         self._settings = {path: _fingerprint(path) for path in settings}
         self._socket = socket
-        self._socket_print = _identity(socket) if socket is not None else None
+        self._socket_print = file_identity(socket) if socket is not None else None
         self._expects_hooks = expects_hooks
         self._clock = supervisor.run.clock
         self._begun = self._clock.monotonic()
@@ -111,7 +112,7 @@ class HookGuardian:
                 self._settings[path] = now_
                 if switches_hooks_off(path):
                     self.notice(SWITCHED_OFF, str(path))
-        if self._socket is not None and _identity(self._socket) != self._socket_print:
+        if self._socket is not None and file_identity(self._socket) != self._socket_print:
             self.notice("the socket of the hooks was removed", str(self._socket))
 
     @property
@@ -156,9 +157,10 @@ def _fingerprint(path: Path) -> tuple[int, int, int, int] | None:
     return info.st_ino, info.st_size, info.st_mtime_ns, info.st_mode
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path | str) -> tuple[int, int] | None:
+    """What tells a file from another one of the same name; None if there is none."""
     try:
-        info = path.stat()
+        info = os.stat(path)  # noqa: PTH116  asked twice a second
     except OSError:
         return None
     return info.st_dev, info.st_ino

@@ -25,23 +25,16 @@ _CHUNK = 65_536
 HookHandler = Callable[[bytes, WaitingClient], bytes | None]
 
 
-class HookHttpServer:
+class HookHttpServer(AcceptThreads):
     """Listens on loopback until it is closed; `answer` takes a hook line, as the unix socket does."""
 
     def __init__(self, token: str, answer: HookHandler, port: int = 0) -> None:
         self._token, self._answer = token.encode(), answer
         listener = socket.create_server((HOST, port), backlog=128)
         self.url = f"http://{HOST}:{listener.getsockname()[1]}"
-        self._threads = AcceptThreads(listener, self._serve, "interlock-http")
+        super().__init__(listener, self._serve_requests, "interlock-http")
 
-    def start(self) -> None:
-        self._threads.start()
-
-    def close(self) -> None:
-        self._threads.hang_up()
-        self._threads.close()
-
-    def _serve(self, connection: AcceptedConnection) -> None:
+    def _serve_requests(self, connection: AcceptedConnection) -> None:
         """The requests of one connection, one after the other."""
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         reading = _Reading(connection.sock)

@@ -17,6 +17,7 @@ from msgspec import Struct
 from ...core import BadInput, from_json
 from ...link import gates_folder, serve_socket
 from .hookclient_build import FALLBACK, compile_client, python_command
+from .wiring import HookCommand
 
 Settings = dict[str, object]
 BACKUP = "interlock-backup"
@@ -85,7 +86,7 @@ class FileChange(Struct, frozen=True):
         return backup
 
 
-class InstalledWords(Struct, frozen=True):
+class InstalledWords(HookCommand, frozen=True):
     """How the hook client is called permanently: by the run's own socket if there is one, else by `interlock serve`."""
 
     command: tuple[str, ...]
@@ -160,17 +161,6 @@ def install_client() -> tuple[str, ...]:
     target = folder / f"{CLIENT_NAME}.py"
     _copy(FALLBACK, target)
     return (*python_command()[:-1], str(target))
-
-
-def with_groups(settings: Settings, events: tuple[str, ...], group_for: Callable[[str], object]) -> Settings:
-    """The settings with one group of ours for each event, in place of what is there of ours."""
-    clean = without_groups(settings)
-    hooks = clean.get("hooks")
-    merged: Settings = dict(hooks) if isinstance(hooks, dict) else {}
-    for event in events:
-        present = merged.get(event)
-        merged[event] = [*(present if isinstance(present, list) else []), group_for(event)]
-    return {**clean, "hooks": merged}
 
 
 def without_groups(settings: Settings) -> Settings:

@@ -88,7 +88,7 @@ class ResidentSupervisor:
             return msgspec.json.encode(StepRefusal(f"not a hook line: {error}"))
         if session is None:
             return b"{}"
-        reply = session.handle(told, asker)
+        reply = session.exchange.answer_told(told, asker)
         if event.moment == "end":
             self._end(session)
         return reply
@@ -137,7 +137,7 @@ class ResidentSupervisor:
                 self._opening.pop(key, None)
                 begun = self._begun.pop(key, None)
             if begun is not None:
-                session.answer(begun, asker)
+                session.exchange.answer(begun, asker)
             return session
 
     def _open(self, event: HookEvent, left: RunFolder | None, pid: int | None) -> HookSession:

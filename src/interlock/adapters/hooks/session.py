@@ -13,12 +13,12 @@ from ...config import Config
 from ...contain import Insiders
 from ...core import ENDED, Context, InvalidState, RunSpec, boot_id
 from ...journal import RunFolder, Store, new_run_id
-from ...process import ProcessId, ProcessTree, TreeHandle, attach, read_process
+from ...process import ProcessId, ProcessTree, TreeHandle, attach, name_of, read_process
 from ...runtime import Options, Supervisor
 from ..run_process_tree import HeldTree
-from ..steps.step_numbering import StepNumbering, WaitingClient
+from ..steps.step_numbering import StepNumbering
 from .clients import adapter_named, dialect_named, new_dialects
-from .exchange import HookExchange, HookMessage
+from .exchange import HookExchange
 from .hook_event import HookEvent
 from .hook_guardian import HookGuardian, keep_authority
 
@@ -95,12 +95,6 @@ class HookSession:
             self._insiders.add_agent(root)
             self.held.attach(attach(handle))
 
-    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        return self.exchange.answer(line, asker)
-
-    def handle(self, told: HookMessage, asker: WaitingClient) -> bytes | None:
-        return self.exchange.answer_told(told, asker)
-
     def look(self) -> bool:
         """Regular checks; False when the agent is gone."""
         run, tree = self.supervisor.run, self.held.tree
@@ -166,16 +160,9 @@ def agent_of(pid: int, client: str) -> int | None:
         process = read_process(process.parent) if process is not None else None
         if process is None or process.pid <= 1:
             return None
-        if _name_of(process.pid) not in SHELLS:
+        if name_of(process.pid) not in SHELLS:
             return process.pid
     return None
-
-
-def _name_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
 
 
 def _is_there(tree: ProcessTree) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -56,10 +56,23 @@ class Wiring(Protocol):
 
     def wire(self, address: RunAddress) -> Wired:
         """Put the hooks in."""
-        ...
 
 
-class HookWords(Struct, frozen=True):
+class HookCommand(Struct, frozen=True):
+    """How the hook client is called."""
+
+    def words(self, *, before: bool) -> tuple[str, ...]:
+        """The command and its arguments; `before` for hooks that can refuse a step."""
+        raise NotImplementedError
+
+    def line(self, *, before: bool) -> str:
+        """The same for a shell, which it replaces."""
+        import shlex
+
+        return f"exec {shlex.join(self.words(before=before))}"
+
+
+class HookWords(HookCommand, frozen=True):
     """How the hook client is called for a run."""
 
     command: tuple[str, ...]
@@ -67,17 +80,22 @@ class HookWords(Struct, frozen=True):
     client: str
 
     def words(self, *, before: bool) -> tuple[str, ...]:
-        """The command and its arguments; `before` for hooks that can refuse a step."""
         options: tuple[str, ...] = ("--before",) if before else ()
         options += ("--closed",) if self.address.closed else ()
         at = ("--deadline", str(DEADLINE_S), "--socket", str(self.address.socket), "--gate", str(self.address.gate))
         return (*self.command, *options, *at, self.client)
 
-    def line(self, *, before: bool) -> str:
-        """The same for a shell, which it replaces."""
-        import shlex
 
-        return f"exec {shlex.join(self.words(before=before))}"
+def add_groups(
+    settings: dict[str, object], events: Iterable[str], group_for: Callable[[str], object]
+) -> dict[str, object]:
+    """The settings with a group of hooks for each event, after the groups that are there."""
+    hooks = settings.get("hooks")
+    merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
+    for event in events:
+        present = merged.get(event)
+        merged[event] = [*(present if isinstance(present, list) else []), group_for(event)]
+    return {**settings, "hooks": merged}
 
 
 def program_of(argv: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpcore
 import httptools
 
-from ...config import AllowedHosts, HostPattern, normal_name
+from ...config import AllowedHosts, HostPattern, is_address, normal_name
 from .client_connection import Acceptor
 from .upstream import UPSTREAM_ERRORS, Route
 
@@ -118,7 +118,7 @@ class Egress:
                     first += data
             except NotTls as error:
                 raise Refusal(host, port, f"the tunnel to {host}:{port} is blocked: {error}", "") from None
-            if normal_name(name) != host and not (not name and _is_address(host)):
+            if normal_name(name) != host and not (not name and is_address(host)):
                 why = f"the tunnel to {host}:{port} is blocked: its TLS server name is {name or 'missing'}"
                 raise Refusal(host, port, why, "")
             upstream.sendall(first)
@@ -220,14 +220,6 @@ def _say(client: socket.socket, status: str, words: str) -> None:
     with contextlib.suppress(OSError):
         if status:
             client.sendall(head.encode("latin-1") + body)
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def _hang_up(sock: socket.socket) -> None:

@@ -45,7 +45,7 @@ class UpstreamConnection:
     _without_body: int
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
-        self._stream = stream
+        self.network = stream
         self._parser = httptools.HttpResponseParser(self)
         self._clear()
 
@@ -54,7 +54,7 @@ class UpstreamConnection:
         self._clear()
         self._head_only = head_only
         try:
-            self._stream.write(request, limit_s)
+            self.network.write(request, limit_s)
         except httpcore.WriteError:
             # A server may refuse a request before it has all of it: what it says is read anyway.
             self.kept = False
@@ -85,15 +85,10 @@ class UpstreamConnection:
     @property
     def stale(self) -> bool:
         """Whether the server has closed it, or says something that it was not asked."""
-        return bool(self._stream.get_extra_info("is_readable"))
-
-    @property
-    def network(self) -> httpcore.NetworkStream:
-        """What the connection goes over."""
-        return self._stream
+        return bool(self.network.get_extra_info("is_readable"))
 
     def close(self) -> None:
-        self._stream.close()
+        self.network.close()
 
     def on_message_begin(self) -> None:
         self.kept = self.kept and not self._complete
@@ -124,7 +119,7 @@ class UpstreamConnection:
 
     def _read(self) -> bool:
         """Take what comes next; False at the end."""
-        data = self._stream.read(READ)
+        data = self.network.read(READ)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:

@@ -34,7 +34,6 @@ class HookListener(Protocol):
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
         """The answer to a line of another kind, when it is due; None once nothing waits for it."""
-        ...
 
 
 class StepServer:

@@ -26,11 +26,9 @@ class WaitingClient(Protocol):
 
     def waits(self) -> bool:
         """Whether it still does. Called now and then while a step is held."""
-        ...
 
     def say_wait(self) -> None:
         """Let it know that the answer will come."""
-        ...
 
 
 RECALLED = 4 * REMEMBERED
@@ -46,7 +44,8 @@ class StepNumbering:
         self._known: OrderedDict[Key, int] = OrderedDict()
         self._recalled: dict[int, Decision] = {}
         self._refused: OrderedDict[Key, None] = OrderedDict()
-        self._first_session = ""
+        self.session = ""
+        """The session of the run's own agent; empty if none was named."""
         self._hooked: set[str] = set()
         self._lock = threading.Lock()
 
@@ -56,15 +55,10 @@ class StepNumbering:
         `hooked` says that it was a hook that named the session.
         """
         with self._lock:
-            self._first_session = self._first_session or session
+            self.session = self.session or session
             if hooked:
                 self._hooked.add(session)
-            return None if session in ("", self._first_session) else session
-
-    @property
-    def session(self) -> str:
-        """The session of the run's own agent; empty if none was named."""
-        return self._first_session
+            return None if session in ("", self.session) else session
 
     def is_hooked(self, session: str) -> bool:
         """Whether the hooks of this session speak for it."""

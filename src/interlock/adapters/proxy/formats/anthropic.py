@@ -54,17 +54,14 @@ class AnthropicFormat(WireFormat):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return AnthropicReader()
 
-    def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
+    def empty(self, model: str) -> Json:
         message = {"id": "msg_interlock", "type": "message", "role": "assistant", "model": model, "content": []}
         usage = {"input_tokens": 0, "output_tokens": 0}
-        reader = AnthropicReader()
-        reader.feed_whole({**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage})
-        parts = [reader.words(text)]
-        if not stream:
-            return "application/json", reader.whole(parts)
-        begin = {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}
-        head = event({"type": "message_start", "message": begin}, "message_start")
-        return "text/event-stream", head + reader.tail(parts, reader)
+        return {**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}
+
+    def stream_head(self, reader: ReplyReader, model: str) -> bytes:
+        message = {**self.empty(model), "stop_reason": None}
+        return event({"type": "message_start", "message": message}, "message_start")
 
 
 class AnthropicReader(ReplyReader):

@@ -89,13 +89,8 @@ class GeminiFormat(WireFormat):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return GeminiReader()
 
-    def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
-        reader = GeminiReader()
-        reader.feed_whole({"candidates": [], "modelVersion": model})
-        parts = [reader.words(text)]
-        if not stream:
-            return "application/json", reader.whole(parts)
-        return "text/event-stream", reader.tail(parts, reader)
+    def empty(self, model: str) -> Json:
+        return {"candidates": [], "modelVersion": model}
 
 
 class GeminiReader(ReplyReader):

@@ -124,8 +124,21 @@ class WireFormat(ABC):
         return "text " + digest(self.said(item) or _unmarked(item))
 
     @abstractmethod
+    def empty(self, model: str) -> Json:
+        """A whole answer that ends the agent's turn and has no parts."""
+
+    def stream_head(self, reader: ReplyReader, model: str) -> bytes:
+        """The events before the first part of an answer of our own."""
+        return b""
+
     def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
         """An answer of our own that ends the agent's turn: its content type and its body."""
+        reader = self.reader()
+        reader.feed_whole(self.empty(model))
+        parts = [reader.words(text)]
+        if not stream:
+            return "application/json", reader.whole(parts)
+        return "text/event-stream", self.stream_head(reader, model) + reader.tail(parts, reader)
 
 
 class ReplyReader(ABC):

@@ -66,15 +66,13 @@ class ResponsesFormat(WireFormat):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return ResponsesReader()
 
-    def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
-        reader = ResponsesReader()
-        reader.feed_whole({**EMPTY, "model": model})
-        parts = [reader.words(text)]
-        if not stream:
-            return "application/json", reader.whole(parts)
-        begun = {**EMPTY, "model": model, "status": "in_progress", "usage": None}
-        head = reader.number({"type": "response.created", "response": begun})
-        return "text/event-stream", head + reader.tail(parts, reader)
+    def empty(self, model: str) -> Json:
+        return {**EMPTY, "model": model}
+
+    def stream_head(self, reader: ReplyReader, model: str) -> bytes:
+        assert isinstance(reader, ResponsesReader)
+        begun = {**self.empty(model), "status": "in_progress", "usage": None}
+        return reader.number({"type": "response.created", "response": begun})
 
 
 class ResponsesReader(ReplyReader):
