@@ -35,7 +35,7 @@ __all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
 Json: TypeAlias = "dict[str, object]"
 
 HOLD_S = 20 * 24 * 3600.0
-"""How long a hook may take: a paused run is held in it. Timers of 2^31 ms and more fire at once."""
+"""Timeout of a hook, in which a paused run is held. Timers of 2^31 ms and more fire at once."""
 
 
 def supervise(options: ClaudeAgentOptions | None = None, **more: Unpack[Options]) -> SupervisedClient:
@@ -111,7 +111,7 @@ class SupervisedClient(ClaudeSDKClient):
                 self._note(message)
                 yield message
         except ClaudeSDKError:
-            # A stopped run has had its process ended.
+            # The process of a stopped run was ended.
             session.check()
             raise
         session.check()
@@ -124,7 +124,7 @@ class SupervisedClient(ClaudeSDKClient):
                 self.supervision.last.close()
 
     async def _before(self, told: Json, call_id: str | None, context: object) -> Json:
-        """PreToolUse: may this call run?"""
+        """PreToolUse: whether this call may run."""
         self._seen.add(call_id or "")
         asked = await self.session.ask_async(
             str(told["tool_name"]), _object(told.get("tool_input")), call_id=call_id, agent=_agent(told)
@@ -137,7 +137,7 @@ class SupervisedClient(ClaudeSDKClient):
         self._asked[call_id or ""] = asked
         if asked.decision.action != "rewrite":
             return {}
-        # No "allow" beside it: whether the call needs the user's permission is not ours to say.
+        # Without "allow": the user's own permissions still apply.
         return {"hookSpecificOutput": {**answer, "updatedInput": asked.arguments}}
 
     async def _after(self, told: Json, call_id: str | None, context: object) -> Json:
@@ -156,10 +156,10 @@ class SupervisedClient(ClaudeSDKClient):
             name, outcome = str(call.get("tool_use_id")), CallOutcome(content_of(call.get("tool_response")), True)
             asked = self._asked.pop(name, None)
             if asked is not None:
-                # It was allowed, but never ran: the user's own permissions forbid it.
+                # We allowed it, but the user's own permissions did not.
                 self.session.tell(asked, outcome)
             elif name not in self._seen:
-                # Its arguments do not fit: no other event has it.
+                # Its arguments were invalid: no other event reports it.
                 self._seen.add(name)
                 self.session.note(str(call.get("tool_name")), _object(call.get("tool_input")), outcome, call_id=name)
         turn = await self.session.turn_async(0)
@@ -188,14 +188,14 @@ class SupervisedClient(ClaudeSDKClient):
 
 
 class _Tokens:
-    """What was used: a message comes in several parts that all tell its usage, the last word has the result."""
+    """Counts usage: each part of a message repeats its usage, and the final result has the total."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._input = self._output = 0
 
     def of(self, message_id: str | None, told: Json | None) -> Usage | None:
-        """The usage of a message, once."""
+        """The usage of a message; None if it was counted before."""
         if not told or message_id in self._known:
             return None
         if message_id is not None:
@@ -205,7 +205,7 @@ class _Tokens:
         return usage
 
     def rest(self, told: Json | None) -> Usage | None:
-        """What the result of a query has more than its messages had."""
+        """The usage in the result of a query beyond that of its messages."""
         counted, self._input, self._output = (self._input, self._output), 0, 0
         if not told:
             return None
@@ -223,7 +223,7 @@ def _usage(told: Json) -> Usage:
 
 
 def _outer_mark(options: ClaudeAgentOptions) -> str:
-    """The mark of a tree that this process itself belongs to."""
+    """The marker of a tree that this process itself belongs to."""
     return str(options.env.get(MARKER) or os.environ.get(MARKER, ""))
 
 

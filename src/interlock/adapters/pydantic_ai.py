@@ -26,7 +26,7 @@ from .inprocess.adapter import PYDANTIC_AI
 Arguments: TypeAlias = "Mapping[str, object]"
 
 FLOW = (ApprovalRequired, CallDeferred, SkipToolExecution)
-"""How a tool says that its call is continued elsewhere."""
+"""Exceptions by which a tool says that its call continues elsewhere."""
 
 __all__ = ["RunStopped", "supervise"]
 
@@ -37,7 +37,7 @@ def supervise(**options: Unpack[Options]) -> InterlockCapability:
 
 
 class InterlockCapability(AbstractCapability):
-    """Reviews tool calls, watches results and spend, and adds what it has to say to the next model request.
+    """Reviews tool calls, observes results and usage, and adds its messages to the next model request.
 
     A run that was stopped ends with `RunStopped`.
     """
@@ -101,7 +101,7 @@ class InterlockCapability(AbstractCapability):
 
     @property
     def session(self) -> Session:
-        """This run's session; opened here where the framework did not announce the run."""
+        """This run's session; opened here if the framework did not announce the run."""
         if self._session is None:
             self._session = self.supervision.open()
         return self._session

@@ -8,7 +8,7 @@ import re
 from msgspec import Struct
 
 PORTS = (443, 80)
-"""What a host without a port means."""
+"""The ports of a host without one."""
 
 LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 
@@ -22,7 +22,7 @@ DEFAULT_HOSTS = (
 
 
 class HostPattern(Struct, frozen=True):
-    """One entry: a name, whether it stands for everything `below` that name, and a port if only one is meant."""
+    """One entry: a name, whether it matches everything `below` that name, and a port if only one is meant."""
 
     name: str
     below: bool = False
@@ -34,7 +34,7 @@ class HostPattern(Struct, frozen=True):
 
 
 class AllowedHosts(Struct, frozen=True):
-    """The allow-list. `denied` is what is reached in another way only: the model's API."""
+    """The allow-list. `denied` hosts must be reached another way: the model's API."""
 
     patterns: tuple[HostPattern, ...]
     denied: tuple[HostPattern, ...] = ()
@@ -51,7 +51,7 @@ class AllowedHosts(Struct, frozen=True):
 
 
 def parse_hosts(entries: tuple[str, ...], denied: tuple[str, ...] = ()) -> AllowedHosts:
-    """The allow-list of these entries. Raises ValueError that names the entry which is none."""
+    """The allow-list of these entries. Raises ValueError naming an invalid one."""
     return AllowedHosts(tuple(map(parse_host, entries)), tuple(map(parse_host, denied)))
 
 
@@ -70,7 +70,7 @@ def parse_host(entry: str) -> HostPattern:
 
 
 def normal_name(host: str) -> str:
-    """A name as it is compared: lower case, without a final dot or the brackets of an address."""
+    """A normalised name: lower case, without a final dot or an address's brackets."""
     name = host.strip().lower().removeprefix("[").removesuffix("]").removesuffix(".")
     try:
         return str(ipaddress.ip_address(name))

@@ -1,4 +1,4 @@
-"""Rules that no single key can break: what must fit together; and the models that can analyse screenshots."""
+"""Checks across keys; and the models that can analyse screenshots."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
 def check(config: Config) -> Iterator[ConfigProblem]:
-    """Everything that does not fit together, errors and warnings; where it is in a file is not known here."""
+    """Errors and warnings about values that do not fit together, without file and line."""
     yield from _channels(config)
     yield from _tls(config)
     yield from _rising(config)
@@ -64,7 +64,7 @@ def _tls(config: Config) -> Iterator[ConfigProblem]:
 
 
 def _rising(config: Config) -> Iterator[ConfigProblem]:
-    """Levels that make no sense unless each is at least the one before."""
+    """Levels that must not decrease."""
     risk, rationality = config.review.risk_levels, config.review.rationality_levels
     verification = config.gui.verification
     for path, low, high, lower, higher in (
@@ -131,7 +131,7 @@ def _models(config: Config) -> Iterator[ConfigProblem]:
 
 
 def _screen_models(config: Config) -> Iterator[ConfigProblem]:
-    """A model that cannot be asked would end a GUI session after its editor has opened."""
+    """Check the GUI's models: an unusable one would end a session after its editor has opened."""
     for path, name in (("gui.model", config.gui.model), ("gui.small_model", config.gui.small_model)):
         try:
             find_screen_model(name, config.models)
@@ -175,7 +175,7 @@ class _Table(Struct, frozen=True):
 
 
 def find_screen_model(name: str | None, more: Iterable[ModelInfo] = (), family: str = "opus") -> ScreenModel:
-    """A model by name, else the newest of a family. `more` are the configuration's own, which need prices.
+    """A model by name, else the newest of a family. `more` are configured models, which need prices.
 
     An unknown or retired one is an error.
     """
@@ -195,7 +195,7 @@ def find_screen_model(name: str | None, more: Iterable[ModelInfo] = (), family: 
 
 
 def _priced(info: ModelInfo) -> ScreenModel | None:
-    """A configured model as one to ask; None without prices, for then no budget could be kept."""
+    """A configured model; None without prices, as no budget could be enforced."""
     if info.input_usd_per_million is None or info.output_usd_per_million is None:
         return None
     return ScreenModel(info.name, "configured", info.input_usd_per_million, info.output_usd_per_million)

@@ -1,4 +1,4 @@
-"""Cgroup: the cgroup v2 folder that a tree lives in, and whether anything happens in it. One that is gone is empty."""
+"""Cgroup: the cgroup v2 folder of a process tree, and whether anything runs in it. A removed one counts as empty."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Cgroup:
         self.path = path
 
     def freeze(self, seconds: float) -> bool:
-        """Freeze; True when the kernel says that everything is stopped (or nothing is left)."""
+        """Freeze; True when the kernel confirms that everything is stopped (or nothing is left)."""
         return self._set_freeze("1", seconds)
 
     def confirmed(self) -> bool:
-        """Whether the kernel says that everything is stopped."""
+        """Whether the kernel confirms that everything is stopped."""
         return self._event("frozen") == "1" or not self.path.exists()
 
     def stuck(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """While a freeze is in force: which processes still run, and which wait in the kernel and stop before they
+        """While frozen: which processes still run, and which wait in the kernel and stop before they
         run again."""
         states = {pid: proc.thread_states(pid) for pid in self.pids()}
         running = tuple(pid for pid, threads in states.items() if "R" in threads)
@@ -38,7 +38,7 @@ class Cgroup:
 
     @property
     def frozen(self) -> bool:
-        """Whether a freeze is in force, no matter who asked for it."""
+        """Whether it is frozen, no matter by whom."""
         return self._read("cgroup.freeze").strip() == "1"
 
     def kill(self, seconds: float) -> bool:
@@ -60,7 +60,7 @@ class Cgroup:
         return self._event("populated") == "1"
 
     def pids(self) -> frozenset[int]:
-        """Every process in the group and in groups made inside it."""
+        """Every process in the group and in groups inside it."""
         found = {int(pid) for pid in proc.read_bytes(f"{self.path}/cgroup.procs").split()}
         for folder in self._groups_inside():
             found.update(int(pid) for pid in proc.read_bytes(f"{folder}/cgroup.procs").split())
@@ -68,7 +68,7 @@ class Cgroup:
 
     def _groups_inside(self) -> list[str]:
         try:
-            # It has two links, and one more for each folder in it: mostly there is none, and this is asked often.
+            # A folder has two links, and one more for each subfolder: usually there are none, and this runs often.
             if os.stat(self.path).st_nlink == 2:  # noqa: PTH116
                 return []
         except OSError:
@@ -120,17 +120,17 @@ class Cgroup:
 
 
 MOST = 4_096
-"""Bytes of a list of processes that one read gives; a longer one is read anew each time."""
+"""Bytes of a process list that one read returns; a longer list is read completely each time."""
 
 LINE = 64
-"""Bytes of `cpu.stat`: its first line, which says how long its processes ran."""
+"""Bytes of `cpu.stat`: its first line, the CPU time of its processes."""
 
 FEW_LINKS = 2
-"""Of a folder without folders in it."""
+"""The links of a folder without subfolders."""
 
 
 class CgroupPulse:
-    """For one cgroup, and one thread."""
+    """Detects activity in one cgroup; for one thread."""
 
     def __init__(self, group: Cgroup) -> None:
         self._group = group
@@ -140,7 +140,7 @@ class CgroupPulse:
         """The processes in the cgroup at the last `beats`."""
 
     def beats(self) -> bool:
-        """Whether a process of it has run since this was asked last, came or went; True if the kernel does not tell."""
+        """Whether a process of it ran, started or ended since the last call; True if unknown."""
         before, now = self._before, self._read()
         self._before = now
         if now is None or now != before or now[2] != FEW_LINKS or len(now[1]) >= MOST:

@@ -1,4 +1,4 @@
-"""Where cgroups can be made on this machine, and making them: v2 for the tree, v1 for limits that v2 does not have."""
+"""Creates cgroups where this machine allows it: v2 for the tree, v1 for limits that v2 lacks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CONTROLLERS = ("memory", "pids", "cpu")
 PREFIX = "interlock-"
 PRIVATE_MOUNT = Path("/run/interlock/cgroup2")
 STALE_S = 600
-"""A folder of ours this old that the kernel lets us remove was left by an owner that died."""
+"""A folder of ours of this age that can be removed was left by an owner that died."""
 
 UNLIMITED = {"memory.max": "max", "memory.high": "max", "memory.swap.max": "max", "pids.max": "max"}
 
 
 class Mount(NamedTuple):
-    """One cgroup mount: `root` is the folder of the hierarchy that is seen at `point`."""
+    """One cgroup mount: `root` is the folder of the hierarchy that is mounted at `point`."""
 
     kind: str
     root: str
@@ -33,14 +33,14 @@ class Mount(NamedTuple):
 
 
 class CgroupFolders(NamedTuple):
-    """The folders made for one tree: the cgroup v2 one, and v1 ones by controller."""
+    """The folders of one tree: the cgroup v2 one, and v1 ones by controller."""
 
     group: Path
     controllers: dict[str, Path]
 
 
 def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
-    """Make the folders for one tree, or say in words why there are none."""
+    """Create the folders for one tree, or return why that is impossible."""
     own = own_folder("cgroup2")
     if mount and os.geteuid() == 0 and (own is None or own.is_relative_to(PRIVATE_MOUNT)):
         with _mount_lock():
@@ -63,7 +63,7 @@ def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
 
 
 def own_folder(kind: str, controller: str = "") -> Path | None:
-    """The folder of the cgroup that we are in ourselves, in the v2 hierarchy or that of a v1 controller."""
+    """The folder of our own cgroup, in the v2 hierarchy or that of a v1 controller."""
     try:
         memberships = Path("/proc/self/cgroup").read_text().splitlines()
         mounts = read_mounts(Path("/proc/self/mountinfo").read_text())
@@ -92,10 +92,10 @@ def read_mounts(mountinfo: str) -> list[Mount]:
 
 
 def sweep(parent: Path, made: Path | None) -> None:
-    """Remove what owners that died have left behind; the kernel refuses where a process lives in it.
+    """Remove folders that dead owners left behind; the kernel refuses if a process is in it.
 
-    A folder that was just `made` says what time it is to the kernel, which stamps them: our own clock may be another.
-    One that is younger may be about to be entered.
+    A folder that was just `made` shows the time of the kernel, which our own clock may differ from.
+    A younger one may be about to be entered.
     """
     try:
         now = time.time() if made is None else made.stat().st_mtime
@@ -107,7 +107,7 @@ def sweep(parent: Path, made: Path | None) -> None:
 
 
 def remove(folder: Path, seconds: float = 0.0) -> bool:
-    """Remove a cgroup folder and those inside it; waits up to `seconds` for the last process to be gone."""
+    """Remove a cgroup folder and those inside it; waits up to `seconds` for the last process to end."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -125,7 +125,7 @@ def remove(folder: Path, seconds: float = 0.0) -> bool:
 
 
 def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
-    """A folder below our own cgroup; or alongside it, if only there the kernel limits memory and nothing limits us."""
+    """A folder below our own cgroup; or next to it, if only there memory can be limited and we have no limit."""
     if own is None:
         return None, "no cgroup v2 hierarchy is mounted"
     group, why = _mkdir(own, marker)
@@ -144,7 +144,7 @@ def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
 
 
 def _unlimited(own: Path) -> bool:
-    """Whether a process that leaves this cgroup for its parent escapes no limit that someone set."""
+    """Whether a process that moves from this cgroup to its parent escapes no limit."""
     for name, free in UNLIMITED.items():
         words = read_words(own / name)
         if words and words != [free]:
@@ -183,7 +183,7 @@ def _mount_private() -> Path | None:
 
 
 def unmount_private() -> None:
-    """Take our own mount away where no tree uses it any more."""
+    """Unmount our own mount if no tree uses it."""
     if os.geteuid() != 0 or not PRIVATE_MOUNT.is_mount():
         return
     with suppress(OSError, subprocess.SubprocessError), _mount_lock():
@@ -198,7 +198,7 @@ def unmount_private() -> None:
 
 @contextmanager
 def _mount_lock() -> Iterator[None]:
-    """Nobody else mounts, unmounts or makes a folder in our own mount meanwhile."""
+    """Lock out others that mount, unmount or create a folder in our own mount."""
     while True:
         PRIVATE_MOUNT.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = os.open(PRIVATE_MOUNT.parent, os.O_RDONLY | os.O_CLOEXEC)
@@ -212,7 +212,7 @@ def _mount_lock() -> Iterator[None]:
 
 
 def _seen_at(mount: Mount, path: str) -> Path | None:
-    """Where a cgroup's path is seen below a mount; None if the mount does not show it."""
+    """The folder of a cgroup's path below a mount; None if the mount does not contain it."""
     root = mount.root.rstrip("/")
     if ".." in path.split("/") or not (path == root or path.startswith(f"{root}/")):
         return None

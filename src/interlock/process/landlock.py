@@ -1,6 +1,6 @@
 """Landlock: a second sandbox around a contained command, if the kernel has it.
 
-Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
+Loaded by init_process.py in an isolated interpreter: it needs only the standard library.
 """
 
 import os
@@ -12,7 +12,7 @@ from exec_command import call_library  # type: ignore[import-not-found]
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION = 1
-"""Asks which version of Landlock the kernel has."""
+"""Flag that queries the version of Landlock."""
 
 WRITES = 0b1_1111_1111_0010
 """Every right that changes something, of version 1: write, remove and make files of each kind."""
@@ -26,7 +26,7 @@ SCOPE_ABSTRACT_SOCKETS = 1
 def restrict(writable: list[str], scoped: bool) -> int:
     """Let this process and its children write only below these paths, if any are given.
 
-    `scoped` cuts them off from abstract sockets outside. Gives the version of Landlock, 0 if there is none.
+    `scoped` cuts them off from abstract sockets outside. Returns the version of Landlock, 0 if there is none.
     """
     version = max(0, call_library("syscall", CREATE_RULESET, None, 0, VERSION))
     rights = (WRITES | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)) if writable else 0
@@ -49,7 +49,7 @@ def allow(ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, O_PATH | os.O_CLOEXEC)
     except OSError:
-        # It is not there inside, so that nothing is below it.
+        # It does not exist inside the sandbox, so nothing is below it.
         return
     if not os.path.isdir(path):  # noqa: PTH112
         rights &= FILE_RIGHTS

@@ -1,4 +1,4 @@
-"""Budgets: what runs may spend together. A run reports its usage, and reserves before a step."""
+"""Budgets: what runs may spend in total. A run reports its usage, and reserves before a step."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MORE = 0.1
 
 
 class Ledger(Protocol):
-    """Where budgets are kept: the store of this machine, or the hub of many."""
+    """Where budgets are counted: the store of this machine, or the hub of many."""
 
     def report(self, budget: str, period: str, report: UsageReport) -> Standing: ...
 
@@ -31,7 +31,7 @@ class Ledger(Protocol):
 
 
 class BudgetReached(Struct, frozen=True):
-    """A budget that has no room for another step."""
+    """A budget that is too small for another step."""
 
     budget: Budget
     used: Amount
@@ -49,15 +49,15 @@ class BudgetReached(Struct, frozen=True):
 
 
 def _words(budget: Budget) -> str:
-    """The beginning of messages about a budget that is reached."""
+    """The beginning of messages about a reached budget."""
     return f"budget {budget.name} is reached: "
 
 
 class RunBudgets:
     """The budgets of one run.
 
-    A successor of a run's owner knows what it had `spent`, and why it is `held`, if it is; the ledger knows for which
-    budget it was, and what a person has allowed it since.
+    A successor of the owner knows what the run had `spent`, and why it is `held`, if it is; the ledger knows for which
+    budget, and what a person has allowed since.
     """
 
     def __init__(
@@ -88,35 +88,35 @@ class RunBudgets:
         return reached
 
     def is_news(self, over: BudgetReached, now: float) -> bool:
-        """Whether a budget that only warns has not warned in this period yet."""
+        """Whether a budget that only warns has not yet warned in this period."""
         key = (over.budget.name, period_of(over.budget.per, now, self._spec.run_id)[0])
         new = key not in self._warned
         self._warned.add(key)
         return new
 
     def hold(self, over: BudgetReached, now: float) -> None:
-        """The run is held for this budget: resuming it allows it a little more."""
+        """Note that the run is held for this budget: resuming it allows a little more."""
         self._held.add(over.budget.name)
         self._report_hold(over.budget, now, held=True)
 
     def resumed(self, now: float) -> None:
-        """The run is not held: if it was for a budget, a person allows it a tenth more than is claimed already."""
+        """The run is not held: if it was for a budget, a person now allows a tenth more than is claimed already."""
         for budget in self._budgets:
             if self._recalled and budget.name not in self._held:
                 continue
-            # The first time, the ledger is asked: a predecessor may have died before it could allow it.
+            # Ask the ledger the first time: a predecessor may have died before it could allow more.
             standing = self._report_hold(budget, now)
             if standing is not None and (standing.held or budget.name in self._held):
                 tenth = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
                 limit = Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0)
-                # Other runs may have spent meanwhile: what is allowed counts from here, or the run would pause again.
+                # Count from what is claimed now: other runs may have spent meanwhile, and the run would pause again.
                 claimed = standing.used.plus(standing.reserved)
                 self._report_hold(budget, now, more=claimed.minus(limit).plus(tenth))
         self._recalled = True
         self._held.clear()
 
     def close(self, spend: Spend, now: float, *, ended: bool) -> None:
-        """Nothing stays reserved; a run that has not `ended` is continued by another owner."""
+        """Release reservations; a run that has not `ended` is continued by another owner."""
         for budget in self._budgets:
             period, before = self._period(budget, now)
             report = UsageReport(
@@ -156,7 +156,7 @@ class RunBudgets:
             return None
 
     def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:
-        """The present period, and what the run had used when it began."""
+        """The current period, and what the run had used when it began."""
         period = period_of(budget.per, now, self._spec.run_id)[0]
         known = self._periods.get(budget.name)
         if known is None:
@@ -167,7 +167,7 @@ class RunBudgets:
 
 
 def open_budgets(run: Run, config: Config) -> RunBudgets | None:
-    """The budgets that a run belongs to; None if there are none, or nothing of the run is kept."""
+    """The budgets of a run; None if there are none, or the run is not stored."""
     if run.folder is None or not any(fits(budget, run.spec) for budget in config.budgets):
         return None
     ledger: Ledger = BudgetLedger(run.folder.path.parent, run.clock.time)
@@ -180,7 +180,7 @@ def open_budgets(run: Run, config: Config) -> RunBudgets | None:
 
 
 def fits(budget: Budget, spec: RunSpec, *, user: str | None = None, host: str | None = None) -> bool:
-    """Whether a budget is for this run."""
+    """Whether a budget applies to this run."""
     match = budget.match
     checks: list[tuple[str | None, Sequence[str]]] = [
         (match.name, (spec.name,)),

@@ -1,4 +1,4 @@
-"""Incidents on disk: what an emergency stop leaves behind, found again by its id."""
+"""Incidents on disk: the report of an emergency stop, found by its id."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IncidentStatus = Literal["open", "continued", "aborted"]
 
 
 class StoredIncident(Struct, frozen=True, kw_only=True):
-    """An incident with its report, its four options, and which one was taken."""
+    """An incident with its report, its four options, and which one was chosen."""
 
     incident: Incident
     report: IncidentReport
@@ -56,7 +56,7 @@ class Incidents:
         raise NotFound(f"there is no incident {incident_id!r}", todo="See interlock incidents --all")
 
     def settle(self, stored: StoredIncident, status: IncidentStatus, option: str, continued_by: str | None) -> None:
-        """Remember which way on was taken."""
+        """Record which option was chosen."""
         folder = self.store.root / stored.incident.run_id / "incidents" / stored.id
         write_incident(
             folder,

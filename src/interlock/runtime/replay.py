@@ -1,4 +1,4 @@
-"""Replay: a successor reads the journal and reaches its predecessor's state, decision for decision."""
+"""Replay: a successor restores its predecessor's state from the journal, decision by decision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "perso
 
 
 def replay(pipeline: DecisionPipeline, journal: JournalReading) -> int:
-    """Bring a new pipeline up to the journal's end without acting; returns the index of the next step."""
+    """Replay the journal into a new pipeline without acting; returns the index of the next step."""
     after, next_index = 0, 0
     snapshot = journal.last("snapshot")
     if snapshot is not None:

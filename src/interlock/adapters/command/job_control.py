@@ -1,6 +1,6 @@
-"""Job control for the front: it represents the command to the shell, and takes nothing from the command.
+"""Job control for the front: it represents the command to the shell, without getting in the command's way.
 
-The command is in our process group, so that the kernel itself hands it Ctrl-C, Ctrl-Z and window sizes.
+The command is in our process group, so that the kernel itself sends it Ctrl-C, Ctrl-Z and window sizes.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ WAITED_FOR = (
     signal.SIGALRM,
 )
 FROM_TERMINAL = 0x80
-"""si_code of a signal that the kernel sent, to everyone in the foreground."""
+"""si_code of a signal that the kernel sent to the whole foreground group."""
 
 
 class Signalled(Struct, frozen=True):
-    """A signal that came, and when; `shared` says that the command got it too."""
+    """A received signal, and when; `shared`: the command got it too."""
 
     number: int
     shared: bool
@@ -49,7 +49,7 @@ class Signalled(Struct, frozen=True):
 
 
 class Signals:
-    """Takes signals in its own thread and puts them into `events`. Those that were ignored stay ignored.
+    """Receives signals in its own thread and puts them into `events`. Ignored ones stay ignored.
 
     With `own_group` the command is in another process group, and shares none of them.
     """
@@ -61,7 +61,7 @@ class Signals:
         signal.pthread_sigmask(signal.SIG_BLOCK, self._wanted)
 
     def pending(self) -> set[int]:
-        """Those that came before `start`."""
+        """Signals that arrived before `start`."""
         caller = thin_caller()
         return {*signal.sigpending(), *(caller.pending() if caller is not None else ())}
 
@@ -79,9 +79,9 @@ class Signals:
 
 
 def stop_ourselves() -> bool:
-    """Stop as the command did, so that the shell takes the terminal back; returns when the shell continues us.
+    """Stop as the command did, so that the shell gets the terminal back; returns when the shell continues us.
 
-    By SIGSTOP, as SIGTSTP stays with the thread that takes signals. Where no shell would continue us we do not stop.
+    By SIGSTOP, as SIGTSTP goes to the thread that receives signals. Does nothing without a shell to continue us.
     """
     caller = thin_caller()
     if not _has_shell(os.getpid() if caller is None else caller.pid):
@@ -89,13 +89,13 @@ def stop_ourselves() -> bool:
     if caller is not None:
         caller.stop()
         return True
-    # To this thread: another could take it a moment later, and we would have run on.
+    # To this thread: another one could receive it later, and we would keep running meanwhile.
     signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return True
 
 
 def _has_shell(pid: int) -> bool:
-    """Whether a process of its session looks after its process group (the kernel calls other groups orphaned)."""
+    """Whether a process of its session controls its process group (which is not orphaned)."""
     us = parent = read_process(pid)
     while parent is not None and us is not None and parent.session == us.session:
         if parent.group != us.group:
@@ -105,9 +105,9 @@ def _has_shell(pid: int) -> bool:
 
 
 def stop_with(pid: int, *, wait: bool) -> bool:
-    """Stop when the command has: it may take a moment to put its screen away, or not stop at all.
+    """Stop when the command has: it may take a moment to restore the screen, or not stop at all.
 
-    Whether we were stopped, and are continued now.
+    Returns whether we were stopped, and continued.
     """
     deadline = time.monotonic() + (STOP_S if wait else 0.0)
     while True:
@@ -122,22 +122,22 @@ def stop_with(pid: int, *, wait: bool) -> bool:
 
 
 def _is_news(pid: int) -> bool:
-    """Whether this stop has not been reported yet: a shell continues us first, and then the command."""
+    """Whether this stop has not been reported yet: a shell continues us first, then the command."""
     try:
         return reports_stop(pid)
     except ChildProcessError:
-        # It has a keeper for its parent, and we learn of no stop except by Ctrl-Z.
+        # Its parent is a keeper, and we learn of a stop only by Ctrl-Z.
         return True
 
 
 def pass_on(pid: int, number: int) -> None:
-    """Send the command a signal that was sent to us alone."""
+    """Forward a signal that was sent to us only."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
 def die_of(number: int) -> None:
-    """End by the signal that ended the command: a shell treats a script differently then."""
+    """End by the signal that ended the command, because shells treat that differently."""
     caller = thin_caller()
     if caller is not None:
         caller.leave(f"die {number}")
@@ -145,7 +145,7 @@ def die_of(number: int) -> None:
 
 
 def keep_settings() -> Callable[[], None]:
-    """Remember how the terminal is set; what is returned sets it like that again."""
+    """Save the terminal's settings; returns a function that restores them."""
     try:
         descriptor = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
         settings = termios.tcgetattr(descriptor)
@@ -153,7 +153,7 @@ def keep_settings() -> Callable[[], None]:
         return lambda: None
 
     def restore() -> None:
-        # From the background this would stop us.
+        # In the background this would stop us.
         if os.tcgetpgrp(descriptor) == os.getpgrp():
             termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
 
@@ -161,7 +161,7 @@ def keep_settings() -> Callable[[], None]:
 
 
 def fill_standard_streams() -> None:
-    """Open missing standard streams: otherwise the next socket would become one."""
+    """Open missing standard streams, or the next socket would become one."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
@@ -171,5 +171,5 @@ def fill_standard_streams() -> None:
 
 
 def is_terminal() -> bool:
-    """Whether people read what we say."""
+    """Whether stderr is a terminal."""
     return sys.stderr.isatty()

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 ABANDON_S = 5.0
-"""How long its processes may take to end; what is left of them ends with us."""
+"""How long its processes may take to end; the rest ends with us."""
 
 
 class Abandoned(Exception):
-    """Raised in place of the beginning of a command that is not to begin."""
+    """Raised instead of starting a command that was abandoned."""
 
 
 class PreparedCommand:
@@ -35,15 +35,15 @@ class PreparedCommand:
         self._thread.start()
 
     def set_ready(self) -> None:
-        """What it needs is there."""
+        """Everything that it needs exists."""
         self._ready.set()
 
     def wait(self, seconds: float) -> bool:
-        """Whether there is nothing left to do but to let it run, or it cannot be started; at most so long."""
+        """Wait until it is ready to run, or cannot be started, for at most `seconds`; returns whether it is."""
         return self._held.wait(seconds)
 
     def begin(self) -> ProcessTree:
-        """Let it run. Raises what kept it from being started."""
+        """Let it run. Raises the error if it could not be started."""
         self._decided.set()
         self._thread.join()
         if self._error is not None:
@@ -52,7 +52,7 @@ class PreparedCommand:
         return self._tree
 
     def abandon(self) -> None:
-        """It never runs; returns when nothing of it is left, or it takes too long."""
+        """Never run it; returns when nothing of it is left, or after a timeout."""
         self._abandoned = True
         self._ready.set()
         self._decided.set()
@@ -61,7 +61,7 @@ class PreparedCommand:
     def _start(self) -> None:
         try:
             self._tree = self._spawn(self._wait_until_ready, self._hold)
-        except BaseException as error:  # noqa: BLE001  whoever lets it begin gets it
+        except BaseException as error:  # noqa: BLE001  raised again in `begin`
             self._error = error
             self._held.set()
 

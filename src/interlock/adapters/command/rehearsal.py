@@ -1,6 +1,6 @@
-"""Warm up a process with an empty run, so that its forks, which become owners and fronts, start faster.
+"""Warms up a process with an empty run, so that its forks, which become owners and fronts, start faster.
 
-They inherit what is made on first use: patterns, statements, decoders, tables of the machine.
+They inherit what is created on first use: patterns, statements, decoders, tables.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from .owner import Owner
 from .owner_messages import BeginRun, steps_path
 
 MEMORY = Path("/dev/shm")
-"""Where nothing waits for a disk."""
+"""A folder in memory."""
 
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 
 THREADS_S = 5.0
-"""How long its threads may take to end. A process with several of them should not fork."""
+"""How long its threads may take to end. A process with several threads should not fork."""
 
 
 def rehearse_run() -> None:
-    """Own a run without a command; nothing of it remains."""
+    """Run an owner without a command; nothing of it remains."""
     with contextlib.suppress(OSError), _elsewhere() as folder:
         _own(folder)
     # The threads of the rehearsed run end once it is collected.
@@ -43,7 +43,7 @@ def rehearse_run() -> None:
 
 
 def rehearse_front() -> None:
-    """Read a configuration, and build a sandbox for no command."""
+    """Load a configuration, and build a sandbox without a command."""
     with contextlib.suppress(OSError), _elsewhere():
         rehearse_sandbox(load(None))
 
@@ -72,7 +72,7 @@ def _own(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[Path]:
-    """An empty folder in place of those of the user."""
+    """Use an empty folder instead of the user's folders."""
     before = {name: os.environ.get(name) for name in FOLDERS}
     with tempfile.TemporaryDirectory(prefix="il-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         os.environ.update(dict.fromkeys(FOLDERS, folder))

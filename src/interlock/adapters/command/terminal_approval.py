@@ -1,4 +1,4 @@
-"""TerminalApproval: asks the person at the terminal whether a step may run; says where to answer if no answer comes."""
+"""TerminalApproval: asks the person at the terminal whether a step may run; else prints how to answer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ...control import Command
 
 POLL_S = 0.3
-"""How often we look whether the step was answered elsewhere."""
+"""How often to check whether the step was answered elsewhere."""
 
 YES, NO = ("y", "yes"), ("n", "no")
 
 
 class TerminalApproval:
-    """One question after the other, in its own thread."""
+    """Asks one question after the other, in its own thread."""
 
     def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
         self._folder, self._foreground = folder, foreground
@@ -37,7 +37,7 @@ class TerminalApproval:
         self._thread = threading.Thread(target=self._work, name="interlock-person", daemon=True)
 
     def ask(self, question: ApprovalAsked) -> None:
-        """Have this asked, once."""
+        """Ask this, once."""
         if (question.step, question.digest) in self._asked:
             return
         self._asked.add((question.step, question.digest))
@@ -46,7 +46,7 @@ class TerminalApproval:
             self._thread.start()
 
     def tell(self, words: str) -> None:
-        """Say something; at the end, where a program has the whole screen."""
+        """Print a message; at the end if a program uses the whole screen now."""
         terminal = open_line_terminal(self._foreground)
         if terminal is not None:
             os.close(terminal)
@@ -56,7 +56,7 @@ class TerminalApproval:
         write_stderr(f"interlock: {words}\n")
 
     def tell_the_rest(self) -> None:
-        """Say what could not be said before; the command has ended."""
+        """Print the remaining messages, after the command has ended."""
         for words in self._untold:
             write_stderr(f"interlock: {words}\n")
         self._untold.clear()
@@ -92,7 +92,7 @@ class TerminalApproval:
             _write(terminal, "  y or n: ")
 
     def _read(self, terminal: int, question: ApprovalAsked) -> str | None:
-        """The next line; None once nothing waits for it."""
+        """The next line; None if the step no longer waits."""
         while self._is_waiting(question):
             if select.select([terminal], [], [], POLL_S)[0]:
                 return os.read(terminal, 4096).decode("utf-8", "replace") or None
@@ -109,7 +109,7 @@ class TerminalApproval:
         return summary is None or summary.waiting == question.what
 
     def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
-        """Give the answer; what came in its way, if anything did."""
+        """Send the answer; returns the problem, empty if there was none."""
         from ...control import new_request
         from ...link import ask_owner
 
@@ -121,7 +121,7 @@ class TerminalApproval:
 
 
 def open_line_terminal(foreground: Foreground | None = None) -> int | None:
-    """The terminal, where lines can be read from it: not from the background, nor while a program uses it."""
+    """The terminal if lines can be read from it: not in the background, nor while a program uses it."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:

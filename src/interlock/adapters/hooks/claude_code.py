@@ -1,4 +1,4 @@
-"""Claude Code: its hook payloads and replies, its transcript; and its wiring for one run, by `--settings`."""
+"""Claude Code: its hook payloads, replies and transcript; and its wiring for one run, by `--settings`."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ MOMENTS: dict[str, Moment] = {
     "SubagentStop": "turn_end",
     "SessionEnd": "end",
 }
-"""The events that we hook into; others are left to the user."""
+"""The events that we hook into."""
 
 SAID = {"prompt": "prompt", "turn_end": "last_assistant_message"}
-"""Where an event has the words of the person or of the model."""
+"""The field of an event with the text of the person or of the model."""
 
 CONTEXT = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "SessionStart")
-"""The events whose reply can carry words for the model."""
+"""The events whose reply can contain text for the model."""
 
 
 class ClaudeCodeDialect(TranscriptDialect[TranscriptLine]):
@@ -81,7 +81,7 @@ class ClaudeCodeDialect(TranscriptDialect[TranscriptLine]):
 
 
 def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> HookEvent:
-    """A payload of Claude Code's shape, which Codex shares."""
+    """An event from a payload in Claude Code's format, which Codex shares."""
     name = text(payload, "hook_event_name")
     moment = moments.get(name, "other")
     tool = Tool(text(payload, "tool_name") or "unknown", mapping(payload, "tool_input"), _call_id(payload))
@@ -110,7 +110,7 @@ def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Hoo
 
 
 def reply_before(event: HookEvent, decision: Decision) -> Payload:
-    """Refuse, rewrite, put off or stop; words alone go along with a call that is let."""
+    """Deny, rewrite, defer or stop; messages can accompany an allowed call."""
     said: Payload = {"hookEventName": event.name}
     reply: Payload = {}
     match decision.action:
@@ -130,7 +130,7 @@ def reply_before(event: HookEvent, decision: Decision) -> Payload:
 
 
 def reply_after(event: HookEvent, decision: Decision) -> Payload:
-    """Words for the model, and the end where it has come."""
+    """Messages for the model, and the stop if the run has ended."""
     reply = stopping(decision) if decision.action == "stop" else {}
     if decision.messages and event.name in CONTEXT:
         reply["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": words_of(decision)}
@@ -138,7 +138,7 @@ def reply_after(event: HookEvent, decision: Decision) -> Payload:
 
 
 def reply_turn_end(decision: Decision) -> Payload:
-    """Let the agent stop, or say what it has to do first."""
+    """Let the agent stop, or tell it what to do first."""
     return {"decision": "block", "reason": refusal_of(decision)} if decision.action == "deny" else {}
 
 
@@ -163,7 +163,7 @@ def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
 
 
 def _batched(call: Payload) -> ToolOutcome:
-    """A call of the batch that raised no event of its own: it failed before it ran."""
+    """A call of the batch without an event of its own: it failed before it ran."""
     content = content_of(call.get("tool_response"))
     tool = Tool(text(call, "tool_name") or "unknown", mapping(call, "tool_input"), _call_id(call))
     return ToolOutcome(tool=tool, content=content, error=is_failure(content), exit_code=exit_code_in(content))
@@ -183,10 +183,10 @@ NOT_A_SESSION = frozenset(
     ("-v", "--version", "-h", "--help", "agents", "auth", "config", "doctor", "install", "mcp", "migrate-installer",
      "plugin", "plugins", "project", "remote-control", "setup-token", "ultrareview", "update", "upgrade")
 )  # fmt: skip
-"""A first argument with which the client starts no agent."""
+"""First arguments with which the client starts no agent."""
 
 END_S = 5
-"""A session that ends does not wait."""
+"""Timeout at the end of a session."""
 
 
 class ClaudeWiring:
@@ -210,7 +210,7 @@ class ClaudeWiring:
         if switches_hooks_off(user):
             notes.append(f"hooks are switched off in {user}: its steps are not visible")
         else:
-            # A project's settings, which the agent itself can write, do not switch supervision off.
+            # A project's settings, which the agent can write, must not switch supervision off.
             settings = {"disableAllHooks": False, **settings}
         if "--bare" in self._arguments:
             notes.append("--bare switches its hooks off: its steps are not visible")
@@ -238,7 +238,7 @@ def exec_form(event: str, words: HookCommand) -> dict[str, object]:
 
 
 def prompt_in(arguments: tuple[str, ...], flags: frozenset[str]) -> str:
-    """What the client is asked to do: the first argument that is not an option's."""
+    """The client's prompt: the first argument that does not belong to an option."""
     previous = ""
     for word in arguments:
         if not word.startswith("-") and (not previous.startswith("-") or previous in flags):
@@ -251,11 +251,11 @@ FLAGS = frozenset(
     ("-p", "--print", "-c", "--continue", "--verbose", "--dangerously-skip-permissions", "--bare", "--debug",
      "--include-partial-messages", "--include-hook-events", "--replay-user-messages", "--strict-mcp-config", "--ide")
 )  # fmt: skip
-"""Options without a value; the prompt may follow them."""
+"""Options without a value, which the prompt may follow."""
 
 
 def _split_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, object]]:
-    """The arguments without --settings, and what was given there: a file or JSON."""
+    """The arguments without --settings, and its settings, from a file or JSON."""
     rest: list[str] = []
     given: dict[str, object] = {}
     words = iter(arguments)

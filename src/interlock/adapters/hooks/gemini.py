@@ -1,4 +1,4 @@
-"""Gemini CLI: its hook payloads and replies, its session file; and its wiring for one run, a home of its own."""
+"""Gemini CLI: its hook payloads, replies and session file; and its wiring for one run, with a home of its own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOMENTS: dict[str, Moment] = {
 }
 
 CONTEXT = ("SessionStart", "BeforeAgent", "AfterTool")
-"""The events whose reply can carry words for the model."""
+"""The events whose reply can contain text for the model."""
 
 REMEMBERED = 256
 
@@ -54,7 +54,7 @@ class _Line(Struct):
 
 
 class GeminiDialect(TranscriptDialect[_Line]):
-    """See the module. Keeps which calls are under way, to find the one that a result belongs to."""
+    """See the module. Remembers which calls are under way, to match results with calls."""
 
     name = "gemini"
     capabilities = CAPABILITIES
@@ -125,7 +125,7 @@ class GeminiDialect(TranscriptDialect[_Line]):
         return call_id
 
     def _end(self, payload: Payload, tool: Tool) -> str:
-        """The oldest call under way that looks the same; a repeated result belongs to the same call."""
+        """The oldest equal call under way; a repeated result belongs to the same call."""
         event_id = _digest(text(payload, "session_id"), text(payload, "timestamp"), tool)
         if event_id in self._ended:
             return self._ended[event_id]
@@ -211,7 +211,7 @@ def with_hooks(settings: dict[str, object], words: HookCommand) -> bytes:
 
 
 def without_hooks(settings: dict[str, object]) -> dict[str, object]:
-    """The settings without hooks of ours; emptied events go too."""
+    """The settings without our hooks, and without events that are then empty."""
     hooks = settings.get("hooks")
     if not isinstance(hooks, dict):
         return settings
@@ -237,7 +237,7 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def _settle(ours: Path, real: Path, written: bytes, original: dict[str, object]) -> None:
-    """Take over what the client wrote: new files, replaced ones, and settings that it changed."""
+    """Copy back what the client wrote: new and replaced files, and changed settings."""
     import shutil
 
     for entry in ours.iterdir():

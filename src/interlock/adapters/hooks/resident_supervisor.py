@@ -1,4 +1,4 @@
-"""ResidentSupervisor: `interlock serve`, the owner of the runs of every agent whose hooks are installed."""
+"""ResidentSupervisor: `interlock serve`, which owns the runs of all agents with installed hooks."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ POLL_S = 0.5
 TIDY_S = 3600.0
 DRAIN_S = 5.0
 WAKE_S = 5.0
-"""How often parked runs without an owner are looked for."""
+"""How often to look for parked runs without an owner."""
 
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
-"""What a session may be called: it becomes the name of a file."""
+"""Valid session names: they become file names."""
 
 MOST_BEGUN = 256
-"""Sessions that have begun and done nothing yet."""
+"""Sessions to remember that have begun and done nothing yet."""
 
 
 class ResidentSupervisor:
-    """A run for each session."""
+    """Owns one run for each session."""
 
     def __init__(self, listener: socket.socket, store: Store, config: Path | None = None) -> None:
         self._store, self._config = store, config
@@ -68,7 +68,7 @@ class ResidentSupervisor:
         self._watcher.start()
 
     def close(self) -> None:
-        """Stop serving. Runs whose agents live on are left for the next one to take up."""
+        """Stop serving. The next supervisor continues the runs of live agents."""
         self._over.set()
         self._server.hang_up()
         for session in self.sessions:
@@ -80,7 +80,7 @@ class ResidentSupervisor:
             session.release()
 
     def answer(self, line: bytes, asker: WaitingClient, pid: int | None = None) -> bytes | None:
-        """The reply to a hook, by the run of its session; `pid` is the process that asks, where it is known."""
+        """The reply to a hook, from the run of its session; `pid` is the calling process, if known."""
         try:
             told = from_json(line, HookLine).hook
             event, session = self._session_of(told, line, asker, pid)
@@ -99,7 +99,7 @@ class ResidentSupervisor:
     def _session_of(
         self, told: HookMessage, line: bytes, asker: WaitingClient, pid: int | None
     ) -> tuple[HookEvent, HookSession | None]:
-        """The run of a session begins with its first step: by then it is known what it is for."""
+        """The session of a hook. Its run begins with its first step, when the task is known."""
         dialect = self._readers.get(told.client)
         if dialect is None:
             raise BadInput(f"there is no client {told.client!r}")
@@ -108,7 +108,7 @@ class ResidentSupervisor:
             raise BadInput("the payload names no session")
         key = (event.client, event.session)
         with self._lock:
-            # One that was stopped gets that answer until its client is gone.
+            # A stopped session gets that answer until its client is gone.
             session = self._sessions.get(key)
             if session is None and event.moment in ("begin", "end"):
                 self._begun[key] = line
@@ -125,7 +125,7 @@ class ResidentSupervisor:
     def _open_once(
         self, key: tuple[str, str], opening: threading.Lock, event: HookEvent, asker: WaitingClient, pid: int | None
     ) -> HookSession:
-        """Open the session's run while others continue; anyone else who speaks for it waits until then."""
+        """Open the session's run without blocking others; further hooks of the session wait until then."""
         with opening:
             with self._lock:
                 session, left = self._sessions.get(key), self._left.pop(key, None)
@@ -175,11 +175,11 @@ class ResidentSupervisor:
             if not session.look():
                 self._end(session)
         except Exception:
-            # Whatever one session led to, the others are still looked after.
+            # An error in one session must not affect the others.
             log.exception("run %s: a check of the session failed", session.supervisor.run.spec.run_id)
 
     def _tidy(self) -> None:
-        """Who serves for weeks cannot leave tidying to the start."""
+        """Clean up the store regularly, as this process runs for weeks."""
         try:
             clean_up_store(self._store, load(self._config), time.time())
         except (InterlockError, OSError) as error:

@@ -1,4 +1,4 @@
-"""HookSession: a run of an agent that we did not start, known by what its hooks say."""
+"""HookSession: the run of an agent that we did not start, known only through its hooks."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .hook_guardian import HookGuardian, keep_authority
 log = logging.getLogger("interlock")
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
-"""What may be between an agent and its hook."""
+"""Processes that may be between an agent and its hook."""
 
 ANCESTORS = 4
 
 
 class HookSession:
-    """Made at the first hook of a client's session, or taken up again from its journal."""
+    """Created at the first hook of a client's session, or continued from its journal."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class HookSession:
         return folder
 
     def find_agent(self, pid: int | None) -> None:
-        """Take hold of the process whose hook has fired, which is `pid` or, where a shell started it, further up."""
+        """Attach to the agent's process: `pid`, or an ancestor if a shell started the hook."""
         if pid is None or self.held.tree is not None:
             return
         if (root := agent_of(pid, self.client)) is not None:
@@ -126,7 +126,7 @@ class HookSession:
 
 
 def _open(options: Options) -> Supervisor:
-    """A new run; without checkpoints where another run works in the same folder: whose change is whose is not known."""
+    """A new run; without checkpoints if another run uses the folder, as changes could not be attributed."""
     spec = options["spec"]
     try:
         return Supervisor.open(**options)
@@ -139,7 +139,7 @@ def _open(options: Options) -> Supervisor:
 
 
 def open_sessions(store: Store) -> dict[tuple[str, str], RunFolder]:
-    """The runs of sessions that have not ended and are no longer supervised."""
+    """The runs of sessions that have not ended and have no owner."""
     found: dict[tuple[str, str], RunFolder] = {}
     for summary in store.runs():
         if summary.status in ENDED or dialect_named(summary.adapter) is None:

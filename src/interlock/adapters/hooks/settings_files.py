@@ -64,7 +64,7 @@ def _codex_home() -> Path:
 
 
 def install_codex(project: Path | None) -> tuple[FileChange, ...]:
-    """hooks.json, and in the user's own configuration that these hooks, by their hashes, were agreed to."""
+    """Change hooks.json, and add the hashes of these hooks as trusted to the user's own configuration."""
     words = InstalledWords(install_client(), "codex")
     path = _codex_folder(project) / "hooks.json"
 

@@ -1,4 +1,4 @@
-"""Wiring: hooks for one run only, laid over what the user has set; and how a client continues the session it had."""
+"""Wiring: adds hooks for one run on top of the user's settings; and resumes a client's session."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Protocol
 from msgspec import Struct
 
 HOLD_S = 1_000_000
-"""How long a client may wait for a hook: a run can be paused for days. In milliseconds it still fits 31 bits."""
+"""Timeout of a hook: a run can be paused for days. In milliseconds it still fits into 31 bits."""
 
 DEADLINE_S = 10
-"""How long the hook client waits for a word of the supervisor."""
+"""How long the hook client waits for the supervisor."""
 
 
 class RunAddress(Struct, frozen=True, kw_only=True):
-    """Where a run can be spoken to, and a private folder for what the wiring needs; removed when the run is over.
+    """A run's socket and gate, and a private folder for the wiring, which is removed after the run.
 
-    `api` is where the proxy waits for a client whose own configuration names the model's address; empty without one.
+    `api` is the proxy's address for a client whose own configuration sets the model's address; empty without one.
     """
 
     socket: Path
@@ -29,10 +29,10 @@ class RunAddress(Struct, frozen=True, kw_only=True):
 
 
 class Wired(Struct, frozen=True, kw_only=True):
-    """A command with the hooks in place. `files` are ours, and must not change during the run.
+    """A command with hooks. `files` are ours, and must not change during the run.
 
-    `settings` are the user's, in which hooks could be switched off; `notes` is what the user should know. Without a
-    person before it (`headless`) a client's hooks fire at once.
+    `settings` are the user's files in which hooks could be switched off; `notes` are for the user. Without a
+    person (`headless`) a client's hooks fire at once.
     """
 
     argv: tuple[str, ...]
@@ -47,7 +47,7 @@ class Wired(Struct, frozen=True, kw_only=True):
 class Wiring(Protocol):
     """One client, recognised in a command.
 
-    `api` is the model's address where the client's own configuration names one that a run can change; else empty.
+    `api` is the model's address in the client's own configuration, if a run can change it; else empty.
     """
 
     client: str
@@ -55,7 +55,7 @@ class Wiring(Protocol):
     api: str
 
     def wire(self, address: RunAddress) -> Wired:
-        """Put the hooks in."""
+        """Add the hooks."""
 
 
 class HookCommand(Struct, frozen=True):
@@ -99,12 +99,12 @@ def add_groups(
 
 
 def program_of(argv: tuple[str, ...]) -> str:
-    """The name of what a command starts."""
+    """The name of a command's program."""
     return Path(argv[0]).name.removesuffix(".exe")
 
 
 def wire(wiring: Wiring, address: RunAddress) -> Wired:
-    """Put the hooks in; what cannot be done leaves nothing behind."""
+    """Add the hooks; a failure leaves nothing behind."""
     address.folder.mkdir(mode=0o700)
     try:
         return wiring.wire(address)
@@ -116,7 +116,7 @@ def wire(wiring: Wiring, address: RunAddress) -> Wired:
 
 
 def unwire(address: RunAddress, wired: Wired) -> None:
-    """Take everything away again; what the client wrote meanwhile goes where it would have written it."""
+    """Remove everything again, after copying what the client wrote to where it would have been."""
     import shutil
 
     try:
@@ -126,7 +126,7 @@ def unwire(address: RunAddress, wired: Wired) -> None:
 
 
 Resumption = Callable[[tuple[str, ...], str, str, str], tuple[str, ...]]
-"""From the command, its prompt, the session and the new prompt to the command that continues the session."""
+"""Returns the command that resumes a session, from the command, its prompt, the session and the new prompt."""
 
 SESSION_OPTIONS = frozenset(("--resume", "-r", "--session-id", "--session", "-s"))
 

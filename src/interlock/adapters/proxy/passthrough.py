@@ -1,7 +1,7 @@
-"""The proxy without supervision: what the front puts in its place when no owner can be started.
+"""The proxy without supervision, which the front starts when no owner can be started.
 
-python -m interlock.adapters.proxy.passthrough LISTENER, with a JSON line on stdin. Fails open: everything goes
-through as it is; but what is paused stays paused, by the gate file.
+python -m interlock.adapters.proxy.passthrough LISTENER, with a JSON line on stdin. Fails open: everything is
+forwarded unchanged, but a paused run stays paused by the gate file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ POLL_S = 0.2
 
 
 class Passthrough:
-    """Hands requests on while the gate is open."""
+    """Forwards requests while the gate is open."""
 
     def __init__(self, gate: Path) -> None:
         self._gate, self._upstream = gate, Upstream()

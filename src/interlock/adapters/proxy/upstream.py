@@ -1,4 +1,4 @@
-"""Upstream: the model's API, straight or by a proxy of the user's; connections are kept and used again."""
+"""Upstream: connections to the model's API, direct or through the user's proxy; idle ones are reused."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ UPSTREAM_ERRORS = (
     httpcore.ProxyError,
     httpcore.UnsupportedProtocol,
 )
-"""What goes wrong on the way to the model's API."""
+"""Errors on the way to the model's API."""
 
 Origin = tuple[str, str, int]
 
 
 class Upstream:
-    """Sends requests on. Thread-safe."""
+    """Forwards requests. Thread-safe."""
 
     def __init__(self) -> None:
         self._routes: dict[Origin, Route] = {}
@@ -60,18 +60,18 @@ class Upstream:
     def ask(
         self, method: str, url: str, headers: Headers, body: bytes, before_wait: Callable[[], None]
     ) -> Iterator[UpstreamResponse]:
-        """The answer as it begins; its body is still to come. `before_wait` is called when there is no more as yet."""
+        """Send a request; returns the answer without its body. `before_wait` is called before waiting for more data."""
         parts = urlsplit(url)
         origin = (parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 80))
         route, line = self._route(origin), self._reuse_idle(origin)
         request, head_only = _request(route, method, parts, headers, body), method == "HEAD"
         try:
-            # No limit on reading: a model may think for as long as the client waits.
+            # No read timeout: a model may think for as long as the client waits.
             if line is not None:
                 try:
                     line.ask(request, CONNECT_S, head_only=head_only)
                 except (UpstreamClosed, httpcore.NetworkError):
-                    # Closed in the very moment that it was used again.
+                    # It was closed just when it was reused.
                     line.close()
                     line = None
             if line is None:
@@ -95,7 +95,7 @@ class Upstream:
             return self._routes[origin]
 
     def _reuse_idle(self, origin: Origin) -> UpstreamConnection | None:
-        """The connection that was used last, of those that are still open."""
+        """The most recently used connection that is still open."""
         oldest = time.monotonic() - KEPT_S
         with self._lock:
             over = [one for one in self._idle if one.since < oldest]
@@ -141,13 +141,13 @@ def _request(route: Route, method: str, parts: SplitResult, headers: Headers, bo
 CONNECT_S = 30.0
 PORTS = {"http": 80, "https": 443}
 CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-"""Where people tell their programs of certificates of their own."""
+"""Variables with additional certificates."""
 
 MOST_HEAD = 65_536
 
 
 class Route:
-    """To one server."""
+    """The route to one server."""
 
     def __init__(self, scheme: str, host: str, port: int) -> None:
         if scheme not in PORTS:
@@ -169,7 +169,7 @@ class Route:
         return UpstreamConnection(self._secure(stream, self._host) if self._scheme == "https" else stream)
 
     def reach(self, address: str | None = None) -> httpcore.NetworkStream:
-        """A new connection without TLS of its own, to this address of the host if one is given."""
+        """A new connection without TLS to the host, or to the given address of it."""
         backend = httpcore.SyncBackend()
         host, port = address or self._host, self._port
         if self._proxy is not None:
@@ -183,13 +183,13 @@ class Route:
         return stream
 
     def target(self, parts: SplitResult) -> str:
-        """What is asked for: a proxy without a tunnel needs the whole address."""
+        """The request target: a proxy without a tunnel needs the whole URL."""
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         return f"{parts.scheme}://{_host_and_port(parts)}{path}" if self._proxy and self._scheme == "http" else path
 
     @property
     def headers(self) -> Headers:
-        """What a proxy without a tunnel needs with every request."""
+        """Headers for a proxy without a tunnel."""
         return _credentials(self._proxy) if self._proxy and self._scheme == "http" else []
 
     def _secure(self, stream: httpcore.NetworkStream, host: str) -> httpcore.NetworkStream:

@@ -16,7 +16,7 @@ class AnthropicFormat(WireFormat):
     key = "messages"
 
     def system(self, body: Json) -> object:
-        # Without the marks and the blocks that change from request to request.
+        # Without the parts that change from request to request.
         return text_of(body.get("system"))[-4000:]
 
     def is_model(self, item: Json) -> bool:
@@ -39,7 +39,7 @@ class AnthropicFormat(WireFormat):
 
     def note(self, items: list[Json], at: int, text: str) -> None:
         if items[at].get("role") == "user":
-            # Within the turn, after its results: turns have to alternate.
+            # Inside the turn, after its results, because turns have to alternate.
             items[at] = {**items[at], "content": [*_blocks(items[at]), {"type": "text", "text": text}]}
         else:
             items.insert(at + 1, {"role": "user", "content": [{"type": "text", "text": text}]})
@@ -154,7 +154,7 @@ class AnthropicReader(ReplyReader):
         self._counted = {**self._counted, **{key: value for key, value in (usage or {}).items() if value is not None}}
         read, written = (int(self._counted.get(key) or 0) for key in CACHED)
         self.usage = Usage(
-            # Here the cached part of the prompt is counted apart.
+            # This API counts the cached part of the prompt separately.
             input_tokens=int(self._counted.get("input_tokens") or 0) + read + written,
             output_tokens=int(self._counted.get("output_tokens") or 0),
             cache_read_tokens=read,

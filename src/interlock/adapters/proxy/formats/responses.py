@@ -11,10 +11,10 @@ from ....core import Usage
 from .interface import Json, ModelCall, ReplyReader, StreamAction, ToolResult, WireFormat, arguments_of, event, text_of
 
 CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"))
-"""What the client is to do itself; other calls are done at the provider's."""
+"""Calls for the client; others run at the provider."""
 
 ARGUMENTS = ("arguments", "input", "action", "operation")
-"""Where each kind of call has what it is called with."""
+"""The field with the arguments, by kind of call."""
 
 OUTPUTS = {
     "function_call": "function_call_output",
@@ -144,7 +144,7 @@ class ResponsesReader(ReplyReader):
         return msgspec.json.encode({**self._response, "output": list(parts)})
 
     def number(self, data: Json) -> bytes:
-        """An event under the next number."""
+        """An event with the next sequence number."""
         written = event({**data, "sequence_number": self._number}, str(data["type"]))
         self._number += 1
         return written
