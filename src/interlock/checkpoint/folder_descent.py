@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import TracebackType
 
 from ..core import open_below
 
@@ -77,7 +76,7 @@ class Descent:
     def __enter__(self) -> Descent:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _jump(self, path: str) -> int:

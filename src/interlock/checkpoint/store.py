@@ -203,10 +203,6 @@ class CheckpointStore:
         with suppress(apsw.Error):
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
-    def is_full(self) -> bool:
-        """Whether the disk has too little space for the database."""
-        return is_full(self.path)
-
     def has_ballast(self) -> bool:
         return self._ballast.exists()
 
@@ -276,6 +272,7 @@ def no_space(path: Path | str) -> Iterator[None]:
 
 
 def is_full(path: Path | str) -> bool:
+    """Whether the disk has too little space for the database."""
     disk = os.statvfs(path)
     return disk.f_bavail * disk.f_frsize < SCARCE
 

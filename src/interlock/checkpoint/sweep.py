@@ -19,7 +19,7 @@ from .entry import ABSENT
 from .history import CheckpointHistory
 from .packs import PackWriter
 from .restoration import last_done, unfinished
-from .store import ROOMY, CheckpointStore, NoSpace, no_space
+from .store import ROOMY, CheckpointStore, NoSpace, is_full, no_space
 from .tree import Delta, encode_delta, join
 
 THIN = 0.5
@@ -55,7 +55,7 @@ class Sweep:
         """Remove what is due, and contents that are no longer needed."""
         before = self._store.size()
         remove_strays(self._store)
-        if self._store.is_full():
+        if is_full(self._store.path):
             free_dead_stretches(self._store)
         removed = self._drop(self._due())
         self._collect(progress)

@@ -157,9 +157,7 @@ class Models(Struct, frozen=True):
         if (ours or undated(name)) == (theirs or undated(than)):
             return "equal"
         if one is not None and other is not None and (one.family == other.family or not (one.family and other.family)):
-            if one.strength == other.strength:
-                return "equal"
-            return "stronger" if one.strength > other.strength else "weaker"
+            return _ranked(one.strength, other.strength)
         return order(self._traits(name, one), self._traits(than, other), (self._cost(name), self._cost(than)))
 
     def placed(self, name: str) -> bool:

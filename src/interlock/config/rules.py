@@ -22,16 +22,9 @@ TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 def check(config: Config) -> Iterator[ConfigProblem]:
     """Errors and warnings about values that do not fit together, without file and line."""
-    yield from _channels(config)
-    yield from _tls(config)
-    yield from _rising(config)
-    yield from _strategy(config)
-    yield from _exceptions(config)
-    yield from _globs(config)
-    yield from _models(config)
-    yield from _screen_models(config)
-    yield from _budgets(config)
-    yield from _fence(config)
+    rules = (_channels, _tls, _rising, _strategy, _exceptions, _globs, _models, _screen_models, _budgets, _fence)
+    for rule in rules:
+        yield from rule(config)
 
 
 def _fence(config: Config) -> Iterator[ConfigProblem]:

@@ -150,7 +150,8 @@ class RequestClient:
         if isinstance(stored, Result):
             self._record_result(stored)
         elif found.accepted:
-            self._end("unknown", "accepted, not finished yet", accepted=True)
+            self.accepted = True
+            self._end("unknown", "accepted, not finished yet")
         elif found.run_ended:
             self._end("failure", "the run has ended", code="not_found")
         else:
@@ -180,20 +181,7 @@ class RequestClient:
         self.accepted = self.accepted or code not in ("bad_request", "not_found")
         self._end(payload.status, payload.says, code=code, result=result)
 
-    def _end(
-        self,
-        outcome: Outcome,
-        message: str,
-        *,
-        code: str | None = None,
-        result: Result | None = None,
-        accepted: bool = False,
-    ) -> None:
+    def _end(self, outcome: Outcome, message: str, *, code: str | None = None, result: Result | None = None) -> None:
         self.answer = RequestOutcome(
-            outcome=outcome,
-            message=message,
-            code=code,
-            result=result,
-            accepted=self.accepted or accepted,
-            attempts=self.attempts,
+            outcome=outcome, message=message, code=code, result=result, accepted=self.accepted, attempts=self.attempts
         )

@@ -112,22 +112,9 @@ class Tick(Struct, frozen=True):
 
 
 Event = (
-    Received
-    | ClientRefused
-    | TransportNoted
-    | OwnerStarted
-    | IterationStarted
-    | IterationEnded
-    | ModelSeen
-    | WaitingForPerson
-    | PersonAnswered
-    | Held
-    | Released
-    | Actuated
-    | Executed
-    | RunEnded
-    | Tick
-)
+    Received | ClientRefused | TransportNoted | OwnerStarted | IterationStarted | IterationEnded | ModelSeen
+    | WaitingForPerson | PersonAnswered | Held | Released | Actuated | Executed | RunEnded | Tick
+)  # fmt: skip
 
 
 EntryKind = Literal["request", "ack", "result", "state", "audit"]

@@ -181,10 +181,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
 
     def find(self, request_id: str) -> InFlight | None:
         """The command in flight under an id."""
-        for item in self.queue:
-            if item.request.request_id == request_id:
-                return item
-        return None
+        return next((item for item in self.queue if item.request.request_id == request_id), None)
 
 
 def new_state(

@@ -76,10 +76,7 @@ class Cgroup:
         return [folder for folder, _, _ in os.walk(self.path)][1:]
 
     def cpu_seconds(self) -> float:
-        for line in self._read("cpu.stat").splitlines():
-            if line.startswith("usage_usec "):
-                return int(line.split()[1]) / 1e6
-        return 0.0
+        return int(self._table("cpu.stat").get("usage_usec", 0)) / 1e6
 
     def _set_freeze(self, value: str, seconds: float) -> bool:
         if not write_control(self.path / "cgroup.freeze", value):
@@ -109,11 +106,12 @@ class Cgroup:
             os.close(descriptor)
 
     def _event(self, key: str) -> str:
-        for line in self._read("cgroup.events").splitlines():
-            name, _, value = line.partition(" ")
-            if name == key:
-                return value
-        return ""
+        return self._table("cgroup.events").get(key, "")
+
+    def _table(self, name: str) -> dict[str, str]:
+        """A file with a name and a value on each line."""
+        rows = (line.partition(" ") for line in self._read(name).splitlines())
+        return {key: value for key, _, value in rows}
 
     def _read(self, name: str) -> str:
         return proc.read_bytes(f"{self.path}/{name}").decode()

@@ -95,16 +95,11 @@ def attach(handle: TreeHandle) -> ProcessTree:
 
 
 def _handle(marker: str, made: CgroupFolders | str, session: int | None) -> TreeHandle:
+    handle = TreeHandle(marker=marker, boot=boot_id(), root=NOBODY, session=session)
     if isinstance(made, str):
-        return TreeHandle(marker=marker, boot=boot_id(), root=NOBODY, session=session)
-    return TreeHandle(
-        marker=marker,
-        boot=boot_id(),
-        root=NOBODY,
-        session=session,
-        group=str(made.group),
-        controllers={name: str(folder) for name, folder in made.controllers.items()},
-    )
+        return handle
+    controllers = {name: str(folder) for name, folder in made.controllers.items()}
+    return msgspec.structs.replace(handle, group=str(made.group), controllers=controllers)
 
 
 def _start(start: Start, handle: TreeHandle) -> ProcessTree:

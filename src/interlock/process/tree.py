@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Protocol
 
 import msgspec
@@ -332,9 +331,7 @@ class ProcessTree:
     def __enter__(self) -> ProcessTree:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def _wait_until_stuck(self, group: Cgroup, deadline: float) -> bool:

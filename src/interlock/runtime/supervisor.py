@@ -133,13 +133,7 @@ class Supervisor(StepClient):
         )
         self._judged: OpenCalls[Decision] = OpenCalls()
         self._told: set[str] = set()
-        self.late_results = LateResults(
-            run,
-            self.pipeline,
-            self._record_and_act,
-            self.recorder.describe,
-            judge,
-        )
+        self.late_results = LateResults(run, self.pipeline, self._record_and_act, self.recorder.describe, judge)
         self._asks_for_viewer = executor.notifier is None and not self.approvals.needed
         if not self._asks_for_viewer:
             self.pipeline.note_person(True)

@@ -26,16 +26,9 @@ STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
 
 WAITED_FOR = (
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGTERM,
-    signal.SIGHUP,
-    signal.SIGUSR1,
-    signal.SIGUSR2,
-    signal.SIGTSTP,
-    signal.SIGCHLD,
-    signal.SIGALRM,
-)
+    signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTSTP,
+    signal.SIGCHLD, signal.SIGALRM,
+)  # fmt: skip
 FROM_TERMINAL = 0x80
 """si_code of a signal that the kernel sent to the whole foreground group."""
 

@@ -167,17 +167,9 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
 
 ToOwner = BeginRun | CommandStarted | Exited | Ping
 ToFront = (
-    OwnerReady
-    | OwnerFailed
-    | ApprovalAsked
-    | ApprovalGiven
-    | Finished
-    | ClientParked
-    | Relaunch
-    | ParkOver
-    | Checking
+    OwnerReady | OwnerFailed | ApprovalAsked | ApprovalGiven | Finished | ClientParked | Relaunch | ParkOver | Checking
     | Ping
-)
+)  # fmt: skip
 
 
 class Channel:

@@ -37,13 +37,8 @@ def _claude_file(project: Path | None) -> Path:
 
 def install_claude(project: Path | None) -> tuple[FileChange, ...]:
     words = InstalledWords(install_client(), "claude-code")
-    return (
-        _change_groups(
-            _claude_file(project),
-            claude_code.MOMENTS,
-            lambda event: {"hooks": [claude_code.exec_form(event, words)]},
-        ),
-    )
+    path, events = _claude_file(project), claude_code.MOMENTS
+    return (_change_groups(path, events, lambda event: {"hooks": [claude_code.exec_form(event, words)]}),)
 
 
 def uninstall_claude(project: Path | None) -> tuple[FileChange, ...]:

@@ -19,19 +19,10 @@ from msgspec import Struct
 from .client_connection import Headers
 from .upstream_connection import UpstreamClosed, UpstreamConnection, UpstreamResponse
 
-HOP_BY_HOP = frozenset(
-    (
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    )
-)
+HOP_BY_HOP = frozenset((
+    b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te", b"trailer",
+    b"transfer-encoding", b"upgrade",
+))  # fmt: skip
 """Headers that belong to one connection, not to the request."""
 
 KEPT_S = 60.0

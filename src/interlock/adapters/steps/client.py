@@ -14,7 +14,6 @@ import os
 import socket
 import time
 import uuid
-from types import TracebackType
 from typing import Any
 
 GATE_POLL_S = 0.1
@@ -60,7 +59,7 @@ class Steps:
     def __enter__(self) -> Steps:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _tell(self, line: dict[str, Any]) -> dict[str, Any]:
