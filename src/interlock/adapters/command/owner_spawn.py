@@ -7,7 +7,6 @@ little: `interlock run` calls `spawn_early` before it imports anything else.
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 import select
 import signal
@@ -152,8 +151,8 @@ def give_early(words: int, sock: socket.socket, process: Forked) -> None:
     _early = ReadyOwner(words, sock, process)
 
 
-def fork_owner() -> bool:
-    """Fork the owner, if none is being started. In the fork: returns True after it has owned the run to its end."""
+def fork_early() -> bool:
+    """Fork the owner, if none is being started. Returns True in the fork, which has to become the owner."""
     global _early
     from ...process import can_fork, fork, settle_in
     from .thin_caller import forget_caller
@@ -171,11 +170,6 @@ def fork_owner() -> bool:
     settle_in(OWNER, (os.open(os.devnull, os.O_RDONLY), words, words), (there.fileno(),))
     forget_caller()
     sys.argv = [OWNER, str(there.detach())]
-    from .owner import main
-
-    gc.freeze()
-    gc.enable()
-    main()
     return True
 
 
