@@ -101,8 +101,8 @@ class CallReview:
         denied: dict[int, tuple[ModelCall, str]] = {}
         changed: dict[int, Json] = {}
         for call in calls:
-            told = StepMessage(tool=Tool(call.name, call.arguments, call.id), agent=self._agent)
-            answered = self._numbering.before(told, client)
+            message = StepMessage(tool=Tool(call.name, call.arguments, call.id), agent=self._agent)
+            answered = self._numbering.before(message, client)
             if answered is None:
                 return ReplyVerdict(gone=True)
             step, decision = answered
@@ -124,9 +124,9 @@ class CallReview:
         parts = [changed.get(at, part) for at, part in enumerate(reader.parts) if at not in denied]
         return ReplyVerdict(parts=parts)
 
-    def _tell(self, told: StepMessage) -> None:
+    def _tell(self, message: StepMessage) -> None:
         """Report a step; its messages wait for the agent's next request."""
-        self._memory.keep(self._numbering.after(told)[1].messages)
+        self._memory.keep(self._numbering.after(message)[1].messages)
 
 
 def _refusal(decision: Decision) -> str:

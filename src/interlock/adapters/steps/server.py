@@ -93,12 +93,12 @@ class StepServer:
         printed = line.startswith(PRINTED)
         self._asked = self._asked or not printed
         try:
-            phase, told = read_line(line.strip()[len(PRINTED) : -1] if printed else line)
+            phase, message = read_line(line.strip()[len(PRINTED) : -1] if printed else line)
         except BadInput as error:
             return msgspec.json.encode(StepRefusal(str(error)))
         if printed and self.on_printed is not None:
             self.on_printed()
-            (self.numbering.after if phase == "after" else self.numbering.note_call)(told)
+            (self.numbering.after if phase == "after" else self.numbering.note_call)(message)
             return b"{}"
-        answered = self.numbering.after(told) if phase == "after" else self.numbering.before(told, asker)
+        answered = self.numbering.after(message) if phase == "after" else self.numbering.before(message, asker)
         return None if answered is None else write_answer(*answered)

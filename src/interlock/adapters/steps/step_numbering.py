@@ -82,27 +82,27 @@ class StepNumbering:
                 if taken.decision is not None and taken.decision.action in REFUSED:
                     self._refuse(key)
 
-    def before(self, told: StepMessage, asker: WaitingClient) -> tuple[Step, Decision] | None:
+    def before(self, message: StepMessage, asker: WaitingClient) -> tuple[Step, Decision] | None:
         """The decision, after holds and delays; None if the client is gone."""
         self.spoken = True
-        step, _ = self._number("before", told)
+        step, _ = self._number("before", message)
         decision = self._ask(step, asker)
         if decision is None:
             return None
-        key = _key("before", told)
+        key = _key("before", message)
         if key is not None and decision.action in REFUSED:
             self._refuse(key)
         return step, decision
 
-    def after(self, told: StepMessage) -> tuple[Step, Decision]:
+    def after(self, message: StepMessage) -> tuple[Step, Decision]:
         """Report a step that happened; a repeated one has no effect."""
         self.spoken = True
-        step, again = self._number("after", told)
+        step, again = self._number("after", message)
         return step, PROCEED if again else self.supervisor.after(step)
 
-    def note_call(self, told: StepMessage) -> Decision:
+    def note_call(self, message: StepMessage) -> Decision:
         """Report a call that was not asked about; it is judged after the fact."""
-        step, again = self._number("before", told)
+        step, again = self._number("before", message)
         return PROCEED if again else self.supervisor.after(step)
 
     def knows(self, phase: Phase, agent: str | None, call_id: str) -> bool:
@@ -125,9 +125,9 @@ class StepNumbering:
         except HungUp:
             return None
 
-    def _number(self, phase: Phase, told: StepMessage) -> tuple[Step, bool]:
+    def _number(self, phase: Phase, message: StepMessage) -> tuple[Step, bool]:
         """The step with its number, and whether it was reported before."""
-        key = _key(phase, told)
+        key = _key(phase, message)
         with self._lock:
             self._begin_again(key)
             index = self._known.get(key) if key is not None else None
@@ -136,7 +136,7 @@ class StepNumbering:
                 index = self.supervisor.take_index()
                 if key is not None:
                     self._remember(key, index)
-        return told.step(self.supervisor.run.spec.run_id, index, phase), again
+        return message.step(self.supervisor.run.spec.run_id, index, phase), again
 
     def _begin_again(self, key: Key | None) -> None:
         """Forget a call that already has a result, if it is reported again: it is a new call with the same id."""
@@ -156,6 +156,6 @@ class StepNumbering:
             self._refused.popitem(last=False)
 
 
-def _key(phase: Phase, told: StepMessage) -> Key | None:
-    call_id = told.tool.call_id if told.tool is not None else None
-    return (phase, told.agent or "", call_id) if call_id is not None else None
+def _key(phase: Phase, message: StepMessage) -> Key | None:
+    call_id = message.tool.call_id if message.tool is not None else None
+    return (phase, message.agent or "", call_id) if call_id is not None else None
