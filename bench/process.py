@@ -121,7 +121,7 @@ def _timed(act: Callable[[], None], pids: list[int]) -> float:
 
 
 def _stopped(pid: int) -> bool:
-    process = proc.look_at(pid)
+    process = proc.read_process(pid)
     return process is None or process.stopped
 
 

@@ -20,7 +20,7 @@ from interlock.adapters.inprocess.adapter import LANGCHAIN
 from interlock.config import Config
 from interlock.core import Hold, Inject, InvalidState, Limits, Message, Restore, Stop, SwitchModel, Usage
 from interlock.journal import Store
-from interlock.process.proc import look_at
+from interlock.process.proc import read_process
 from interlock.process.process_family import MARKER
 
 DESTRUCTIVE = {"command": "rm -rf / --no-preserve-root"}
@@ -342,6 +342,6 @@ def test_a_grown_history_shows_what_it_showed_before_and_more(made: list[tuple[b
 def test_processes_of_nobody_are_marked_outside_of_calls(session: Session) -> None:
     process = subprocess.Popen(["sleep", "600"])
     assert session.children.pids() == ()
-    assert look_at(process.pid) is not None
+    assert read_process(process.pid) is not None
     process.kill()
     process.wait()

@@ -11,7 +11,7 @@ import pytest
 
 from interlock.demo.model import run, turns
 from interlock.demo.model.script import ScriptedCall, Scripts
-from interlock.process.proc import look_at
+from interlock.process.proc import read_process
 from interlock.runtime import Incidents
 from tests.e2e.running import until
 
@@ -124,7 +124,7 @@ def test_an_emergency_stop_ends_the_run_and_leaves_no_process(program: MakeProgr
     assert here.records("end")[0]["reason"] == "EMERGENCY_STOP"
     assert "Interlock" in out + err
     assert len(here.model.asked) < 10, "it was not asked on"
-    left = look_at(int((here.workspace / "pid").read_text()))
+    left = read_process(int((here.workspace / "pid").read_text()))
     assert left is None or left.dead
 
 
@@ -160,5 +160,5 @@ def test_a_cancelled_run_ends_its_command_and_itself(program: MakeProgram) -> No
     assert here.records("end", "state")[-1]["reason"] == "USER_CANCELLED"
     assert "Interlock" in out + err
     assert not (here.workspace / "second").exists()
-    left = look_at(int((here.workspace / "pid").read_text()))
+    left = read_process(int((here.workspace / "pid").read_text()))
     assert left is None or left.dead

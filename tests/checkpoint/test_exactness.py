@@ -193,7 +193,7 @@ class Watched(InMemory):
         made = super().save()
         assert self.checkpoints.diff(made) == []
         snapshots = self.checkpoints._snapshots
-        assert snapshots.look().uncovered == snapshots.newest().uncovered
+        assert snapshots.scan_now().uncovered == snapshots.newest().uncovered
         return made
 
     def teardown(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 from msgspec import inspect
 
-from interlock.config.key_types import Key, bare, keys_of, root, without_none
+from interlock.config.key_types import Key, keys_of, root, unwrap, without_none
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 NAMES = st.text(st.characters(categories=("L", "N"), include_characters="-_ .:#"), min_size=1, max_size=12)
@@ -20,7 +20,7 @@ def sections(section: inspect.StructType) -> st.SearchStrategy[dict[str, object]
 
 
 def values(kind: inspect.Type, key: Key) -> st.SearchStrategy[object]:
-    inner, nullable = without_none(bare(kind)[0])
+    inner, nullable = without_none(unwrap(kind)[0])
     made = _values(inner, key)
     return st.none() | made if nullable else made
 

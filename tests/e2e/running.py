@@ -19,7 +19,7 @@ from interlock.journal import JournalReader, RunFolder, Store
 from interlock.journal.folder import read_tree
 from interlock.link import ask_owner
 from interlock.process import TreeHandle
-from interlock.process.proc import environment_of, look_around
+from interlock.process.proc import environment_of, read_processes
 from interlock.process.process_family import MARKER, has_marker
 
 from ..waiting import PATIENCE_S, until
@@ -119,7 +119,7 @@ class Place:
         """Every live process that came from a run of this place."""
         markers = [tree.marker.encode() for folder in self.store.folders() if (tree := handle_of(folder))]
         return [
-            pid for pid in look_around() for marker in markers if has_marker(environment_of(pid), marker)
+            pid for pid in read_processes() for marker in markers if has_marker(environment_of(pid), marker)
         ]  # fmt: skip
 
     def close(self) -> None:
@@ -166,7 +166,7 @@ def finish(process: subprocess.Popen[bytes], data: bytes | None = None) -> tuple
 def owners(place: Place, module: bytes = b"interlock.adapters.command.owner") -> list[int]:
     """The owner processes of a place's runs, or those of another module of ours."""
     found = []
-    for pid in look_around():
+    for pid in read_processes():
         try:
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
             environment = Path(f"/proc/{pid}/environ").read_bytes()

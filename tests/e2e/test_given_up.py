@@ -89,7 +89,7 @@ def test_the_time_of_a_run_that_nobody_supervises_is_up_only_when_it_is(
     assert "max_execution_time (60 s)" in capsys.readouterr().err
     assert alone.look() is None
     now += 59
-    assert alone.look() is None and alone.look_at == now + 1
+    assert alone.look() is None and alone.check_at == now + 1
     now += 2
     assert alone.look() == (124, "the limit max_execution_time of 60 s is reached")
 

@@ -12,7 +12,7 @@ import pytest
 
 from interlock.journal.folder import read_tree
 from interlock.process import attach
-from interlock.process.proc import look_at
+from interlock.process.proc import read_process
 
 from .running import Place, finish, until
 
@@ -31,7 +31,7 @@ def goes_on(place: Place) -> None:
 
 def stands_still(place: Place) -> bool:
     """Whether no process of the tree can run; a frozen one shows as stopped or as waiting in the kernel."""
-    return all((p := look_at(pid)) is None or p.state in "TtDS" for pid in place.processes())
+    return all((p := read_process(pid)) is None or p.state in "TtDS" for pid in place.processes())
 
 
 def test_streams_and_status_are_the_commands_own(place: Place) -> None:

@@ -21,7 +21,7 @@ import pytest
 from interlock.adapters.command.owner_spawn import WARM, WARM_FDS, package_identity
 from interlock.adapters.command.warm_start import Refused, _check_there
 from interlock.link import listen
-from interlock.process.proc import look_at
+from interlock.process.proc import read_process
 
 from .running import Place, finish, owners, until
 
@@ -112,7 +112,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 def _parent(pid: int) -> int:
-    process = look_at(pid)
+    process = read_process(pid)
     assert process is not None
     return process.parent
 
@@ -335,5 +335,5 @@ def test_serve_ends_it(served: Served) -> None:
     host = served.host
     served.serve.send_signal(signal.SIGTERM)
     served.serve.wait(150)
-    until("it has ended", lambda: look_at(host) is None)
+    until("it has ended", lambda: read_process(host) is None)
     assert not served.warm.exists()

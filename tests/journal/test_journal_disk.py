@@ -53,14 +53,14 @@ def test_a_full_disk_refuses_durable_entries_and_keeps_the_others_for_later(
             journal.append([JournalEntry("refused", os.urandom(400_000).hex())] * 2, durable=True)
         with pytest.raises(InterlockError, match="disk is full"):
             journal.flush()
-        trouble = journal.trouble()
-        assert trouble is not None and "full" in trouble.reason
-        assert (trouble.waiting, trouble.lost, trouble.over) == (202, 2, False)
+        problem = journal.problem()
+        assert problem is not None and "full" in problem.reason
+        assert (problem.waiting, problem.lost, problem.over) == (202, 2, False)
         assert journal.append([JournalEntry("after", 1)]) == 204
         ballast.unlink()
         journal.flush()
-        trouble = journal.trouble()
-        assert trouble is not None and (trouble.waiting, trouble.lost, trouble.over) == (0, 2, True)
+        problem = journal.problem()
+        assert problem is not None and (problem.waiting, problem.lost, problem.over) == (0, 2, True)
     with JournalReader.open(folder) as reader:
         assert reader.check() == []
         records = list(reader.read())
@@ -80,7 +80,7 @@ def test_a_full_disk_has_room_for_what_a_person_waits_for(small_disk: Path, cloc
             journal.append([JournalEntry("step", "x" * 8000)])
             if number % 60 == 59:
                 assert journal.append([JournalEntry("result", number)], durable=True) > 0
-        assert (trouble := journal.trouble()) is not None and trouble.lost >= 200
+        assert (problem := journal.problem()) is not None and problem.lost >= 200
         ballast.unlink()
         eventually(lambda: journal.append([JournalEntry("step", "later")]) > 0)
         journal.append([JournalEntry("step", "later")] * 2)
@@ -105,8 +105,8 @@ def test_closing_on_a_full_disk_gives_up_and_says_what_was_lost(small_disk: Path
     fill(small_disk)
     journal.append([JournalEntry("gone", os.urandom(400_000).hex())] * 3)
     journal.close()
-    trouble = journal.trouble()
-    assert trouble is not None and (trouble.lost, trouble.over) == (3, False)
+    problem = journal.problem()
+    assert problem is not None and (problem.lost, problem.over) == (3, False)
     with JournalReader.open(folder) as reader:
         assert [record.kind for record in reader.read()] == ["safe"]
 
@@ -149,13 +149,13 @@ def test_entries_beyond_the_queue_are_counted_and_marked_in_the_journal(
     monkeypatch.setattr(journal._committer, "commit", slow_commit)
     seqs = [journal.append([JournalEntry("n", n)]) for n in range(25)]
     assert seqs == [*range(1, 11), *[0] * 15]
-    trouble = journal.trouble()
-    assert trouble is not None and (trouble.lost, trouble.waiting) == (15, 10)
+    problem = journal.problem()
+    assert problem is not None and (problem.lost, problem.waiting) == (15, 10)
     go_on.set()
     journal.flush()
     assert journal.append([JournalEntry("n", 99)], durable=True) == 12
-    trouble = journal.trouble()
-    assert trouble is not None and trouble.over
+    problem = journal.problem()
+    assert problem is not None and problem.over
     journal.close()
     with JournalReader.open(run) as reader:
         records = list(reader.read(after=10))
@@ -201,7 +201,7 @@ def test_summaries_do_not_pile_up_while_the_disk_refuses(run: RunFolder, monkeyp
     assert max(groups) <= 52
     monkeypatch.setattr(journal._committer, "commit", commit)
     journal.flush()
-    assert journal.trouble() is None
+    assert journal.problem() is None
     journal.close()
     with JournalReader.open(run) as reader:
         summary = reader.summary()

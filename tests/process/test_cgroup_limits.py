@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from interlock.core import Limits
+from interlock.process import cgroup as groups
 from interlock.process import cgroup_hierarchy
-from interlock.process.cgroup import Cgroup
 from interlock.process.cgroup_limits import CgroupLimits
 
 from .trouble import Starter
@@ -75,8 +75,8 @@ def test_without_controllers_nothing_is_held_and_nothing_counted(tmp_path: Path)
 def test_a_kernel_without_cgroup_kill_still_ends_everything(
     cgroup: str, start: Starter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = Cgroup._write
-    monkeypatch.setattr(Cgroup, "_write", lambda self, name, text: name != "cgroup.kill" and write(self, name, text))
+    write = groups.write_control
+    monkeypatch.setattr(groups, "write_control", lambda file, text: file.name != "cgroup.kill" and write(file, text))
     tree, trouble = start("fork_chain", cgroup)
     trouble.hear()
     ended = tree.end(0)

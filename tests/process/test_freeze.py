@@ -52,10 +52,10 @@ os.posix_spawn("/bin/true", ["true"], {}, file_actions=[(os.POSIX_SPAWN_OPEN, 0,
 def test_a_process_that_only_waits_in_the_kernel_is_not_called_frozen(tmp_path: Path) -> None:
     argv = (sys.executable, "-c", WAITS_IN_THE_KERNEL, str(tmp_path / "fifo"))
     with spawn(RunSpec(run_id="test", argv=argv), mechanism="signals") as tree:
-        until("the parent waits", lambda: [p.state for p in map(proc.look_at, tree.pids()) if p] == ["D", "S"])
+        until("the parent waits", lambda: [p.state for p in map(proc.read_process, tree.pids()) if p] == ["D", "S"])
         child = tree.pids()[1]
         os.kill(child, signal.SIGSTOP)
-        until("the child is stopped", lambda: (seen := proc.look_at(child)) is not None and seen.stopped)
+        until("the child is stopped", lambda: (seen := proc.read_process(child)) is not None and seen.stopped)
         assert not tree.frozen()
         assert tree.freeze().held
         assert tree.frozen()

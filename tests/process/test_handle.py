@@ -143,5 +143,5 @@ def test_a_tree_inside_a_tree_belongs_to_both(mechanism: str, trouble_of: Callab
 @pytest.mark.parametrize("value", [0, -1, 2**22 + 5])
 def test_a_pid_that_cannot_be_is_simply_not_there(value: int) -> None:
     assert not ProcessId(value, 1).there()
-    assert proc.look_at(value) is None
+    assert proc.read_process(value) is None
     assert proc.send(value, 1, signal.SIGCONT) is False

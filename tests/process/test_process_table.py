@@ -45,14 +45,14 @@ class Machine:
             found |= more
         return found
 
-    def look_at(self, pid: int) -> Process | None:
+    def read_process(self, pid: int) -> Process | None:
         self.read += 1
         if pid not in self.parents:
             return None
         return Process(pid, self.starts[pid], "S", self.parents[pid], 0, 0, 1, 0.0, 0.0, 0)
 
-    def look_around(self, known: dict[int, Process]) -> dict[int, Process]:
-        seen = (known.get(pid) or self.look_at(pid) for pid in self.parents)
+    def read_processes(self, known: dict[int, Process]) -> dict[int, Process]:
+        seen = (known.get(pid) or self.read_process(pid) for pid in self.parents)
         return {process.pid: process for process in seen if process}
 
     def count(self) -> PidCount:
@@ -66,8 +66,8 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 def _install(monkeypatch: pytest.MonkeyPatch) -> Machine:
     made = Machine()
-    monkeypatch.setattr(proc, "look_at", made.look_at)
-    monkeypatch.setattr(proc, "look_around", made.look_around)
+    monkeypatch.setattr(proc, "read_process", made.read_process)
+    monkeypatch.setattr(proc, "read_processes", made.read_processes)
     monkeypatch.setattr(process_family, "count_pids", made.count)
     monkeypatch.setattr(process_family, "RESERVED", 0)
     return made

@@ -39,7 +39,7 @@ def test_a_sample_finds_everybody_without_looking_at_the_machine(
     def never() -> dict[int, proc.Process]:
         raise AssertionError("the whole machine was looked at")
 
-    monkeypatch.setattr(proc, "look_around", never)
+    monkeypatch.setattr(proc, "read_processes", never)
     assert tree.usage().processes == 5
     assert {process.pid for process in tree._sample()} == everybody
     monkeypatch.undo()
@@ -47,6 +47,6 @@ def test_a_sample_finds_everybody_without_looking_at_the_machine(
 
 def test_a_sample_finds_what_was_forked_since_the_last_look(tree: ProcessTree, monkeypatch: pytest.MonkeyPatch) -> None:
     tree.pids()
-    monkeypatch.setattr(proc, "look_around", dict)
+    monkeypatch.setattr(proc, "read_processes", dict)
     eventually(lambda: tree.usage().processes == 5)
     monkeypatch.undo()

@@ -19,7 +19,7 @@ from interlock.config import Config
 from interlock.config.schema import Budget, BudgetMatch, Hub
 from interlock.core import ManualClock, RunSpec, Spend, Usage
 from interlock.journal import Store
-from interlock.journal.budget_ledger import Amount, Booking, BudgetLedger, Page, book, period_of
+from interlock.journal.budget_ledger import Amount, BudgetLedger, Page, UsageReport, apply_report, period_of
 from interlock.link import hub_connect, hub_ledger, hub_session
 from interlock.link.hub_ledger import HubLedger
 from interlock.report.budgets import read_budgets
@@ -105,9 +105,9 @@ def test_twenty_runs_of_two_machines_on_a_hub_do_not_overspend(tmp_path: Path, m
 def test_without_its_hub_a_machine_counts_for_itself(tmp_path: Path) -> None:
     with Broker(tmp_path / "hub") as broker:
         ledger = HubLedger(broker.settings, BudgetLedger(tmp_path / "store"))
-        assert ledger.book("b", "p", Booking(run_id="a", total=Amount(1.0), most=Amount(2.0))).allowed
+        assert ledger.report("b", "p", UsageReport(run_id="a", total=Amount(1.0), most=Amount(2.0))).allowed
         broker.kill()
-        standing = ledger.book("b", "p", Booking(run_id="a", total=Amount(2.0), most=Amount(2.0)))
+        standing = ledger.report("b", "p", UsageReport(run_id="a", total=Amount(2.0), most=Amount(2.0)))
         assert (standing.used.cost_usd, standing.allowed) == (2.0, False)
         broker.start()
         ledger.close()
@@ -122,8 +122,8 @@ def test_a_page_never_allows_more_than_its_limit_and_one_step(moves: list[tuple[
         now += 1.0
         most = Amount(cost_usd=2.0)
         reserved = Amount(1.0) if reserve else Amount()
-        said = Booking(run_id=str(run), total=Amount(totals[run]), reserve=reserved, most=most)
-        page, standing = book(page, said, now)
+        said = UsageReport(run_id=str(run), total=Amount(totals[run]), reserve=reserved, most=most)
+        page, standing = apply_report(page, said, now)
         assert page.used.cost_usd <= sum(totals) + 1e-9
         if standing.allowed:
             totals[run] += cost
@@ -132,19 +132,19 @@ def test_a_page_never_allows_more_than_its_limit_and_one_step(moves: list[tuple[
 
 def test_what_a_dead_run_reserved_is_released() -> None:
     most = Amount(cost_usd=1.0)
-    page, _ = book(Page(), Booking(run_id="a", total=Amount(), reserve=Amount(1.0), most=most), 0.0)
-    page, standing = book(page, Booking(run_id="b", total=Amount(), reserve=Amount(0.1), most=most), 10.0)
+    page, _ = apply_report(Page(), UsageReport(run_id="a", total=Amount(), reserve=Amount(1.0), most=most), 0.0)
+    page, standing = apply_report(page, UsageReport(run_id="b", total=Amount(), reserve=Amount(0.1), most=most), 10.0)
     assert not standing.allowed
-    page, standing = book(page, Booking(run_id="b", total=Amount(), reserve=Amount(0.1), most=most), 4000.0)
+    page, standing = apply_report(page, UsageReport(run_id="b", total=Amount(), reserve=Amount(0.1), most=most), 4000.0)
     assert standing.allowed
 
 
 def test_a_total_that_is_told_twice_or_late_counts_once() -> None:
     page = Page()
     for total in (1.0, 1.0, 0.5, 2.0):
-        page, standing = book(page, Booking(run_id="a", total=Amount(total)), 1.0)
+        page, standing = apply_report(page, UsageReport(run_id="a", total=Amount(total)), 1.0)
     assert standing.used.cost_usd == 2.0
-    page, standing = book(page, Booking(run_id="a", total=Amount(2.5), ended=True), 2.0)
+    page, standing = apply_report(page, UsageReport(run_id="a", total=Amount(2.5), ended=True), 2.0)
     assert (page.used.cost_usd, page.runs) == (2.5, {})
 
 
@@ -274,7 +274,7 @@ def test_a_run_that_another_owner_continues_is_counted_once_also_on_the_next_day
 def test_the_forecast_says_when_a_budget_is_used_up(tmp_path: Path) -> None:
     noon = time.mktime((2026, 3, 4, 12, 0, 0, 0, 0, -1))
     ledger = BudgetLedger(tmp_path, lambda: noon)
-    ledger.book("daily", "2026-03-04", Booking(run_id="a", total=Amount(1.0, 100)))
+    ledger.report("daily", "2026-03-04", UsageReport(run_id="a", total=Amount(1.0, 100)))
     config = Config(budgets=(Budget(name="daily", per="day", max_cost_usd=3.0),))
     (standing,) = read_budgets(config, Store(tmp_path), now=noon + 3600)
     assert standing.expected is not None

@@ -194,13 +194,13 @@ def test_an_adapter_that_misbehaves_does_not_keep_an_emergency_stop_from_stoppin
 
 
 def test_a_notifier_that_hangs_or_raises_harms_nothing(tmp_path):
-    troubles = []
-    notifier = Notifier({"slow": lambda n: hangs(), "bad": lambda n: raises()}, on_trouble=troubles.append)
+    failures = []
+    notifier = Notifier({"slow": lambda n: hangs(), "bad": lambda n: raises()}, on_failure=failures.append)
     with supervise(tmp_path, notifier=notifier) as supervisor:
         stop_now(supervisor)
         assert supervisor.run.status == "aborted"
         RELEASE.set()
-    assert [trouble.channel for trouble in troubles] == ["bad"]
+    assert [failure.channel for failure in failures] == ["bad"]
 
 
 def test_an_adapter_without_a_capability_gets_the_nearest_thing(tmp_path):

@@ -41,7 +41,7 @@ def test_it_pauses_before_the_next_change_and_a_person_decides(
         assert ask("touch a") == "proceed"
         kept = supervisor.executor.workspace
         assert kept is not None
-        place = kept.checkpoints.place / gone
+        place = kept.checkpoints.store_path / gone
         if place.is_dir():
             shutil.rmtree(place)
         else:

@@ -22,7 +22,7 @@ from interlock.journal import Store
 from interlock.link import listen
 from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
-from interlock.runtime.pause_gate import LOOK_S, Gate
+from interlock.runtime.pause_gate import POLL_S, Gate
 
 from ..waiting import until
 
@@ -186,7 +186,7 @@ def waiting_steps(supervisor: Supervisor) -> list[int]:
 def test_an_approval_whose_client_hangs_up_is_released(
     attended: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert LOOK_S <= 1.0, "a client that is gone is noticed well within two seconds"
+    assert POLL_S <= 1.0, "a client that is gone is noticed well within two seconds"
     server = StepServer(listen(tmp_path / "steps.sock"), attended)
     server.start()
     line = {"before": {"tool": {"name": "bash", "arguments": {"command": "touch a"}, "call_id": "c1"}}}

@@ -35,7 +35,7 @@ __all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
 Json: TypeAlias = "dict[str, object]"
 
 HOLD_S = 20 * 24 * 3600.0
-"""How long a hook may take: a paused run is held in it. Timers of 2^31 ms and more fire at once."""
+"""Timeout of a hook, in which a paused run is held. Timers of 2^31 ms and more fire at once."""
 
 
 def supervise(options: ClaudeAgentOptions | None = None, **more: Unpack[Options]) -> SupervisedClient:
@@ -111,7 +111,7 @@ class SupervisedClient(ClaudeSDKClient):
                 self._note(message)
                 yield message
         except ClaudeSDKError:
-            # A stopped run has had its process ended.
+            # The process of a stopped run was ended.
             session.check()
             raise
         session.check()
@@ -123,11 +123,11 @@ class SupervisedClient(ClaudeSDKClient):
             if self.supervision.last is not None:
                 self.supervision.last.close()
 
-    async def _before(self, told: Json, call_id: str | None, context: object) -> Json:
-        """PreToolUse: may this call run?"""
+    async def _before(self, payload: Json, call_id: str | None, context: object) -> Json:
+        """PreToolUse: whether this call may run."""
         self._seen.add(call_id or "")
         asked = await self.session.ask_async(
-            str(told["tool_name"]), _object(told.get("tool_input")), call_id=call_id, agent=_agent(told)
+            str(payload["tool_name"]), _object(payload.get("tool_input")), call_id=call_id, agent=_agent(payload)
         )
         answer: Json = {"hookEventName": "PreToolUse"}
         if not asked.runs:
@@ -137,29 +137,29 @@ class SupervisedClient(ClaudeSDKClient):
         self._asked[call_id or ""] = asked
         if asked.decision.action != "rewrite":
             return {}
-        # No "allow" beside it: whether the call needs the user's permission is not ours to say.
+        # Without "allow": the user's own permissions still apply.
         return {"hookSpecificOutput": {**answer, "updatedInput": asked.arguments}}
 
-    async def _after(self, told: Json, call_id: str | None, context: object) -> Json:
+    async def _after(self, payload: Json, call_id: str | None, context: object) -> Json:
         """PostToolUse and PostToolUseFailure: the result of a call."""
         asked = self._asked.pop(call_id or "", None)
         if asked is not None:
-            failed = "error" in told
-            content = str(told["error"]) if failed else content_of(told.get("tool_response"))
+            failed = "error" in payload
+            content = str(payload["error"]) if failed else content_of(payload.get("tool_response"))
             outcome = CallOutcome(content, True if failed else None, exit_code_in(content))
-            self.session.tell(asked, outcome, _number(told.get("duration_ms")))
+            self.session.tell(asked, outcome, _number(payload.get("duration_ms")))
         return {}
 
-    async def _before_request(self, told: Json, call_id: str | None, context: object) -> Json:
+    async def _before_request(self, payload: Json, call_id: str | None, context: object) -> Json:
         """PostToolBatch: all calls of a turn are over, and the model is about to be asked."""
-        for call in _list(told.get("tool_calls")):
+        for call in _list(payload.get("tool_calls")):
             name, outcome = str(call.get("tool_use_id")), CallOutcome(content_of(call.get("tool_response")), True)
             asked = self._asked.pop(name, None)
             if asked is not None:
-                # It was allowed, but never ran: the user's own permissions forbid it.
+                # We allowed it, but the user's own permissions did not.
                 self.session.tell(asked, outcome)
             elif name not in self._seen:
-                # Its arguments do not fit: no other event has it.
+                # Its arguments were invalid: no other event reports it.
                 self._seen.add(name)
                 self.session.note(str(call.get("tool_name")), _object(call.get("tool_input")), outcome, call_id=name)
         turn = await self.session.turn_async(0)
@@ -172,9 +172,9 @@ class SupervisedClient(ClaudeSDKClient):
             return {}
         return {"hookSpecificOutput": {"hookEventName": "PostToolBatch", "additionalContext": turn.text}}
 
-    async def _before_end(self, told: Json, call_id: str | None, context: object) -> Json:
+    async def _before_end(self, payload: Json, call_id: str | None, context: object) -> Json:
         """Stop: the agent wants to end its turn."""
-        words = await self.session.before_end_async(str(told.get("last_assistant_message") or ""))
+        words = await self.session.before_end_async(str(payload.get("last_assistant_message") or ""))
         return {"decision": "block", "reason": words} if words else {}
 
     def _note(self, message: Message) -> None:
@@ -188,47 +188,47 @@ class SupervisedClient(ClaudeSDKClient):
 
 
 class _Tokens:
-    """What was used: a message comes in several parts that all tell its usage, the last word has the result."""
+    """Counts usage: each part of a message repeats its usage, and the final result has the total."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._input = self._output = 0
 
-    def of(self, message_id: str | None, told: Json | None) -> Usage | None:
-        """The usage of a message, once."""
-        if not told or message_id in self._known:
+    def of(self, message_id: str | None, payload: Json | None) -> Usage | None:
+        """The usage of a message; None if it was counted before."""
+        if not payload or message_id in self._known:
             return None
         if message_id is not None:
             self._known.add(message_id)
-        usage = _usage(told)
+        usage = _usage(payload)
         self._input, self._output = self._input + usage.input_tokens, self._output + usage.output_tokens
         return usage
 
-    def rest(self, told: Json | None) -> Usage | None:
-        """What the result of a query has more than its messages had."""
+    def rest(self, payload: Json | None) -> Usage | None:
+        """The usage in the result of a query beyond that of its messages."""
         counted, self._input, self._output = (self._input, self._output), 0, 0
-        if not told:
+        if not payload:
             return None
-        whole = _usage(told)
+        whole = _usage(payload)
         more = Usage(max(0, whole.input_tokens - counted[0]), max(0, whole.output_tokens - counted[1]))
         return more if more.tokens else None
 
 
-def _usage(told: Json) -> Usage:
+def _usage(payload: Json) -> Usage:
     fresh, cached, written, output = (
-        int(_number(told.get(f"{name}_tokens")) or 0)
+        int(_number(payload.get(f"{name}_tokens")) or 0)
         for name in ("input", "cache_read_input", "cache_creation_input", "output")
     )
     return Usage(fresh + cached + written, output, cache_read_tokens=cached, cache_write_tokens=written)
 
 
 def _outer_mark(options: ClaudeAgentOptions) -> str:
-    """The mark of a tree that this process itself belongs to."""
+    """The marker of a tree that this process itself belongs to."""
     return str(options.env.get(MARKER) or os.environ.get(MARKER, ""))
 
 
-def _agent(told: Json) -> str | None:
-    agent = told.get("agent_id")
+def _agent(payload: Json) -> str | None:
+    agent = payload.get("agent_id")
     return str(agent) if agent is not None else None
 
 

@@ -38,7 +38,7 @@ class SupervisedState(AgentState):
 
 
 class InterlockMiddleware(AgentMiddleware):
-    """Reviews tool calls, watches results and spend, and puts what it has to say before the next model call.
+    """Reviews tool calls, observes results and usage, and adds its messages before the next model call.
 
     A run begins when the agent is invoked and ends with it; one that was stopped ends with a message that says so.
     """
@@ -117,17 +117,17 @@ class InterlockMiddleware(AgentMiddleware):
         return None
 
     def _session(self, state: SupervisedState) -> Session:
-        # A graph of one's own may have any state; its calls are then one run.
+        # A custom graph may have any state; its calls then form one run.
         run_id = str(state.get("interlock_run") or "") if isinstance(state, Mapping) else ""
         known = self._sessions.get(run_id)
         if known is None or known.closed:
-            # Taken up again from a LangGraph checkpoint, by a process that did not begin it, or after its end.
+            # Resumed from a LangGraph checkpoint by another process, or after its end.
             self._sessions[run_id] = self.supervision.open(continues=run_id or None)
         return self._sessions[run_id]
 
 
 def _last_words(messages: list[BaseMessage]) -> str | None:
-    """What the agent says as it ends; None if it continues with calls."""
+    """The agent's final message; None if it continues with calls."""
     last = messages[-1] if messages else None
     return _text(last) if isinstance(last, AIMessage) and not last.tool_calls else None
 
@@ -137,7 +137,7 @@ def _send_back(words: str) -> Update:
 
 
 def _update(turn: ModelTurn, messages: list[BaseMessage]) -> Update:
-    """What a turn changes in the agent's state."""
+    """The changes of a turn to the agent's state."""
     if turn.stopped is not None:
         return {"messages": [AIMessage(f"Stopped by Interlock: {turn.stopped}")], "jump_to": "end"}
     changes: list[BaseMessage] = []
@@ -148,7 +148,7 @@ def _update(turn: ModelTurn, messages: list[BaseMessage]) -> Update:
 
 
 def _switch(request: ModelRequest, model: str | None) -> ModelRequest:
-    """The request to another model of the same provider, where one was asked for."""
+    """The request with another model of the same provider, if one was requested."""
     if model is None:
         return request
     field = next((name for name in ("model_name", "model", "model_id") if name in type(request.model).model_fields), "")

@@ -22,7 +22,7 @@ Json: TypeAlias = "dict[str, object]"
 A = TypeVar("A", bound=DefaultAgent)
 
 EXIT_STATUS = "StoppedByInterlock"
-"""How a run ends that was stopped."""
+"""The exit status of a stopped run."""
 
 
 def supervise(agent: A, **options: Unpack[Options]) -> A:
@@ -34,13 +34,10 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
         session = supervision.open(task, model=model.config.model_name)
         agent.model, agent.env = _Model(model, session), _Environment(environment, session)
         try:
-            ended: Json = run(task, **more)
-        except BaseException as error:
-            session.close(error)
-            raise
+            with session:
+                ended: Json = run(task, **more)
         finally:
             agent.model, agent.env = model, environment
-        session.close()
         return ended
 
     agent.run = supervised_run
@@ -48,7 +45,7 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
 
 
 class _Stand:
-    """Everything of another object, but what is defined here."""
+    """Forwards to another object, except what is defined here."""
 
     def __init__(self, original: object, session: Session) -> None:
         self._original, self._session = original, session
@@ -58,7 +55,7 @@ class _Stand:
 
 
 class _Model(_Stand):
-    """The model; what is asked of it is held while the run is paused."""
+    """The model; requests are held while the run is paused."""
 
     _original: Model
 
@@ -86,7 +83,7 @@ class _Model(_Stand):
 
 
 class _Environment(_Stand):
-    """The environment; what is executed in it is reviewed."""
+    """The environment; its commands are reviewed."""
 
     _original: Environment
 

@@ -1,4 +1,4 @@
-"""The OpenAI Agents SDK: a runner in place of the SDK's own.
+"""The OpenAI Agents SDK: a runner that replaces the SDK's own.
 
 from interlock.adapters.openai_agents import supervise
 result = await supervise(task="fix the tests", workspace=".").run(agent, "fix the tests")
@@ -42,10 +42,10 @@ Input: TypeAlias = "str | list[TResponseInputItem] | RunState"
 Filter: TypeAlias = Callable[[CallModelData], "ModelInputData | Awaitable[ModelInputData]"]
 
 FAILED = "An error occurred while"
-"""How the SDK begins what it tells the model in place of a tool's exception."""
+"""The beginning of the SDK's message to the model about a tool's exception."""
 
 SERVER_KEEPS = ("conversation_id", "previous_response_id", "auto_previous_response_id")
-"""With one of these the server has the history, and a request only what is new."""
+"""With one of these the server stores the history, and a request has only new items."""
 
 __all__ = ["RunStopped", "supervise"]
 
@@ -56,14 +56,14 @@ def supervise(**options: Unpack[Options]) -> SupervisedRunner:
 
 
 class AgentStopped(RunStopped, AgentsException):
-    """Raised out of a run that was stopped; the SDK's own `AgentsException` to those who catch that."""
+    """Raised from a stopped run; also an `AgentsException` of the SDK."""
 
 
 class SupervisedRunner:
     """`run`, `run_sync` and `run_streamed` take what the SDK's `Runner` takes.
 
-    Function tools, MCP tools and agents as tools are supervised, also those of agents that are handed over to. What
-    runs at the provider (hosted tools) is seen in the conversation only.
+    Function tools, MCP tools and agents as tools are supervised, including those of handoff agents. What
+    runs at the provider (hosted tools) is only visible in the conversation.
     """
 
     def __init__(self, **options: Unpack[Options]) -> None:
@@ -71,23 +71,13 @@ class SupervisedRunner:
 
     async def run(self, agent: Agent, input: Input, **more: object) -> RunResult:  # noqa: A002  the SDK's name
         watched = await asyncio.to_thread(self._watch, agent, input, more)
-        try:
-            result = await Runner.run(watched.agent(agent), input, **watched.arguments(more))
-        except BaseException as error:
-            watched.session.close(error)
-            raise
-        watched.session.close()
-        return result
+        with watched.session:
+            return await Runner.run(watched.agent(agent), input, **watched.arguments(more))
 
     def run_sync(self, agent: Agent, input: Input, **more: object) -> RunResult:  # noqa: A002
         watched = self._watch(agent, input, more)
-        try:
-            result = Runner.run_sync(watched.agent(agent), input, **watched.arguments(more))
-        except BaseException as error:
-            watched.session.close(error)
-            raise
-        watched.session.close()
-        return result
+        with watched.session:
+            return Runner.run_sync(watched.agent(agent), input, **watched.arguments(more))
 
     def run_streamed(self, agent: Agent, input: Input, **more: object) -> RunResultStreaming:  # noqa: A002
         watched = self._watch(agent, input, more)
@@ -118,16 +108,12 @@ class _Watched:
         self._agents: dict[int, Agent] = {}
 
     def arguments(self, more: dict[str, object]) -> dict[str, object]:
-        """What the SDK's runner gets beside agent and input."""
-        hooks = more.get("hooks") or RunHooks()
-        return {
-            **more,
-            "run_config": self._config,
-            "hooks": _Hooks(self._note, hooks),
-        }
+        """The SDK runner's arguments besides agent and input."""
+        hooks = _Hooks(self._note, more.get("hooks") or RunHooks())
+        return {**more, "run_config": self._config, "hooks": hooks}
 
     def agent(self, agent: Agent) -> Agent:
-        """The same agent with supervised tools; so are those that it can hand over to."""
+        """The agent with supervised tools, and with supervised agents to hand off to."""
         if id(agent) in self._agents:
             return self._agents[id(agent)]
         watched = self._agents[id(agent)] = copy.copy(agent)
@@ -173,14 +159,14 @@ class _Watched:
         asked = await self.session.ask_async(name, known, call_id=context.tool_call_id, agent=self._name(context.agent))
         if not asked.runs:
             return asked.words
-        # What was not changed stays as the model wrote it.
+        # Unchanged arguments stay as the model wrote them.
         changed = asked.decision.action == "rewrite"
         return await self.session.run_async(
             asked, lambda arguments: invoke(context, json.dumps(arguments) if changed else given), _outcome
         )
 
     async def _filter(self, data: CallModelData) -> ModelInputData:
-        """What the model is asked: held while the run is paused, with what was injected and without what went back."""
+        """The input of a request: held while the run is paused, with injected messages, without rolled back items."""
         items = data.model_data.input
         turn = await self.session.turn_async(len(items))
         if turn.stopped is not None:
@@ -218,12 +204,12 @@ class _Watched:
         )
 
     def _name(self, agent: Agent | None) -> str | None:
-        """None for the agent that began: what is alone needs no name."""
+        """The agent's name; None for the first agent."""
         return agent.name if agent is not None and agent.name != self._first else None
 
 
 class _Hooks(RunHooks):
-    """The user's hooks, and ours where the model has answered."""
+    """The user's hooks, and ours for the model's answers."""
 
     def __init__(self, note: Callable[[Agent, ModelResponse], None], theirs: RunHooks) -> None:
         self._note = note

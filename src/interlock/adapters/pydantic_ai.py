@@ -26,7 +26,7 @@ from .inprocess.adapter import PYDANTIC_AI
 Arguments: TypeAlias = "Mapping[str, object]"
 
 FLOW = (ApprovalRequired, CallDeferred, SkipToolExecution)
-"""How a tool says that its call is continued elsewhere."""
+"""Exceptions by which a tool says that its call continues elsewhere."""
 
 __all__ = ["RunStopped", "supervise"]
 
@@ -37,7 +37,7 @@ def supervise(**options: Unpack[Options]) -> InterlockCapability:
 
 
 class InterlockCapability(AbstractCapability):
-    """Reviews tool calls, watches results and spend, and adds what it has to say to the next model request.
+    """Reviews tool calls, observes results and usage, and adds its messages to the next model request.
 
     A run that was stopped ends with `RunStopped`.
     """
@@ -51,14 +51,9 @@ class InterlockCapability(AbstractCapability):
 
     async def wrap_run(self, ctx: RunContext, *, handler: Callable[[], Awaitable[AgentRunResult]]) -> AgentRunResult:
         prompt = ctx.prompt if isinstance(ctx.prompt, str) else ""
-        session = self._session = await self.supervision.open_async(prompt, model=ctx.model.model_name)
-        try:
-            result = await handler()
-        except BaseException as error:
-            session.close(error)
-            raise
-        session.close()
-        return result
+        self._session = await self.supervision.open_async(prompt, model=ctx.model.model_name)
+        with self._session:
+            return await handler()
 
     async def before_model_request(self, ctx: RunContext, request_context: ModelRequestContext) -> ModelRequestContext:
         session, messages = self.session, ctx.messages
@@ -106,7 +101,7 @@ class InterlockCapability(AbstractCapability):
 
     @property
     def session(self) -> Session:
-        """This run's session; opened here where the framework did not announce the run."""
+        """This run's session; opened here if the framework did not announce the run."""
         if self._session is None:
             self._session = self.supervision.open()
         return self._session

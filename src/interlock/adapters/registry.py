@@ -1,4 +1,4 @@
-"""The agents that Interlock reaches: one entry each, from which the table in docs/agents.md is made."""
+"""The supported agents, one entry each; the table in docs/agents.md is generated from them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ COLUMNS: tuple[Capability, ...] = (
 
 
 class Client(Struct, frozen=True):
-    """One kind of agent: its name in commands, its title for people, and what can be done to it.
+    """One kind of agent: its name in commands, its title for people, and its capabilities.
 
-    `how` says in a few words how it is reached, `module` which of our modules does it, `notes` what else to know.
+    `how` says in a few words how it is connected, `module` is the module that does it, `notes` what else to know.
     """
 
     name: str
@@ -55,7 +55,7 @@ PYTHON: tuple[Client, ...] = (
         inprocess.SMOLAGENTS, "code that the agent writes is supervised through the tools that it calls",
     ),
 )  # fmt: skip
-"""Frameworks whose agents live in the same process as we do."""
+"""Frameworks whose agents run in the same process as we do."""
 
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.command", SILENT, "held by freezing it"),
@@ -85,7 +85,7 @@ CLIENTS: tuple[Client, ...] = (
 
 
 def capability_table() -> str:
-    """Who can do what, as the Markdown table of docs/agents.md."""
+    """The capabilities of each agent, as the Markdown table of docs/agents.md."""
     rows = [["", "reached by", *COLUMNS, "notes"], ["---"] * (len(COLUMNS) + 3)]
     for client in CLIENTS:
         can = ["yes" if column in client.capabilities else "" for column in COLUMNS]

@@ -23,7 +23,7 @@ __all__ = ["RunStopped", "supervise"]
 A = TypeVar("A", bound=MultiStepAgent)
 
 PLANNING = ["<end_plan>"]
-"""Where the model stops that is asked for a plan: that conversation is not the agent's own."""
+"""The stop sequence of requests for a plan, whose conversation is not the agent's own."""
 
 
 def supervise(agent: A, **options: Unpack[Options]) -> A:
@@ -41,20 +41,15 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
         for tool in tools:
             tool.forward = _supervised(tool, tool.forward, session)
         try:
-            answer = run(task, **more)
-        except AgentGenerationError as error:
-            session.close(error)
+            with session:
+                return run(task, **more)
+        except AgentGenerationError:
             session.check()
-            raise
-        except BaseException as error:
-            session.close(error)
             raise
         finally:
             agent.model = model
             for tool, forward in zip(tools, plain, strict=True):
                 tool.forward = forward
-        session.close()
-        return answer
 
     agent.run = supervised_run
     return agent
@@ -62,7 +57,7 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
 
 @dataclass
 class _Word(MemoryStep):
-    """What we said to the agent, in its memory."""
+    """A message of ours in the agent's memory."""
 
     content: str
 
@@ -71,7 +66,7 @@ class _Word(MemoryStep):
 
 
 class _Model:
-    """The model; what is asked of it is held while the run is paused. Streaming is left out: it is an option."""
+    """The model; requests are held while the run is paused. Without streaming, which is optional."""
 
     def __init__(self, original: Model, agent: MultiStepAgent, session: Session) -> None:
         self._original, self._agent, self._session = original, agent, session
@@ -106,7 +101,7 @@ class _Model:
 
 
 def _supervised(tool: Tool, forward: Callable[..., object], session: Session) -> Callable[..., object]:
-    """A tool's work, asked about first."""
+    """A tool's function that asks for permission first."""
 
     def supervised(*given: object, **named: object) -> object:
         asked = session.ask(tool.name, {**dict(zip(tool.inputs, given, strict=False)), **named})

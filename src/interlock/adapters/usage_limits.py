@@ -1,4 +1,4 @@
-"""Recognises usage limits: in a model's answer, and in the words of a client that was stopped by one."""
+"""Recognises usage limits in a model's answer, and in the output of a client that was stopped by one."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ..core import late_pattern
 PATTERNS = Path(__file__).with_suffix(".yaml")
 
 STATUSES = frozenset((429, 503, 529))
-"""Answers that may be a limit: too many requests, unavailable, overloaded."""
+"""HTTP statuses that may be a limit: too many requests, unavailable, overloaded."""
 
 LONGEST_S = 40 * 86_400.0
-"""A reset that is further away is a misreading."""
+"""A reset further away is a misreading."""
 
 WINDOW = 4000
-"""Characters of an answer or of last words that are looked at."""
+"""Characters of an answer or of last output that are searched."""
 
 
 class UsageLimit(Struct, frozen=True, kw_only=True):
-    """A limit: in which words, seen where, and in how many seconds it resets, if that was said.
+    """A usage limit: its message, where it was seen, and in how many seconds it resets, if known.
 
     `passes` is False if waiting does not help.
     """
@@ -37,7 +37,7 @@ class UsageLimit(Struct, frozen=True, kw_only=True):
 
 
 class Pattern(Struct, frozen=True):
-    """One way to say it."""
+    """One message of a client."""
 
     client: str
     pattern: re.Pattern[str]
@@ -47,7 +47,7 @@ class Pattern(Struct, frozen=True):
 
 @functools.cache
 def patterns() -> tuple[Pattern, ...]:
-    """All of them, in the order of the file."""
+    """All patterns, in the order of the file."""
     import yaml
 
     return tuple(
@@ -57,7 +57,7 @@ def patterns() -> tuple[Pattern, ...]:
 
 
 def find_in_words(words: str, now: datetime, source: str) -> UsageLimit | None:
-    """The newest limit that a client's words tell of; None if they tell of none."""
+    """The newest limit in a client's output; None if there is none."""
     for line in reversed(words[-WINDOW:].splitlines()):
         for each in patterns():
             if (found := each.pattern.search(line)) is not None:
@@ -69,7 +69,7 @@ def find_in_words(words: str, now: datetime, source: str) -> UsageLimit | None:
 def find_in_answer(
     status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes, now: datetime
 ) -> UsageLimit | None:
-    """The limit that an answer of the model's API tells of."""
+    """The limit in an answer of the model's API; None if there is none."""
     text = body[:WINDOW].decode(errors="replace")
     told = find_in_words(" ".join(text.split()), now, "model API")
     if status not in STATUSES and (status < 400 or told is None):
@@ -85,7 +85,7 @@ def find_in_answer(
 
 
 def _reset_in_headers(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds until an answer's headers say that it may be asked again; the latest of those that are used up."""
+    """Seconds until the API may be asked again, from an answer's headers; the latest of the exhausted limits."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     if (told := headers.get("retry-after")) is not None:
@@ -135,7 +135,7 @@ EPOCH = late_pattern(r"\|(\d{10})\b")
 
 
 def find_reset(line: str, now: datetime) -> float | None:
-    """In how many seconds the limit resets, as a line of text says; None if it does not."""
+    """In how many seconds the limit resets, from a line of text; None if it does not say."""
     if (epoch := EPOCH.search(line)) is not None:
         return _within(int(epoch[1]) - now.timestamp())
     for found in AFTER.finditer(line):
@@ -168,7 +168,7 @@ def _time_of_day(said: str, now: datetime) -> datetime | None:
     if hour > 23 or minute > 59:
         return None
     then = (date or here).replace(hour=hour, minute=minute, second=0, microsecond=0)
-    # A clock that said this a moment ago may show the minute after already.
+    # The message may be a moment old, so allow the previous minute.
     return then if date is not None or then >= here - timedelta(minutes=1) else then + timedelta(days=1)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from ..core import from_msgpack, list_attributes, set_attribute
 
 _LABELS = ("security.selinux", "security.ima", "security.evm", "security.SMACK64")
-"""Set by the system when a file is made; not ours to put back."""
+"""Set by the system when a file is created; we do not restore them."""
 
 _NONE = {errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.ENOSYS, errno.EINVAL, errno.EBADF}
 
@@ -28,7 +28,7 @@ def read_attributes(fd: int) -> bytes:
 
 
 def write_attributes(fd: int, wanted: bytes) -> bool:
-    """Make the attributes of an open file these; False if the system does not let us."""
+    """Set the attributes of an open file to exactly these; False if the system refuses."""
     now = dict(decode_attributes(read_attributes(fd)))
     then = dict(decode_attributes(wanted))
     try:

@@ -1,4 +1,4 @@
-"""Audit: read every stored content and list of files, say what is damaged; drop what did not reach the disk in time."""
+"""Audit: read every stored content and file list, report damage; drop what did not reach the disk before a crash."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Audited(Struct, frozen=True):
 
 
 class StoreAudit:
-    """One audit. Damaged contents are forgotten, so that the next checkpoint saves again what is still on the disk."""
+    """One audit. Damaged contents are forgotten, so that the next checkpoint saves what is still on the disk again."""
 
     def __init__(self, store: CheckpointStore, history: CheckpointHistory) -> None:
         self._store, self._history = store, history
@@ -56,11 +56,10 @@ class StoreAudit:
     def bad_contents(
         self, progress: Callable[[int, int], None] | None = None, *, after: int = 0
     ) -> Iterator[tuple[bytes, str]]:
-        """Contents that are not what they should be, among the frames after one."""
-        rows = self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE id>?", after)
-        frames = [PackFrame(*row) for row in rows]
+        """Damaged contents, with the reason, in the frames after one."""
+        frames = self._store.frames("id>?", after)
         for done, frame in enumerate(frames):
-            blobs = self._store.rows("SELECT digest, start, size FROM blob WHERE frame=? ORDER BY start", frame.id)
+            blobs = self._store.blobs(frame.id)
             self._contents += len(blobs)
             self._bytes += frame.raw
             try:
@@ -108,7 +107,7 @@ class StoreAudit:
 
 
 def drop_lost(store: CheckpointStore, history: CheckpointHistory) -> list[str]:
-    """Check what was written last before the machine went down; says what had to be dropped."""
+    """Check what was written last before the machine went down; returns what had to be dropped."""
     if store.get_meta("boot") in (None, boot_id()):
         return []
     audit = StoreAudit(store, history)

@@ -65,7 +65,7 @@ class Difference(Struct, frozen=True, gc=False):
 
 
 def differences(a: WorkspaceTree, b: WorkspaceTree, scope: Iterable[str] = ("",)) -> Iterator[Difference]:
-    """Every path that differs, folders' times aside."""
+    """Every path that differs, ignoring the times of folders."""
     tops = tuple(scope)
     everything = "" in tops
     if everything and a.root is not None and b.root is not None and not same_content(a.root, b.root):
@@ -85,7 +85,7 @@ def differences(a: WorkspaceTree, b: WorkspaceTree, scope: Iterable[str] = ("",)
 
 
 def changes_by(delta: Delta, tree: WorkspaceTree) -> Iterator[tuple[str, TreeEntry | None]]:
-    """The paths that a delta changes in a tree, with what becomes of them."""
+    """The paths that a delta changes in a tree, with their new entries."""
     if delta.root is not None and not alike(tree.root, delta.root):
         yield "", delta.root
     for folder in delta.wiped:
@@ -101,7 +101,7 @@ def changes_by(delta: Delta, tree: WorkspaceTree) -> Iterator[tuple[str, TreeEnt
 
 
 def alike(a: TreeEntry | None, b: TreeEntry | None) -> bool:
-    """Whether nothing has to be done to make one the other; times count, except a folder's."""
+    """Whether two entries are equal; times count, except a folder's."""
     return same_content(a, b) and (a is None or b is None or a.is_folder or a.mtime_ns == b.mtime_ns)
 
 

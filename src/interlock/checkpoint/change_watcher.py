@@ -1,10 +1,10 @@
-"""ChangeWatcher: where something may have changed, as reported by the kernel. A hint, never the truth.
+"""ChangeWatcher: where something may have changed, as reported by the kernel. Hints, not facts.
 
-The kernel queues a notification before the call that caused it returns, and hands them out in order. So a change to a
+The kernel queues a notification before the call that caused it returns, and delivers them in order. So a change to a
 file of our own (the sentinel), read back from the same queue, proves that everything before it was read. Where it does
-not come, where the queue overflowed or mounts of the workspace changed, the answer is: walk everything.
+not come, or the queue overflowed, or mounts of the workspace changed, everything has to be walked.
 
-Not told: stores through a memory map until the file is closed, and changes through a hard link outside the workspace.
+Not reported: writes through a memory map until the file is closed, and through a hard link outside the workspace.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ ONLYDIR, ISDIR = 0x01000000, 0x40000000
 FOLDER = MODIFY | ATTRIB | CLOSE_WRITE | MOVED_FROM | MOVED_TO | CREATE | DELETE | DELETE_SELF | MOVE_SELF | ONLYDIR
 EVENT = Format("iIII")
 BUFFER = 1 << 16
-"""Bytes read at once; more would be fetched from the kernel, and given back to it, each time."""
+"""Bytes read at once; a larger buffer is mapped from the kernel and unmapped again each time."""
 
 MOST_READS = 1000
-"""More than the longest queue takes."""
+"""More reads than the longest queue needs."""
 
 SHARE = 4
-"""We take at most one part in so many of the watches that the user may have; others need some too."""
+"""We use at most this fraction (one in four) of the user's watches; other programs need some too."""
 
 FITTING = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "tmpfs", "overlay", "f2fs", "zfs", "bcachefs", "ramfs"))
-"""File systems on which every change passes this kernel. Others may change without a word."""
+"""File systems on which every change passes through this kernel. Others may change unnoticed."""
 
 CHANGES = 20
-"""Changes in a row that show how fine times are."""
+"""Changes in a row that show how precise timestamps are."""
 
 TICK_S = 0.001
-"""The shortest tick of a kernel. Where each change takes that long, as on a disk that is written to at once, each has a
-time of its own by chance."""
+"""The shortest tick of a kernel. If each change takes that long, as on a synchronous disk, each gets a timestamp of its
+own by chance."""
 
 LIMIT = Path("/proc/sys/fs/inotify/max_user_watches")
 MOUNTS = "/proc/self/mountinfo"
@@ -59,12 +59,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 STIRS = MOVED_FROM | MOVED_TO | CREATE | DELETE | ISDIR
-"""What moves the folder's own times too, or is a folder."""
+"""Events that also move the folder's own times, or concern a folder."""
 
 
 class Hints(Struct):
-    """Names to look at by folder, folders to look through with all they hold, and of the folders with names those in
-    which more may have happened than that files were written to."""
+    """Names to check by folder; folders to scan recursively; and the folders with names in which more may have happened
+    than writes to files."""
 
     names: dict[str, set[str]] = field(default_factory=dict)
     deep: set[str] = field(default_factory=set)
@@ -72,16 +72,16 @@ class Hints(Struct):
 
 
 class ChangeWatcher:
-    """Watches the folders of one workspace that it is given, from then on."""
+    """Watches the folders of one workspace that are added to it."""
 
     def __init__(self, sentinel: Path, workspace: Path, limit: int | None = None) -> None:
         """Raises OSError if the kernel gives us no queue."""
         self.limit = _share() if limit is None else limit
         self.read: Callable[[int, int], bytes] = os.read
         self.unwatched: set[str] = set()
-        """Folders beyond the limit: these are looked at every time."""
+        """Folders beyond the limit: these are scanned every time."""
         self.fine_times = False
-        """Whether a change that comes after a look at a file always moves its times."""
+        """Whether a change after a stat always moves the file's times."""
         self._sentinel, self._workspace = sentinel, workspace
         self._torn = False
         """Whether the sentinel was changed and not read back."""
@@ -113,7 +113,7 @@ class ChangeWatcher:
         self._fd = self._mounts = -1
 
     def add(self, folder: str, fd: int, *, anew: bool) -> None:
-        """Watch a folder, before it is looked through; `anew` where another folder may have taken its place."""
+        """Watch a folder, before it is scanned; `anew` if another folder may have replaced it."""
         if not anew and folder in self._watches:
             return
         if len(self._watches) >= self.limit and folder not in self._watches:
@@ -133,13 +133,13 @@ class ChangeWatcher:
         self._watches[folder] = number
 
     def drain(self) -> Hints | None:
-        """What may have changed since the last call; None if that is not known: walk everything."""
+        """What may have changed since the last call; None if unknown: walk everything."""
         hints, whole = Hints(), True
         try:
             if self._mount_changed():
                 return None
             if self._torn:
-                # A sentinel that was not read back may still come, and would prove nothing of what came after it.
+                # A sentinel that was not read back may still arrive, and would prove nothing about later events.
                 with suppress(BlockingIOError):
                     for _ in range(MOST_READS):
                         whole = self._read(hints)[0] and whole
@@ -155,7 +155,7 @@ class ChangeWatcher:
         return hints if whole else None
 
     def _read(self, hints: Hints) -> tuple[bool, bool]:
-        """Take in what one read gives: whether that is all there was to tell, and whether the sentinel is among it."""
+        """Add one read's events to the hints; returns whether none were lost, and whether the sentinel was read."""
         whole, arrived = True, False
         folders, names = self._folders, hints.names
         unpack, size = EVENT.unpack_from, EVENT.size
@@ -177,7 +177,7 @@ class ChangeWatcher:
             if mask & IGNORED:
                 self._drop(number, folder)
             elif length:
-                # One write is several notifications.
+                # One write causes several notifications.
                 if number != last or data[at - length : at] != raw:
                     last, raw = number, data[at - length : at]
                     name = os.fsdecode(raw.rstrip(b"\0"))
@@ -202,7 +202,7 @@ class ChangeWatcher:
         return number
 
     def _mount_changed(self) -> bool:
-        """Whether the workspace became another, or has something else mounted in it; mounts elsewhere do not count."""
+        """Whether the workspace was replaced, or mounts inside it changed; other mounts do not count."""
         if not any(event & select.POLLPRI for _, event in self._mount_events.poll(0)):
             return False
         before, self._standing = self._standing, self._where_we_are()
@@ -217,7 +217,7 @@ _last: threading.Thread | None = None
 
 
 def _let_go(fd: int) -> None:
-    """Close it, without waiting: the kernel takes up to 20 ms to let go of a queue. One at a time, for they are few."""
+    """Close it in a thread: the kernel takes up to 20 ms to free a queue. One at a time, as there are few."""
     global _last
     if _last is not None:
         _last.join()
@@ -225,14 +225,14 @@ def _let_go(fd: int) -> None:
         _last = threading.Thread(target=os.close, args=(fd,), name="interlock-watch", daemon=True)
         _last.start()
     except RuntimeError:
-        # Our program is ending, and starts no threads any more.
+        # The program is ending and can start no more threads.
         _last = None
         os.close(fd)
 
 
 def _times_are_fine(sentinel: Path, workspace: Path) -> bool:
-    """Whether two changes with a look between them have different times here, however soon one follows the other:
-    recent kernels see to that, older ones let a clock tick decide."""
+    """Whether two changes with a stat between them always get different times here, however quickly they follow:
+    recent kernels guarantee that, on older ones it depends on the clock tick."""
     with open(sentinel, "r+b", buffering=0) as file:
         fd = file.fileno()
         if os.fstat(fd).st_dev != workspace.stat().st_dev:

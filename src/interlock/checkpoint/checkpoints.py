@@ -1,4 +1,4 @@
-"""Checkpoints: an exact, undoable memory of one workspace."""
+"""Checkpoints: exact, restorable snapshots of one workspace."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
+import apsw
+
 from ..config import Checkpoints as Settings
 from ..core import CheckpointInfo, Clock, InvalidState, NotFound
 from .audit import Audited, StoreAudit, drop_lost
@@ -15,11 +17,10 @@ from .change import Change
 from .change_watcher import FITTING, ChangeWatcher
 from .comparison import Comparison
 from .entry import state_of
-from .errors import as_errors
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
-from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, operation, taken
+from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
-from .restoration import Restoration, last_done
+from .restoration import Restoration, is_unfinished, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots
@@ -28,7 +29,7 @@ from .store import CheckpointStore
 from .sweep import Sweep, Swept
 
 Freeze = Callable[[], AbstractContextManager[object]]
-"""Holds the agent still while the context is entered, and lets it continue whatever happens."""
+"""Freezes the agent while the context is entered, and lets it continue whatever happens."""
 
 AnyPath = str | os.PathLike[str]
 Infos = list[CheckpointInfo]
@@ -37,11 +38,11 @@ Lines = list[str]
 Texts = tuple[tuple[str, str | None, str | None], ...]
 
 TIDY_EVERY = 16
-"""Checkpoints between two looks whether something is due to be removed."""
+"""Checkpoints between two checks whether something is due to be removed."""
 
 
 class Checkpoints:
-    """The checkpoints of one workspace. Safe to use from several threads; several processes take turns."""
+    """The checkpoints of one workspace. Thread-safe; several processes take turns."""
 
     def __init__(
         self, workspace: Path, store: CheckpointStore, settings: Settings, clock: Clock, run_id: str | None
@@ -61,14 +62,14 @@ class Checkpoints:
         self.recovered: list[str] = []
 
     @property
-    def place(self) -> Path:
-        """Where they are kept."""
+    def store_path(self) -> Path:
+        """The folder that they are stored in."""
         return self._store.path
 
     @property
     def removed(self) -> bool:
         """Whether someone has removed or replaced the store since it was opened."""
-        return _identity_of(self.place) != self._identity
+        return _identity_of(self.store_path) != self._identity
 
     @classmethod
     def open(
@@ -83,11 +84,11 @@ class Checkpoints:
         freeze: Freeze | None = None,
         watch: bool = False,
     ) -> Checkpoints:
-        """Open a workspace's checkpoints, finishing what a crash left half done.
+        """Open a workspace's checkpoints, and finish what a crash left half done.
 
-        `store` is the folder of all workspaces' checkpoints. With a `run_id` the workspace is held for that run
-        until `close`; a second run is refused, with the name of the first. `watch`: let the kernel tell where something
-        changes, where it can.
+        `store` is the folder of all workspaces' checkpoints. With a `run_id` the workspace is locked for that run
+        until `close`; a second run is refused, with the name of the first. `watch`: have the kernel report changes,
+        if it can.
         """
         workspace = resolved(workspace)
         stores = resolved(store) if store is not None else default_store()
@@ -95,21 +96,21 @@ class Checkpoints:
         own = store_of(workspace, stores)
         refuse_missing(workspace, own)
         lock = None
-        with as_errors(own):
-            opened = CheckpointStore(own, alone=run_id is None)
+        with _as_errors(own):
+            opened = CheckpointStore(own, exclusive=run_id is None)
             try:
                 if run_id is not None:
                     holder = Holder(os.getpid(), str(workspace), run_id, run_name[:80])
                     overlap = find_overlap(stores, workspace, own)
                     if overlap is not None:
-                        raise taken(overlap, str(workspace))
+                        raise in_use(overlap, str(workspace))
                     lock = WorkspaceLock(own, holder)
                 found = cls(workspace, opened, config, clock, run_id)
                 found._run_lock = lock
                 found.freeze = freeze or nullcontext
                 found.recover()
                 if watch and file_system_of(workspace) in FITTING:
-                    # Where there is none available, every checkpoint walks everything.
+                    # Without a watcher, every checkpoint walks everything.
                     with suppress(OSError):
                         found._snapshots.watch(ChangeWatcher(own / "sentinel", workspace))
             except BaseException:
@@ -146,11 +147,11 @@ class Checkpoints:
         extra: bytes | None = None,
         progress: Progress | None = None,
     ) -> CheckpointInfo:
-        """Keep the workspace as it is now.
+        """Save the workspace as it is now.
 
-        Where the workspace is watched, only what may have changed is looked at; `walk` looks at everything, as do the
-        first checkpoint and the first after a restore. `own` says that what changed since the checkpoint before is the
-        run's own work. `extra` is kept alongside it as it is (conversation and context).
+        In a watched workspace only what may have changed is checked; `walk` checks everything, as do the
+        first checkpoint and the first after a restore. `own`: what changed since the previous checkpoint is the
+        run's own work. `extra` is stored alongside it unchanged (conversation and context).
         """
         info = CheckpointInfo(
             id="",
@@ -163,7 +164,7 @@ class Checkpoints:
             last_error_time=last_error_time,
         )
         with self._busy("take a checkpoint"), self.freeze():
-            if self._rollback.is_unfinished():
+            if is_unfinished(self._store):
                 self.recovered += self._rollback.recover()
             made = self._snapshots.create(info, walk=walk, own=own, extra=extra, progress=progress)
         if self._snapshots.is_cold:
@@ -173,7 +174,7 @@ class Checkpoints:
         return made
 
     def settle(self, label: str = "", cause: str = "end", *, step: int = 0, own: bool = False) -> CheckpointInfo:
-        """Look at everything again at the end of a run, and remember by what the workspace can be known again."""
+        """Check everything once more at the end of a run, and store the workspace's fingerprint."""
         with self._busy("take a checkpoint"):
             made = self.create(label, step, cause, walk=True, own=own)
             self._snapshots.note_fingerprint()
@@ -190,13 +191,13 @@ class Checkpoints:
             return self._history.info(self._history.find(wanted))
 
     def extra(self, wanted: str) -> bytes | None:
-        """What was kept alongside a checkpoint."""
+        """What was stored alongside a checkpoint."""
         with self._reading():
             row = self._store.row("SELECT data FROM extra WHERE id=?", self.get(wanted).id)
             return bytes(row[0]) if row else None
 
     def diff(self, a: str, b: str | None = None) -> Changes:
-        """What changed from a checkpoint to another, or to the disk now."""
+        """What changed from one checkpoint to another, or to the disk now."""
         with self._busy("compare"):
             return self._comparison.changes(a, b)
 
@@ -229,16 +230,16 @@ class Checkpoints:
         progress: Progress | None = None,
         cause: str = "rollback",
     ) -> Restored:
-        """Go back to a checkpoint, wholly or below some paths.
+        """Restore a checkpoint, all of it or only below some paths.
 
-        With `own_changes` only what the run itself changed goes back; `force` takes everything, and passes
-        foreign locks. A safety checkpoint is taken first; `undo` goes back to it.
+        With `own_changes` only what the run itself changed is restored; `force` restores everything, and ignores
+        foreign locks. A safety checkpoint is made first; `undo` restores it.
         """
         scope = inside(paths, self.workspace)
         return self._restore(wanted, scope, own_changes, force=force, progress=progress, cause=cause)
 
     def undo(self, *, force: bool = False, progress: Progress | None = None) -> Restored:
-        """Take the last restore back; what was changed since is named and left alone. Undo again to redo."""
+        """Undo the last restore; what was changed since is named and left alone. Undo again to redo."""
         with self._busy("undo"):
             last, done = self._last_restore()
             return self._restore(
@@ -259,13 +260,13 @@ class Checkpoints:
             return self._rollback.preview(last.safety, now, then, done.states, None if force else done)
 
     def refuse_other_run(self, *, force: bool = False) -> None:
-        """Raise InvalidState where a run works in the workspace that is not ours."""
+        """Raise InvalidState if another run works in the workspace."""
         holder = find_holder(self._store.path)
         if holder is not None and holder.run_id != self.run_id and not force:
-            raise taken(holder, str(self.workspace))
+            raise in_use(holder, str(self.workspace))
 
     def default_target(self, run_id: str | None = None) -> CheckpointInfo:
-        """Where a rollback without a target goes: to a run's start, else to the newest checkpoint that differs."""
+        """The target of a rollback without one: a run's start, else the newest checkpoint that differs."""
         with self._busy("look"):
             if run_id is not None:
                 return self._start_of(run_id)
@@ -277,7 +278,7 @@ class Checkpoints:
         raise NotFound(f"{what}: nothing to roll back to", where=str(self.workspace))
 
     def _start_of(self, run_id: str) -> CheckpointInfo:
-        """A run's first checkpoint; InvalidState where it is gone."""
+        """A run's first checkpoint; InvalidState if it is gone."""
         infos = [info for info in self._history.infos() if info.run_id == run_id]
         if not infos:
             raise NotFound("this run has no checkpoints: nothing to roll back to", where=str(self.workspace))
@@ -302,12 +303,12 @@ class Checkpoints:
             return Sweep(self._store, self._history, self._settings, self._clock.time()).run_anyhow(progress)
 
     def verify(self, progress: Progress | None = None) -> Audited:
-        """Read everything that is stored and say what is damaged."""
+        """Read everything that is stored and report damage."""
         with self._busy("verify"):
             return StoreAudit(self._store, self._history).run(progress)
 
     def recover(self) -> Lines:
-        """Finish or undo what a crash cut short; says what was done."""
+        """Finish or undo what a crash interrupted; returns what was done."""
         with suppress(Busy), self._busy("recover", wait_s=0.0):
             self.recovered += drop_lost(self._store, self._history)
             self.recovered += self._rollback.recover()
@@ -344,14 +345,14 @@ class Checkpoints:
             )
 
     def _warm_up(self) -> None:
-        """Alongside the command: make ready for hints. A failure here is the next checkpoint's to tell."""
+        """In the background: prepare for hints. The next checkpoint reports a failure of this."""
         with suppress(InvalidState), self._busy("take a checkpoint"):
             if not self._closed:
                 self._snapshots.warm_up()
                 self._tidy()
 
     def _tidy(self) -> None:
-        """Now and then, remove what is due; a failure there is not the new checkpoint's."""
+        """Now and then, remove what is due; a failure of that does not fail the new checkpoint."""
         self._made += 1
         if self._made % TIDY_EVERY == 1:
             with suppress(InvalidState), self._busy("collect garbage"):
@@ -359,7 +360,7 @@ class Checkpoints:
                 Sweep(self._store, self._history, self._settings, self._clock.time()).run_if_due()
 
     def _last_restore(self) -> tuple[Restoration, OwnChanges]:
-        """The last restore, and the states in which it left things."""
+        """The last restore, and the states that it left."""
         last = last_done(self._store)
         if last is None:
             raise NotFound("there is no rollback to undo", where=str(self.workspace))
@@ -367,20 +368,17 @@ class Checkpoints:
         return last, OwnChanges(states, SINCE, self._comparison.is_same_index)
 
     def _ensure_workspace(self, then: KnownTree) -> None:
-        """A workspace that was deleted as a whole is made again: empty, with the owner and mode that it had."""
+        """Create a workspace again that was deleted as a whole: empty, with the owner and mode that it had."""
         if then.tree.root is None or os.path.lexists(self.workspace):
             return
         self.workspace.parent.mkdir(parents=True, exist_ok=True)
         self.workspace.mkdir(mode=0o700)
-        root = self._snapshots.open_root()
-        try:
+        with self._snapshots.root() as root:
             set_file(root, then.tree.root, keep_times=False)
-        finally:
-            os.close(root)
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        with self._mutex, as_errors(self._store.path):
+        with self._mutex, _as_errors(self._store.path):
             yield
 
     @contextmanager
@@ -397,8 +395,23 @@ class Checkpoints:
                     self._held = False
 
 
+@contextmanager
+def _as_errors(where: Path) -> Iterator[None]:
+    """Turn errors of the system and of SQLite into InvalidState, for people."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidState(error.strerror or str(error), where=str(error.filename or where)) from error
+    except apsw.Error as error:
+        raise InvalidState(
+            f"cannot use the checkpoint database: {error}",
+            where=str(where),
+            todo="If it is damaged, move that folder away; new checkpoints start afresh",
+        ) from error
+
+
 def _identity_of(store: Path) -> tuple[tuple[int, int], ...]:
-    """What stays the same as long as it is the same store; empty if it is gone."""
+    """A value that stays the same while it is the same store; empty if it is gone."""
     try:
         return tuple((info.st_dev, info.st_ino) for info in ((store / name).stat() for name in ("store.db", "packs")))
     except OSError:

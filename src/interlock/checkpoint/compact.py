@@ -1,21 +1,23 @@
-"""Retention: which checkpoints go when there are too many. Compact: reclaim the space of dead contents in place."""
+"""Retention: which checkpoints to remove when there are too many. Compacting: reclaim the space of dead contents."""
 
 from __future__ import annotations
 
 import heapq
 import os
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from ..core import punch_hole
-from .packs import PackWriter, read_frame
-from .store import CheckpointStore, NoSpace, PackFrame
+from .folder_descent import opened
+from .packs import PackWriter
+from .store import CheckpointStore, NoSpace
 
 T = TypeVar("T")
 
 
 def in_parts(store: CheckpointStore, items: Sequence[T], act: Callable[[Sequence[T]], None]) -> None:
-    """Do something to all at once; where the disk has no room for that, to half of them first, and so on."""
+    """Process all items at once; if the disk has no room for that, one half after the other, and so on."""
     try:
         act(items)
     except NoSpace:
@@ -28,7 +30,7 @@ def in_parts(store: CheckpointStore, items: Sequence[T], act: Callable[[Sequence
 
 
 def free_dead_stretches(store: CheckpointStore) -> None:
-    """Free what no frame names inside the packs; needs no room, and changes nothing that is known."""
+    """Free the parts of packs that no frame uses; needs no space, and changes no frame."""
     for pack, length in store.rows("SELECT id, length FROM pack"):
         at = 0
         frames = store.rows("SELECT start, length FROM frame WHERE pack=? ORDER BY start", pack)
@@ -38,17 +40,14 @@ def free_dead_stretches(store: CheckpointStore) -> None:
 
 
 def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
-    """Move what is alive out of a pack, frame by frame, each freed before the next: needs the room of one frame.
+    """Move the live contents out of a pack, frame by frame, each freed before the next: needs the space of one frame.
 
-    `beside`: into its own pack, for the newest is about to go too.
+    `beside`: into a new pack, because the newest one is about to be removed too.
     """
-    for row in store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=? ORDER BY start", pack):
-        frame = PackFrame(*row)
-        content = read_frame(store, frame)
+    for frame in store.frames("pack=? ORDER BY start", pack):
         writer = PackWriter(store, new_pack=beside, to_the_brim=True)
         try:
-            for digest, start, size in store.rows("SELECT digest, start, size FROM blob WHERE frame=?", frame.id):
-                writer.add(digest, content[start : start + size])
+            writer.copy(frame)
             writer.finish()
             writer.sync()
             with store.transaction(durable=True):
@@ -65,31 +64,24 @@ def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
 
 
 def free_stretch(store: CheckpointStore, pack: int, start: int, length: int) -> None:
-    """Give a stretch of a pack back to the disk, where the file system can do that."""
-    if length <= 0:
-        return
-    try:
-        fd = os.open(store.pack_path(pack), os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    try:
-        punch_hole(fd, start, length)
-    finally:
-        os.close(fd)
+    """Return part of a pack to the disk, if the file system can do that."""
+    if length > 0:
+        with suppress(FileNotFoundError), opened(store.pack_path(pack), os.O_RDWR | os.O_CLOEXEC) as fd:
+            punch_hole(fd, start, length)
 
 
 RECENT = 2
-"""One part in so many of those that are kept are the newest, without a gap."""
+"""This fraction (one in two) of those that are kept are the newest, without a gap."""
 
 LEAST_REACHING = 4
-"""Where fewer are kept, they are the newest."""
+"""If fewer are kept, only the newest are."""
 
 
 def thin(numbers: Sequence[int], keep: int, pinned: Collection[int]) -> set[int]:
     """Which of the checkpoints (ascending) to remove, so that `keep` stay if the pinned ones allow it.
 
-    The newest part stays whole. Among the rest, whichever leaves the smallest gap for its age goes first, so that
-    the distance between those that stay grows with their age, and they reach back as far as before.
+    The newest part stays complete. Among the rest, whichever leaves the smallest gap for its age goes first, so that
+    the distance between those that stay grows with their age, and the oldest stays.
     """
     excess = len(numbers) - keep
     if excess <= 0:
@@ -103,7 +95,7 @@ def thin(numbers: Sequence[int], keep: int, pinned: Collection[int]) -> set[int]
         lower = numbers[before[at]] if before[at] >= 0 else numbers[at]
         return (numbers[after[at]] - lower) / (newest - numbers[at])
 
-    # The oldest of all is what the others reach back to.
+    # The oldest of all stays.
     first = 1 if keep >= LEAST_REACHING else 0
     waiting = [(gap(at), at) for at in range(first, len(numbers) - recent) if numbers[at] not in pinned]
     heapq.heapify(waiting)

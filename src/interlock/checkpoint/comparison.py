@@ -1,4 +1,4 @@
-"""Comparison: two moments of a workspace side by side; git's own index counts by what it says of the repository."""
+"""Comparison of two states of a workspace; git indexes are compared by their entries, not their bytes."""
 
 from __future__ import annotations
 
@@ -26,20 +26,16 @@ class Comparison:
     def moment(self, wanted: str | None) -> KnownTree:
         """The workspace at a checkpoint; None: now."""
         if wanted is None:
-            return self._snapshots.look()
+            return self._snapshots.scan_now()
         found = self._snapshots.moment(self._history.find(wanted))
-        # The newest tree is shared, and moves on with the next checkpoint.
+        # The newest tree is shared, and changes with the next checkpoint.
         return KnownTree(found.tree.copy(), found.uncovered)
 
     def changes(self, a: str, b: str | None) -> list[Change]:
         return [difference.to_change() for difference in self._between(a, b)]
 
     def patch(self, a: str, b: str | None) -> str:
-        contents = Contents(self._store)
-
-        def stored(path: str, entry: TreeEntry) -> bytes:
-            return contents.read(entry.data)
-
+        stored = self._reader()
         found = self._between(a, b)
         if b is not None:
             return patch(found, stored, stored)
@@ -48,10 +44,7 @@ class Comparison:
 
     def texts(self, a: str, b: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, str | None, str | None]]:
         """The wanted texts that differ between two checkpoints: path, before, after; None if there is none."""
-        contents = Contents(self._store)
-
-        def stored(path: str, entry: TreeEntry) -> bytes:
-            return contents.read(entry.data)
+        stored = self._reader()
 
         def whole(path: str, entry: TreeEntry | None) -> str | None:
             if entry is None or entry.kind != "file":
@@ -64,28 +57,33 @@ class Comparison:
                 yield printable(found.path), whole(found.path, found.a), whole(found.path, found.b)
 
     def differing(self, infos: list[CheckpointInfo]) -> Iterator[CheckpointInfo]:
-        """The checkpoints that are not as the disk is now, in the order given."""
-        now = self._snapshots.look()
+        """The checkpoints that differ from the disk now, in the order given."""
+        now = self._snapshots.scan_now()
         for info in infos:
             if any(True for _ in differences(now.tree, self.moment(info.id).tree)):
                 yield info
 
     def is_same_index(self, path: str, known: str, now: TreeEntry) -> bool:
-        """Whether a repository's index says what it said: git writes it again when it only looks at files."""
+        """Whether a repository's index has the same entries: git rewrites it even when it only reads files."""
         if not is_index(path) or not known.startswith("file:") or now.kind != "file" or now.size >= LARGE:
             return False
         with suppress(OSError, InvalidState), self._snapshots.reader() as on_disk:
             return same_index(Contents(self._store).read(bytes.fromhex(known.rpartition(":")[2])), on_disk(path, now))
         return False
 
+    def _reader(self) -> Read:
+        """Reads stored contents."""
+        contents = Contents(self._store)
+        return lambda path, entry: contents.read(entry.data)
+
     def _between(self, a: str, b: str | None) -> list[Difference]:
         first = self._history.find(a)
         if b is None:
-            after = self._snapshots.look()
+            after = self._snapshots.scan_now()
         else:
             last = self._history.find(b)
             if first <= last and not any(delta for _, delta in self._history.deltas(first + 1, last)):
-                # To put both together would take as long as there are checkpoints before them.
+                # Building both trees would take longer the more checkpoints there are before them.
                 return []
             after = self._snapshots.moment(last)
         before = self._snapshots.moment(first)
@@ -93,14 +91,14 @@ class Comparison:
 
 
 LARGEST = 1024 * 1024
-"""Texts from this size on are named, not shown: comparing them would take long."""
+"""Larger texts are named, not shown: comparing them would take long."""
 
 Read = Callable[[str, TreeEntry], bytes]
 """The content of a file at one of the two moments."""
 
 
 def patch(found: Iterable[Difference], read_a: Read, read_b: Read) -> str:
-    """A unified diff of everything that differs; what is not text is said in one line."""
+    """A unified diff of everything that differs; what is not text gets one line."""
     return "".join(line for difference in found for line in _one(difference, read_a, read_b))
 
 
@@ -131,7 +129,7 @@ def _headers(a: TreeEntry | None, b: TreeEntry | None) -> Iterator[str]:
 
 
 def _text(path: str, entry: TreeEntry | None, read: Read) -> list[str] | None:
-    """The lines of a text; None for what is none. A link's text is its target."""
+    """The lines of a text; None for what is not text. A link's text is its target."""
     if entry is None:
         return []
     if entry.size > LARGEST:
@@ -160,19 +158,19 @@ Said = list[tuple[bytes, bytes, int, int, bytes]]
 
 
 def is_index(path: str) -> bool:
-    """Whether a path is that of a repository's index, a submodule's or another working tree's too."""
+    """Whether a path is a repository's index, including those of submodules and other working trees."""
     folder, _, name = path.rpartition("/")
     return name == "index" and ".git" in folder.split("/")
 
 
 def same_index(one: bytes, other: bytes) -> bool:
-    """Whether two indexes say the same; what cannot be read says nothing."""
+    """Whether two indexes have the same entries; unreadable ones never do."""
     said = read_index(one)
     return said is not None and said == read_index(other)
 
 
 def read_index(content: bytes) -> Said | None:
-    """What an index says of its paths; None if it is none, or where it says it in another file."""
+    """The entries of an index; None if it is not an index, or its entries are in another file."""
     for length in HASHES:
         try:
             return _read(content, length)
@@ -230,7 +228,7 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
 
 
 def _extensions(content: bytes, at: int, end: int) -> Iterator[bytes]:
-    """The kinds of the extensions, which fill what is left before the checksum to the byte."""
+    """The kinds of the extensions, which fill exactly the bytes before the checksum."""
     while at < end:
         (size,) = struct.unpack_from(">I", content, at + 4)
         yield content[at : at + 4]

@@ -1,4 +1,4 @@
-"""ContentIntake: read what a walk found new or changed, and bring its content into the store."""
+"""ContentIntake: reads what a walk found new or changed, and stores its content."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .store import CheckpointStore
 from .tree import WorkspaceTree, join
 
 TRIES = 3
-"""How often a file that changes while it is read is read again."""
+"""How often a file that changes while it is being read is read."""
 
 EMPTY = sha256(b"").digest()
 _UNREADABLE = {
@@ -28,7 +28,7 @@ _UNREADABLE = {
 
 
 class ContentIntake:
-    """Turns pending files into entries; with a writer their contents are stored, without one only compared."""
+    """Turns pending files into entries; contents are stored if there is a writer, else only compared."""
 
     def __init__(
         self, root: int, known: WorkspaceTree, scan: Scan, store: CheckpointStore, writer: PackWriter | None
@@ -36,7 +36,7 @@ class ContentIntake:
         self._root, self._known, self._scan, self._store, self._writer = root, known, scan, store, writer
 
     def run(self, budget: ScanBudget, clock: Clock, progress: Callable[[int, int], None] | None = None) -> None:
-        """Read everything pending; the scan's delta is complete afterwards."""
+        """Read everything pending, which completes the scan's delta."""
         total = len(self._scan.pending)
         if not total:
             return
@@ -72,10 +72,10 @@ class ContentIntake:
             self._scan.uncovered[pending.path] = CHANGED
         self._put(pending, entry)
 
-    def take_known(self, folder: str, name: str, found: os.stat_result) -> bool:
-        """Read a file by its whole path, through no link and no mount; False if it has to be looked at by its folder.
+    def read_known(self, folder: str, name: str, found: os.stat_result) -> bool:
+        """Read a file by its whole path, through no link and no mount; False if it has to be opened through its folder.
 
-        What was found may be another's by now: only what is open counts.
+        `found` may be outdated by now: only what is open counts.
         """
         try:
             fd = open_below(self._root, join(folder, name), READ_FLAGS, mounts=False)
@@ -129,7 +129,7 @@ class ContentIntake:
         return None
 
     def _digest(self, fd: int, found: os.stat_result) -> bytes | None:
-        """The name of the content, stored if there is a writer; None if it changed underneath."""
+        """The digest of the content, which is stored if there is a writer; None if it changed meanwhile."""
         if found.st_size >= LARGE:
             return self._digest_large(fd, found)
         content = _read(fd, found.st_size)
@@ -156,7 +156,7 @@ class ContentIntake:
 
 
 def _read(fd: int, size: int) -> bytes | None:
-    """Exactly `size` bytes from the start; None if the file is shorter or longer already."""
+    """Exactly `size` bytes from the start; None if the file is shorter or longer by now."""
     content = os.pread(fd, size + 1, 0)
     if len(content) == size:
         return content

@@ -11,24 +11,24 @@ from msgspec import Struct
 Kind = Literal["file", "folder", "link"]
 
 ABSENT = "absent"
-"""The state of a path that is not there."""
+"""The state of a path that does not exist."""
 
 SPARSE = b"\x01"
-"""Marks the digest of a file with holes, which is taken over its data only."""
+"""Marks the digest of a sparse file, which covers its data only."""
 
 
 SECOND = 10**9
 
 COARSE_NS = 2 * SECOND
-"""How long a file may change without its times moving where these are whole seconds (ext2, ext3, ext4 with small
-inodes) or every other one (FAT)."""
+"""How long a file may change without its times moving, if these are whole seconds (ext2, ext3, ext4 with small
+inodes) or even seconds (FAT)."""
 
 
 class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
-    """One path: its state, and the metadata that shows that it is unchanged without reading it.
+    """One path: its state, and the metadata that shows without reading it that it is unchanged.
 
     `data` is the digest of a file, the target of a link, nothing for a folder. `owner` is uid << 32 | gid.
-    A `ctime_ns` of 0 means: too fresh to be trusted, read it again next time.
+    A `ctime_ns` of 0 means that it is too recent to be trusted: read the file again next time.
     """
 
     mode: int
@@ -61,7 +61,7 @@ class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
         return self.is_file and self.data[:1] == SPARSE and len(self.data) == 33
 
     def matches(self, found: os.stat_result) -> bool:
-        """Whether what is on the disk is still this very thing, unchanged."""
+        """Whether the file on the disk is still this one, unchanged."""
         return (
             self.ino == found.st_ino
             and self.mode == found.st_mode
@@ -71,8 +71,8 @@ class TreeEntry(Struct, frozen=True, array_like=True, gc=False):
 
 
 def make_entry(found: os.stat_result, data: bytes, attrs: bytes, *, fresh_ns: int) -> TreeEntry:
-    """The entry of something just looked at; a change time after `fresh_ns` is too fresh to be trusted, and one in
-    whole seconds for longer."""
+    """The entry of a file just read; a change time after `fresh_ns` is too recent to be trusted, and one in
+    whole seconds stays so for longer."""
     changed = found.st_ctime_ns
     trusted_at = changed if changed % SECOND else changed + COARSE_NS
     return TreeEntry(
@@ -88,7 +88,7 @@ def make_entry(found: os.stat_result, data: bytes, attrs: bytes, *, fresh_ns: in
 
 
 def same_content(a: TreeEntry | None, b: TreeEntry | None) -> bool:
-    """Whether two entries say the same of content, type, mode, owner and attributes (times aside)."""
+    """Whether two entries have the same content, type, mode, owner and attributes; times do not count."""
     if a is None or b is None:
         return a is b
     return a.mode == b.mode and a.data == b.data and a.owner == b.owner and a.attrs == b.attrs

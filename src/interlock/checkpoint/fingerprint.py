@@ -1,7 +1,7 @@
-"""Fingerprint: whether a workspace is still the very one of a tree, without loading the tree.
+"""Fingerprint: whether a workspace is still unchanged since a tree, without loading the tree.
 
-Over path, type, inode, mode, size and both times of everything. It costs one look at every file, and nothing is read.
-Where nothing is left out, several `find` look at once: they take half of what a walk here does.
+Covers path, type, inode, mode, size and both times of everything. It costs one stat of every file, and reads none.
+If nothing is excluded, several `find` processes run at once, which takes half as long as a walk in Python.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from .tree import WorkspaceTree, join
 FIND = Path("/usr/bin/find")
 
 FORM = "%y %i %m %s %T@ %C@ %p\\0"
-"""How `find` writes what `_record` does."""
+"""The format in which `find` writes the same as `_record`."""
 
 SHARES, DEALT = 2, 16
-"""How many look at once, and the folders that are there to be shared out before they do."""
+"""How many processes run at once, and how many folders are found before they are shared out."""
 
 _TYPES = {stat.S_IFREG: "f", stat.S_IFDIR: "d", stat.S_IFLNK: "l"}
 
 
 def of_tree(tree: WorkspaceTree) -> str | None:
-    """The fingerprint of a tree; None if a file in it was too fresh to be known again."""
+    """The fingerprint of a tree; None if a file in it was too recent to be recognised."""
     root = tree.root
     if root is None:
         return None
@@ -44,7 +44,7 @@ def of_tree(tree: WorkspaceTree) -> str | None:
 
 
 def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> str | None:
-    """The fingerprint of a folder as it is now, without what is not covered; None if it cannot be looked through."""
+    """The fingerprint of a folder as it is now, without what is not covered; None if it cannot be scanned."""
     top = os.fstat(root)
     record = _record("", top.st_mode, top.st_ino, 0, top.st_mtime_ns, top.st_ctime_ns)
     try:
@@ -52,29 +52,29 @@ def of_disk(root: int, policy: ExclusionPolicy, uncovered: Collection[str]) -> s
             if not uncovered and not policy.patterns and (listed := list_all(root)) is not None:
                 return _whole([record, *listed])
             with Descent(root) as descent:
-                return _whole([record, *_Walk(descent, policy, uncovered).look()])
+                return _whole([record, *_Walk(descent, policy, uncovered).records()])
     except OSError:
         return None
 
 
 def list_all(root: int) -> list[bytes] | None:
-    """A record of everything in a folder, by `find`; None if there is none that can say them."""
+    """A record of everything in a folder, by `find`; None if there is no suitable `find`."""
     with Descent(root) as descent:
         walk = _Walk(descent, ExclusionPolicy(), ())
-        records = list(walk.look(until=DEALT))
+        records = list(walk.records(until=DEALT))
         listed = _list_below(root, walk.waiting)
         return None if listed is None else records + listed
 
 
 class Listing(NamedTuple):
-    """A record of everything on the disk, and the paths that are missing or are not the very things of a tree."""
+    """A record of everything on the disk, and the paths that are missing or differ from a tree."""
 
     records: frozenset[bytes]
     odd: set[str]
 
     @classmethod
     def compared(cls, root: int, tree: WorkspaceTree) -> Listing | None:
-        """Everything in a folder, compared with a tree that leaves nothing out; None if `find` cannot say it."""
+        """Everything in a folder, compared with a tree without exclusions; None if `find` cannot list it."""
         with ThreadPoolExecutor(1) as beside:
             listing = beside.submit(_list_set, root)
             expected = frozenset(records_of(tree))
@@ -82,7 +82,7 @@ class Listing(NamedTuple):
         return None if records is None else cls(records, _paths(expected ^ records))
 
     def again(self, root: int) -> Listing | None:
-        """The same later: what was odd stays odd, and so is what has changed since."""
+        """The same later: what was odd stays odd, and what has changed since is odd too."""
         records = _list_set(root)
         return None if records is None else Listing(records, self.odd | _paths(self.records ^ records))
 
@@ -100,7 +100,7 @@ def _paths(records: Iterable[bytes]) -> set[str]:
 
 
 def records_of(tree: WorkspaceTree) -> list[bytes]:
-    """What `list_all` says of everything in a tree, if it is unchanged."""
+    """What `list_all` returns for a tree that is unchanged on the disk."""
     modes = {entry.mode for listing in tree.folders.values() for entry in listing.values()}
     kinds = {mode: (_TYPES.get(stat.S_IFMT(mode), "?"), f"{stat.S_IMODE(mode):o}") for mode in modes}
     records: list[str] = []
@@ -112,7 +112,7 @@ def records_of(tree: WorkspaceTree) -> list[bytes]:
             if changed < SECOND or touched < SECOND:
                 records.append(_line(join(folder, name), entry.mode, entry.ino, entry.size, changed, touched))
                 continue
-            # A number's own digits are much cheaper than what a division leaves, and there are hundreds of thousands.
+            # Slicing digits is much cheaper than dividing, and there are hundreds of thousands.
             at, came = str(changed), str(touched)
             records.append(
                 f"{kind} {entry.ino} {mode} {entry.size} {at[:-9]}.{at[-9:]}0 {came[:-9]}.{came[-9:]}0 {below}{name}"
@@ -121,14 +121,14 @@ def records_of(tree: WorkspaceTree) -> list[bytes]:
 
 
 class _Walk:
-    """Looks at a folder after the other."""
+    """Scans one folder after the other."""
 
     def __init__(self, descent: Descent, policy: ExclusionPolicy, uncovered: Collection[str]) -> None:
         self._descent, self._policy, self._uncovered = descent, policy, uncovered
         self.waiting = [""]
 
-    def look(self, until: int = 0) -> Iterator[bytes]:
-        """The records of what is in the folders, until none are left or so many wait."""
+    def records(self, until: int = 0) -> Iterator[bytes]:
+        """The records of what is in the folders, until none are left or `until` folders wait."""
         waiting = self.waiting
         while waiting and not 0 < until <= len(waiting):
             folder = waiting.pop(0) if until else waiting.pop()
@@ -145,7 +145,7 @@ class _Walk:
 
 
 def _list_below(root: int, folders: list[str]) -> list[bytes] | None:
-    """The records of everything below some folders; None if there is no `find` that can say them."""
+    """The records of everything below some folders; None if there is no suitable `find`."""
     if not folders:
         return []
     if not FIND.exists():
@@ -173,7 +173,7 @@ def _list_below(root: int, folders: list[str]) -> list[bytes] | None:
             running.append((process, reader))
         for _, reader in running:
             reader.join()
-    # One that met something it could not read says so by its status.
+    # A `find` that could not read something exits with an error.
     if any(process.returncode for process, _ in running):
         return None
     return [record for output in outputs for record in output.split(b"\0") if record]

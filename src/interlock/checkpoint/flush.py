@@ -1,4 +1,4 @@
-"""Flush: what was written becomes durable alongside the caller; a restore waits for it, a checkpoint does not."""
+"""Flush: makes files durable in the background; a restore waits for it, a checkpoint does not."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import _thread
 import os
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+
+from .folder_descent import opened
 
 
 class Flush:
-    """Files that wait to be forced to the disk, and the thread that does it."""
+    """Files that wait to be synced, and the thread that syncs them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[Path, None] = {}
-        self._mark = self._flushed = 0
+        self._mark = 0
+        self.flushed = 0
+        """The newest frame that is on the disk for certain."""
         self._idle = threading.Event()
         self._idle.set()
         self._error: OSError | None = None
 
-    @property
-    def flushed(self) -> int:
-        """The newest frame that is on the disk for certain."""
-        return self._flushed
-
     def later(self, paths: Iterable[Path], mark: int) -> None:
-        """Have files forced to the disk soon; `mark` is the newest frame in them."""
+        """Have files synced soon; `mark` is the newest frame in them."""
         with self._lock:
             self._waiting.update(dict.fromkeys(paths))
             self._mark = max(self._mark, mark)
@@ -36,7 +36,7 @@ class Flush:
                 _thread.start_new_thread(self._work, ())
 
     def wait(self) -> None:
-        """Return when everything is on the disk; raises what the disk said."""
+        """Return when everything is on the disk; raises the error if that failed."""
         self._idle.wait()
         error, self._error = self._error, None
         if error is not None:
@@ -53,18 +53,12 @@ class Flush:
             try:
                 for path in paths:
                     sync(path)
-                self._flushed = mark
+                self.flushed = mark
             except OSError as error:
                 self._error = error
 
 
 def sync(path: Path) -> None:
-    """Force a file or folder to the disk; one that is gone already does not matter."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    try:
+    """Sync a file or folder; one that is gone does not matter."""
+    with suppress(FileNotFoundError), opened(path, os.O_RDONLY | os.O_CLOEXEC) as fd:
         os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -1,41 +1,47 @@
-"""Descent: folders below a root opened one name at a time, never through a link."""
+"""Descent: opens folders below a root one name at a time, never through a link."""
 
 from __future__ import annotations
 
 import errno
 import os
-from types import TracebackType
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ..core import open_below
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""How a file is opened: never through a link, never waiting for a FIFO."""
+"""Flags for reading a file: never through a link, never waiting for a FIFO."""
 
 HELD = 64
-"""Folders of one path that stay open at once; a deeper one is reached again from the root."""
+"""Folders of one path that stay open at once; deeper ones are opened from the last of them each time."""
 
 _ONE_BY_ONE = (errno.ENOSYS, errno.EPERM, errno.EAGAIN, errno.ENAMETOOLONG)
-"""Where the kernel cannot open a whole path safely, its folders are opened one by one."""
+"""If the kernel cannot open a whole path safely, its folders are opened one by one."""
 
 
-def open_root(path: str | os.PathLike[str]) -> int:
-    """The workspace's own folder as a descriptor; a link in its place is an error."""
-    return os.open(path, FOLDER_FLAGS)
+@contextmanager
+def opened(path: str | os.PathLike[str], flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> Iterator[int]:
+    """A descriptor that is closed at the end of the block."""
+    fd = os.open(path, flags, mode, dir_fd=dir_fd)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
 
 
 class Descent:
     """Keeps the folders of the last path open, so that neighbours cost one open each."""
 
     def __init__(self, root: int, *, apart: bool = False) -> None:
-        """`apart`: the folders are far from each other, so that each is opened by its whole path, in one call."""
+        """`apart`: the folders are far from each other, so each is opened by its whole path in one call."""
         self._root, self._apart, self._at = root, apart, ""
         self._paths: list[str] = [""]
         self._held: list[int] = [root]
         self._far = -1
 
     def folder(self, path: str) -> int:
-        """The descriptor of a folder, valid until the next call; OSError if it is none or a link is in the way."""
+        """The descriptor of a folder, valid until the next call; OSError if it is not one or a link leads there."""
         paths, held = self._paths, self._held
         if self._apart and path:
             if path == self._at and self._far >= 0:
@@ -70,7 +76,7 @@ class Descent:
     def __enter__(self) -> Descent:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _jump(self, path: str) -> int:
@@ -81,7 +87,7 @@ class Descent:
         return self._far
 
     def _reach(self, names: list[str]) -> int:
-        """A folder too deep to hold its whole path: from the last one held, keeping only the end."""
+        """A folder too deep to keep its whole path open: opened from the last one kept, keeping only the end."""
         self._leave()
         at = os.dup(self._held[-1])
         try:

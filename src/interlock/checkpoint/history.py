@@ -1,4 +1,4 @@
-"""CheckpointHistory: a store's checkpoints in order, each a delta from the one before, with whole trees in between."""
+"""CheckpointHistory: a store's checkpoints in order, as deltas with whole trees in between."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LEAST_CHAIN = 65_536
 """Bytes of deltas in a row before a whole tree is written again; more where the tree itself is larger."""
 
 NAMED = 3
-"""Checkpoints that are named where one was meant and several fit."""
+"""Checkpoints that an ambiguous name lists."""
 
 SHOWN = 50
-"""Paths that a checkpoint names as not covered before it only counts them."""
+"""Paths that a checkpoint lists as not covered; the rest are counted."""
 
 
 class CheckpointHistory:
@@ -30,7 +30,7 @@ class CheckpointHistory:
     def __init__(self, store: CheckpointStore) -> None:
         self._store = store
         self._chain: tuple[int, int, int] | None = None
-        """The newest checkpoint, the bytes of the last whole tree, and of the deltas since; None: not known."""
+        """The newest checkpoint, the bytes of the last whole tree, and of the deltas since; None if unknown."""
         if store.get_meta("owned") is None:
             self._upgrade()
 
@@ -76,20 +76,20 @@ class CheckpointHistory:
         return tree
 
     def deltas(self, first: int, last: int) -> Iterator[tuple[int, Delta]]:
-        """The stored deltas from one checkpoint to another, oldest first; one that is whole starts from nothing."""
+        """The stored deltas from one checkpoint to another, oldest first; a whole tree is a delta from nothing."""
         for seq, data in self._store.rows(
             "SELECT seq, delta FROM checkpoint WHERE seq BETWEEN ? AND ? ORDER BY seq", first, last
         ):
             yield seq, self._decode(seq, data)
 
     def uncovered(self, seq: int) -> dict[str, str]:
-        """The paths that a checkpoint says nothing about, with the reasons."""
+        """The paths that a checkpoint does not cover, with the reasons."""
         row = self._store.row("SELECT uncovered FROM checkpoint WHERE seq=?", seq)
         stored = from_msgpack(row[0], dict[bytes, str]) if row else {}
         return {os.fsdecode(path): reason for path, reason in stored.items()}
 
     def own(self, after: int, run_id: str | None) -> dict[str, str]:
-        """The paths that a run changed itself after a checkpoint, with the state in which it left them."""
+        """The paths that a run changed itself after a checkpoint, with the state that it left."""
         rows = self._store.rows("SELECT path, state FROM own WHERE run=? AND seq>? ORDER BY seq", run_id or "", after)
         return {os.fsdecode(path): state for path, state in rows}
 
@@ -108,9 +108,9 @@ class CheckpointHistory:
         own: Iterable[tuple[str, TreeEntry | None]] = (),
         whole: bool = False,
     ) -> CheckpointInfo:
-        """Add a checkpoint inside the caller's transaction; its id is made here.
+        """Add a checkpoint inside the caller's transaction; its id is created here.
 
-        `own` are the run's own changes since the one before; `whole`: not as a delta. Without a tree it is one.
+        `own` are the run's own changes since the previous one; `whole`: store all of `tree`, not a delta.
         """
         seq = 1 + self._store.number("SELECT seq FROM sqlite_sequence WHERE name='checkpoint'")
         info = msgspec.structs.replace(info, id=f"c{seq}-{os.urandom(3).hex()}")

@@ -1,4 +1,4 @@
-"""Large files: each its own file in the store, cloned where the file system can, with holes kept as holes."""
+"""Large files: each is a file of its own in the store, cloned if the file system can, with holes kept."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from msgspec import Struct
 
 from ..core import copy_range
 from .entry import SPARSE
+from .folder_descent import opened
 from .packs import LEVEL, RAW, ZSTD, refuse_to_fill, write_all
 from .store import CheckpointStore, ContentLocation
 
 LARGE = 4 * 1024 * 1024
-"""Files from this size on are kept whole, alongside the packs."""
+"""Files of at least this size are stored whole, alongside the packs."""
 
 CHUNK = 1024 * 1024
 BLOCK = 64 * 1024
@@ -27,7 +28,7 @@ _ZEROS = bytes(BLOCK)
 
 
 class KeptContent(Struct, frozen=True):
-    """A large content that is in the store, not yet recorded."""
+    """A large content that is in the store, but not yet in the database."""
 
     digest: bytes
     length: int
@@ -42,7 +43,7 @@ def has_holes(found: os.stat_result) -> bool:
 
 
 def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptContent:
-    """Copy an open file into the store and name it by its content."""
+    """Copy an open file into the store under the digest of its content."""
     temporary = store.objects / f".{os.urandom(8).hex()}"
     out = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -68,22 +69,19 @@ def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptCon
             temporary.unlink()
 
 
-def unpack(store: CheckpointStore, digest: bytes, place: ContentLocation, out: int) -> None:
+def unpack(store: CheckpointStore, digest: bytes, location: ContentLocation, out: int) -> None:
     """Write a large content into an open, empty file."""
-    source = os.open(store.object_path(digest), os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        if place.frame.codec == ZSTD:
+    with opened(store.object_path(digest), os.O_RDONLY | os.O_CLOEXEC) as source:
+        if location.frame.codec == ZSTD:
             with open(source, "rb", closefd=False) as file:
                 for chunk in zstandard.ZstdDecompressor().read_to_iter(file, write_size=CHUNK):
                     write_all(out, chunk)
         elif not _clone(source, out):
-            _copy_data(source, out, place.size)
-    finally:
-        os.close(source)
+            _copy_data(source, out, location.size)
 
 
 def digest_of(fd: int, size: int, *, sparse: bool) -> bytes:
-    """The name of an open file's content; of a sparse one, over its data that is not zero."""
+    """The digest of an open file's content; for a sparse one, of its blocks that are not zero."""
     import hashlib
 
     sha = hashlib.sha256()
@@ -163,7 +161,7 @@ def _worth_packing(fd: int, size: int) -> bool:
 
 
 def _pack(fd: int, out: int, size: int) -> bytes:
-    """Compress an open file into another while its digest is taken."""
+    """Compress an open file into another; returns its digest."""
     import hashlib
 
     sha = hashlib.sha256()

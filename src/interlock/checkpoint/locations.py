@@ -1,4 +1,4 @@
-"""Where a workspace's checkpoints are, which folders cannot be workspaces, and what a checkpoint leaves out."""
+"""Where a workspace's checkpoints are, which folders cannot be workspaces, and what checkpoints exclude."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def default_store() -> Path:
 
 
 def store_of(workspace: Path, store: Path | None = None) -> Path:
-    """The folder of one workspace's checkpoints: its name for people, and a key of its path."""
+    """The folder of one workspace's checkpoints: its name, for people, and a hash of its path."""
     key = sha256(os.fsencode(workspace)).hexdigest()[:16]
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.name)[:40] or "root"
     return (store or default_store()) / f"{name}-{key}"
@@ -45,7 +45,7 @@ def resolved(path: Path) -> Path:
 
 
 def inside(paths: Iterable[str | os.PathLike[str]], workspace: Path) -> list[str]:
-    """Paths relative to the workspace, as its trees name them; absolute ones must be in it."""
+    """Paths relative to the workspace, as trees name them; absolute ones must be inside it."""
     found = []
     for path in paths:
         text = os.fspath(path)
@@ -57,7 +57,7 @@ def inside(paths: Iterable[str | os.PathLike[str]], workspace: Path) -> list[str
 
 
 def refuse_missing(workspace: Path, store: Path) -> None:
-    """Raise BadInput for a folder that is none, unless there are checkpoints from which it can be made again."""
+    """Raise BadInput if the folder does not exist, unless it can be restored from checkpoints."""
     if not workspace.is_dir() and (workspace.exists() or not (store / "store.db").exists()):
         raise BadInput("the folder does not exist", where=str(workspace), todo="Specify the folder to checkpoint")
 
@@ -65,7 +65,7 @@ def refuse_missing(workspace: Path, store: Path) -> None:
 def refuse_unfit(
     workspace: Path, store: Path, *, mounts: str = "/proc/self/mountinfo", home: Path | None = None
 ) -> None:
-    """Raise BadInput if checkpoints would be dangerous or senseless."""
+    """Raise BadInput if checkpoints of this folder would be dangerous or pointless."""
     where = str(workspace)
     todo = "Use the project's own folder as the workspace: change to it, or use interlock run --workspace DIR"
     home = resolved(home or Path.home())
@@ -85,7 +85,7 @@ def refuse_unfit(
 
 
 def file_system_of(path: Path, mounts: str = "/proc/self/mountinfo") -> str:
-    """The type of the file system that a path is on; empty if the system does not say."""
+    """The type of the file system that a path is on; empty if unknown."""
     best, kind = "", ""
     for point, found in _mount_points(mounts):
         if (str(path) == point or str(path).startswith(point.rstrip("/") + "/")) and len(point) >= len(best):
@@ -94,7 +94,7 @@ def file_system_of(path: Path, mounts: str = "/proc/self/mountinfo") -> str:
 
 
 def mounts_inside(path: str, mounts: str = "/proc/self/mountinfo") -> frozenset[str]:
-    """What is mounted below a folder, relative to it: also a part of the same file system, which nothing else shows."""
+    """The mounts below a folder, relative to it, including bind mounts of the same file system."""
     top = path.rstrip("/") + "/"
     return frozenset(point[len(top) :] for point, _ in _mount_points(mounts) if point.startswith(top))
 
@@ -113,7 +113,7 @@ def _mount_points(mounts: str) -> Iterator[tuple[str, str]]:
 
 
 DEEPEST = 512
-"""Folders below each other that are followed; no one works deeper, and hostile trees do."""
+"""The deepest nesting that is followed; only hostile trees are deeper."""
 
 _SPECIAL = {
     stat.S_IFSOCK: "a socket",
@@ -126,7 +126,7 @@ SPECIAL_WORDS = frozenset(_SPECIAL.values())
 
 
 class ExclusionPolicy:
-    """Patterns of names (`*.log`, `node_modules`) or of paths (`web/dist`) that are left out."""
+    """Patterns of names (`*.log`, `node_modules`) or of paths (`web/dist`) to exclude."""
 
     def __init__(self, patterns: tuple[str, ...] = ()) -> None:
         self.patterns = tuple(plain for pattern in patterns if (plain := pattern.strip("/")))
@@ -143,7 +143,7 @@ class ExclusionPolicy:
 
 
 def special(mode: int) -> str | None:
-    """What kind of special file this is, if it is one; those are never opened."""
+    """The kind of special file, or None; special files are never opened."""
     return _SPECIAL.get(stat.S_IFMT(mode))
 
 

@@ -13,13 +13,14 @@ import msgspec
 from msgspec import Struct
 
 from ..core import InvalidState, from_json
+from .folder_descent import opened
 
 WAIT_S = 30.0
 """How long an operation waits for another one to end."""
 
 
 class Busy(InvalidState):
-    """Raised when another process works on the store for too long."""
+    """Raised when another process uses the store for too long."""
 
 
 class Holder(Struct, frozen=True, omit_defaults=True):
@@ -35,7 +36,7 @@ class Holder(Struct, frozen=True, omit_defaults=True):
 
 
 class WorkspaceLock:
-    """A run's hold on a workspace, for as long as it lives; a killed run's lock is free at once."""
+    """A run's lock on a workspace, for as long as it lives; a killed run's lock is free at once."""
 
     def __init__(self, store: Path, holder: Holder) -> None:
         self._fd = os.open(_file(store), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -44,7 +45,7 @@ class WorkspaceLock:
         except BlockingIOError:
             other = read_holder(self._fd)
             os.close(self._fd)
-            raise taken(other, holder.workspace) from None
+            raise in_use(other, holder.workspace) from None
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, msgspec.json.encode(holder), 0)
 
@@ -56,17 +57,12 @@ class WorkspaceLock:
 
 def find_holder(store: Path) -> Holder | None:
     """The run that works in a workspace now, if one does."""
-    try:
-        fd = os.open(_file(store), os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return None
-    except BlockingIOError:
-        return read_holder(fd) or Holder(0, "")
-    finally:
-        os.close(fd)
+    with suppress(FileNotFoundError), opened(_file(store), os.O_RDWR | os.O_CLOEXEC) as fd:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return read_holder(fd) or Holder(0, "")
+    return None
 
 
 def find_overlap(stores: Path, workspace: Path, mine: Path) -> Holder | None:
@@ -79,29 +75,26 @@ def find_overlap(stores: Path, workspace: Path, mine: Path) -> Holder | None:
     return None
 
 
-def taken(holder: Holder | None, workspace: str) -> InvalidState:
+def in_use(holder: Holder | None, workspace: str) -> InvalidState:
     who = str(holder) if holder else "another run"
-    place = holder.workspace if holder and holder.workspace else workspace
+    where = holder.workspace if holder and holder.workspace else workspace
     return InvalidState(
-        f"{who} is already working in {place}",
-        where=workspace if place != workspace else "",
+        f"{who} is already working in {where}",
+        where=workspace if where != workspace else "",
         todo="Wait for it, cancel it, or use a copy of the workspace",
     )
 
 
 @contextmanager
 def operation(store: Path, what: str, wait_s: float = WAIT_S) -> Iterator[None]:
-    """Hold the store for one operation; waits for another one, then says who is busy."""
-    fd = os.open(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    """Lock the store for one operation; waits for another one, then reports who is busy."""
+    with opened(store / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600) as fd:
         _acquire(fd, store, what, wait_s)
-        # Who holds it is only shown to those who wait; a full disk is not a reason to fail.
-        # Written over, not cut first: ext4 would wait for the disk then.
+        # The holder is only shown to those who wait; a full disk is no reason to fail.
+        # Overwritten, not truncated first: ext4 would then wait for the disk.
         with suppress(OSError):
             os.pwrite(fd, msgspec.json.encode(Holder(os.getpid(), what)).ljust(os.fstat(fd).st_size), 0)
         yield
-    finally:
-        os.close(fd)
 
 
 def _acquire(fd: int, store: Path, what: str, wait_s: float) -> None:

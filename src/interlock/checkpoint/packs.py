@@ -1,4 +1,4 @@
-"""Packs: small contents gathered into compressed frames, appended to a few files."""
+"""Packs: small contents, grouped into compressed frames that are appended to a few files."""
 
 from __future__ import annotations
 
@@ -11,28 +11,29 @@ from typing import TYPE_CHECKING
 
 import zstandard
 
+from .folder_descent import opened
 from .store import CheckpointStore, PackFrame
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 FRAME_BYTES = 128 * 1024
-"""Raw bytes gathered into one frame: neighbours compress together, and reading one file costs little."""
+"""Raw bytes per frame: neighbours compress well together, and reading one file stays cheap."""
 
 PACK_BYTES = 32 * 1024 * 1024
 """A pack is closed at this size; collecting garbage needs at most this much extra space."""
 
 RESERVE = 16 * 1024 * 1024
-"""Bytes of a disk (or a fiftieth of a small one) that the store leaves to others."""
+"""Bytes of a disk (or a fiftieth of a small one) that the store leaves free."""
 
 CHECK_EVERY = 2 * 1024 * 1024
-"""Bytes between two looks at how much room the disk has."""
+"""Bytes between two checks of the disk's free space."""
 
 WAITING = 8
 """Frames that may wait for the disk before the reader waits for them."""
 
 OFFERED = 256
-"""Contents that wait until the store is asked for all of them."""
+"""Contents that are collected before the store is queried for all of them."""
 
 LEVEL = 1
 RAW, ZSTD = 0, 1
@@ -45,7 +46,7 @@ Blobs = list[tuple[bytes, int, int]]
 
 
 class PackWriter:
-    """Takes contents, compresses and appends them alongside the caller; nothing counts until `record`."""
+    """Compresses and appends contents in a thread of its own; nothing counts until `record`."""
 
     def __init__(self, store: CheckpointStore, *, new_pack: bool = False, to_the_brim: bool = False) -> None:
         self._store, self._to_the_brim = store, to_the_brim
@@ -71,7 +72,7 @@ class PackWriter:
         self._touched: list[Path] = []
 
     def expect(self, many: int) -> None:
-        """Prepare for many questions: above a thousand, all known names are fetched at once."""
+        """Prepare for many lookups: above a thousand, all known digests are loaded at once."""
         if many > 1000:
             self._known = {row[0] for row in self._store.rows("SELECT digest FROM blob")}
 
@@ -81,7 +82,7 @@ class PackWriter:
         return self._store.has(digest) if self._known is None else digest in self._known
 
     def offer(self, digest: bytes, content: bytes) -> None:
-        """Store a small content unless it is known; what is known is asked for many at once."""
+        """Store a small content unless it is known; lookups are batched."""
         if digest in self._mine or (self._known is not None and digest in self._known):
             return
         if self._known is not None:
@@ -91,7 +92,7 @@ class PackWriter:
         self._offered.append((digest, content))
         self._offered_bytes += len(content)
         if self._offered_bytes >= FRAME_BYTES or len(self._offered) >= OFFERED:
-            self._take_offered()
+            self._store_offered()
 
     def add(self, digest: bytes, content: bytes) -> None:
         """Store a small content that `has` did not know."""
@@ -109,34 +110,40 @@ class PackWriter:
             while len(self._working) > WAITING:
                 self._working.popleft().result()
 
+    def copy(self, frame: PackFrame) -> None:
+        """Store the live contents of an existing frame again."""
+        content = read_frame(self._store, frame)
+        for digest, start, size in self._store.blobs(frame.id):
+            self.add(digest, content[start : start + size])
+
     def add_object(self, digest: bytes, length: int, raw: int, codec: int) -> None:
-        """Take note of a content that already is in its own file."""
+        """Add a content that already is in a file of its own."""
         self._mine.add(digest)
         self._touched += [self._store.object_path(digest), self._store.objects]
-        frame = PackFrame(self._take_number(), 0, 0, length, raw, codec)
+        frame = PackFrame(self._new_frame_number(), 0, 0, length, raw, codec)
         self._frames.append(frame)
         self._rows.append((digest, frame.id, 0, raw))
 
     def finish(self) -> None:
         """Write out everything that was added."""
-        self._take_offered()
+        self._store_offered()
         while self._working:
             self._working.popleft().result()
         if self._parts:
             self._pack_frame(*self._close_frame())
 
     def flush_later(self) -> None:
-        """Have everything forced to the disk soon."""
+        """Have everything synced soon."""
         if self._touched:
             self._store.flush.later([*self._touched, self._store.log], self._next_frame - 1)
 
     def sync(self) -> None:
-        """Force everything to the disk now."""
+        """Sync everything now."""
         self.flush_later()
         self._store.flush.wait()
 
     def record(self) -> None:
-        """Put what was written into the database; to be called inside the caller's transaction, after `finish`."""
+        """Put what was written into the database; call it inside a transaction, after `finish`."""
         db = self._store.db
         db.executemany(
             "INSERT INTO frame VALUES(?,?,?,?,?,?)",
@@ -146,14 +153,14 @@ class PackWriter:
         db.executemany("INSERT OR REPLACE INTO pack VALUES(?,?)", list(self._lengths.items()))
 
     def close(self) -> None:
-        """Close; whatever was not recorded is cut off again by the next writer."""
+        """Close; the next writer truncates what was not recorded."""
         if self._beside is not None:
             self._beside.shutdown(wait=True, cancel_futures=True)
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
-    def _take_offered(self) -> None:
+    def _store_offered(self) -> None:
         offered, self._offered, self._offered_bytes = self._offered, [], 0
         if offered:
             marks = ",".join("?" * len(offered))
@@ -165,12 +172,12 @@ class PackWriter:
                 if digest not in known:
                     self.add(digest, content)
 
-    def _take_number(self) -> int:
+    def _new_frame_number(self) -> int:
         self._next_frame += 1
         return self._next_frame - 1
 
     def _close_frame(self) -> tuple[int, list[bytes], Blobs]:
-        closed = self._take_number(), self._parts, self._blobs
+        closed = self._new_frame_number(), self._parts, self._blobs
         self._parts, self._blobs, self._raw = [], [], 0
         return closed
 
@@ -196,7 +203,7 @@ class PackWriter:
         self._lengths[self._pack] = self._length
 
     def _open_pack(self) -> None:
-        """Open the pack, cut back to what the database knows of it."""
+        """Open the pack, truncated to what the database knows of it."""
         path = self._store.pack_path(self._pack)
         self._touched += [path] if self._length else [path, self._store.packs]
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -207,11 +214,8 @@ class PackWriter:
 
 def read_frame(store: CheckpointStore, frame: PackFrame) -> bytes:
     """The raw content of a pack's frame; OSError, EOFError or zstandard.ZstdError where it is damaged."""
-    fd = os.open(store.pack_path(frame.pack), os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with opened(store.pack_path(frame.pack), os.O_RDONLY | os.O_CLOEXEC) as fd:
         data = os.pread(fd, frame.length, frame.start)
-    finally:
-        os.close(fd)
     if len(data) != frame.length:
         raise EOFError("the pack is shorter than it should be")
     if frame.codec == RAW:
@@ -220,7 +224,7 @@ def read_frame(store: CheckpointStore, frame: PackFrame) -> bytes:
 
 
 def refuse_to_fill(fd: int, size: int) -> None:
-    """Raise ENOSPC before the disk is full to the brim: the agent works there too."""
+    """Raise ENOSPC before the disk is completely full: the agent works there too."""
     disk = os.fstatvfs(fd)
     if disk.f_bavail * disk.f_frsize < size + min(RESERVE, disk.f_blocks * disk.f_frsize // 50):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

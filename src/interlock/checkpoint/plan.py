@@ -1,4 +1,4 @@
-"""RestorePlan: what going back would do, and what it would leave alone, as the run did not change it itself."""
+"""RestorePlan: what a restore would change, and what it would leave alone because the run did not change it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ UNCOVERED_THEN = "the checkpoint does not cover it"
 
 
 class LeftAlone(Struct, frozen=True):
-    """A path that differs and is not touched, with the reason."""
+    """A path that differs and is not restored, with the reason."""
 
     path: str
     reason: str
 
 
 class RestorePlan(Struct, frozen=True):
-    """What a restore would do: `changes` lead from the disk now to the checkpoint."""
+    """What a restore would do: `changes` from the disk now to the checkpoint."""
 
     checkpoint: str
     changes: tuple[Change, ...] = ()
@@ -34,14 +34,14 @@ class RestorePlan(Struct, frozen=True):
 
 
 class KnownTree(Struct, frozen=True):
-    """A tree, and what it says nothing about."""
+    """A tree, and what it does not cover."""
 
     tree: WorkspaceTree
     uncovered: dict[str, str]
 
 
 class Draft(Struct):
-    """The steps of a restore, by path, and what was left out with the reason."""
+    """The steps of a restore by path, and what is left alone with the reason."""
 
     steps: dict[str, Difference] = field(default_factory=dict)
     left: dict[str, str] = field(default_factory=dict)
@@ -49,12 +49,12 @@ class Draft(Struct):
 
 
 def draft(now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges | None, *, force: bool) -> Draft:
-    """Decide for every differing path whether it goes back."""
+    """Decide for every differing path whether it is restored."""
     scope = _scope(now, then, paths)
     made = Draft(locks=[] if force else _foreign_locks(now.tree, scope, own))
     for difference in differences(now.tree, then.tree, scope):
         path = difference.path
-        why = _hands_off(path, now, then, force=force)
+        why = _reason_to_skip(path, now, then, force=force)
         if why is not None:
             made.left[path] = why
         elif own is None or force or own.covers(path, difference.a):
@@ -79,8 +79,8 @@ def _scope(now: KnownTree, then: KnownTree, paths: Iterable[str]) -> tuple[str, 
     return scope or ("",)
 
 
-def _hands_off(path: str, now: KnownTree, then: KnownTree, *, force: bool) -> str | None:
-    """Why a path must not be touched: one of the two moments has no record of it."""
+def _reason_to_skip(path: str, now: KnownTree, then: KnownTree, *, force: bool) -> str | None:
+    """Why a path must not be touched: one of the two states does not cover it; None if both do."""
     if then.uncovered and (at := _covering(path, then.uncovered)):
         return f"{UNCOVERED_THEN} ({then.uncovered[at]})"
     if now.uncovered and (at := _covering(path, now.uncovered)):
@@ -91,7 +91,7 @@ def _hands_off(path: str, now: KnownTree, then: KnownTree, *, force: bool) -> st
 
 
 def _covering(path: str, uncovered: dict[str, str]) -> str | None:
-    """The uncovered path that this one is or is below."""
+    """The uncovered path that contains this one, or is this one."""
     at = path
     while at:
         if at in uncovered:
@@ -101,7 +101,7 @@ def _covering(path: str, uncovered: dict[str, str]) -> str | None:
 
 
 def _foreign_locks(tree: WorkspaceTree, scope: tuple[str, ...], own: OwnChanges | None) -> list[str]:
-    """Locks that a git command of someone else holds in a repository that would be touched."""
+    """Locks that another git command holds in a repository that would be touched."""
     found = []
     for folder, listing in tree.folders.items():
         if "index.lock" in listing and ".git" in folder.split("/"):
@@ -115,7 +115,7 @@ def _foreign_locks(tree: WorkspaceTree, scope: tuple[str, ...], own: OwnChanges 
 
 
 def _keep_consistent(made: Draft, now: KnownTree) -> None:
-    """A folder that holds something left alone stays; what would be below something left alone stays away."""
+    """Keep folders that contain something left alone, and drop what would be below something left alone."""
     stay = {path for path in made.left if now.tree.get(path) is not None} | set(now.uncovered)
     for path in stay:
         above = path.rpartition("/")[0]
@@ -145,17 +145,17 @@ def _is_folder(entry: TreeEntry | None) -> bool:
 NOT_KNOWN = "possibly not this run's work"
 SINCE = "changed since the rollback"
 FORCIBLE = (NOT_KNOWN, SINCE)
-"""Why a path that differs is left alone unless it is forced."""
+"""Reasons why a differing path is left alone unless forced."""
 
 
 Same = Callable[[str, str, TreeEntry], bool]
-"""Whether what is at a path now says the same as the state that is known of it."""
+"""Whether the file at a path is equivalent to its known state."""
 
 
 class OwnChanges:
-    """Paths with the state that the run's last change left. A path changed by anyone else since is not in it.
+    """Paths with the state that the run's last change left; paths that others changed since do not match.
 
-    `others` is what is said of a path that differs and is not in it; `same` looks closer at one that does.
+    `others` is the reason given for a path that does not match; `same` compares one that differs more closely.
     """
 
     def __init__(
@@ -166,12 +166,12 @@ class OwnChanges:
         self._same = same
 
     def add(self, changes: Iterable[Change]) -> None:
-        """Take in changes that the run made, oldest first."""
+        """Add changes that the run made, oldest first."""
         for change in changes:
             self.states[change.key] = change.now
 
     def covers(self, path: str, now: TreeEntry | None) -> bool:
-        """Whether a path is as the run left it, in all that counts."""
+        """Whether a path is as the run left it."""
         known = self.states.get(path)
         return known == state_of(now) or (known is not None and now is not None and self._same(path, known, now))
 

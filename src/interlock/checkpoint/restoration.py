@@ -17,7 +17,7 @@ from .store import CheckpointStore
 from .tree import compress
 
 SETTLES_S = 60.0
-"""After this long the kernel has written by itself what was moved; a power cut sooner may have lost some of it."""
+"""After this long the kernel has written the renames by itself; a power cut before that may have lost some."""
 
 State = Literal["staging", "applying", "done", "abandoned", "taking_back", "taken_back"]
 
@@ -40,7 +40,7 @@ class Body(Struct, array_like=True):
 
     @property
     def folder(self) -> str:
-        """The name of the folder in the workspace where new files are made ready."""
+        """The name of the staging folder in the workspace."""
         return f".interlock-{self.token}"
 
 
@@ -69,7 +69,7 @@ def make_body(
 
 
 def begin(store: CheckpointStore, target: str, safety: str, now: float, body: Body) -> int:
-    """Write down what is about to be done; on the disk before the first file is moved (see `advance`)."""
+    """Record what is about to be done; on the disk before the first file is moved (see `advance`)."""
     with store.transaction():
         store.db.execute(
             "INSERT INTO restore(state, target, safety, time, body) VALUES('staging',?,?,?,?)",
@@ -79,7 +79,7 @@ def begin(store: CheckpointStore, target: str, safety: str, now: float, body: Bo
 
 
 def advance(store: CheckpointStore, n: int, state: State, body: Body | None = None) -> None:
-    """Note that a restore has come further; durable when it returns, if the workspace changes next."""
+    """Record the progress of a restore; durable when it returns, if the workspace changes next."""
     with store.transaction(durable=state in ("applying", "taking_back")):
         if body is None:
             store.db.execute("UPDATE restore SET state=? WHERE n=?", (state, n))
@@ -88,7 +88,7 @@ def advance(store: CheckpointStore, n: int, state: State, body: Body | None = No
 
 
 def unfinished(store: CheckpointStore) -> list[Restoration]:
-    """Restores that were cut short, oldest first."""
+    """Restores that were interrupted, oldest first."""
     return _load(store, "state IN ('staging','applying','taking_back') ORDER BY n")
 
 
@@ -103,7 +103,7 @@ def last_done(store: CheckpointStore) -> Restoration | None:
 
 
 def lost_in_outage(store: CheckpointStore) -> list[Restoration]:
-    """The last restore, if the machine went down so soon after it that the disk may not have all of it."""
+    """The last restore, if the machine went down so soon after it that some of it may be lost."""
     last = last_done(store)
     if last is None or last.body.boot in ("", boot_id()):
         return []
@@ -112,15 +112,15 @@ def lost_in_outage(store: CheckpointStore) -> list[Restoration]:
 
 def _load(store: CheckpointStore, where: str) -> list[Restoration]:
     rows = store.rows(f"SELECT n, state, target, safety, time, body FROM restore WHERE {where}")
-    return [Restoration(n, state, target, safety, at, _decode(body)) for n, state, target, safety, at, body in rows]
+    decompress = zstandard.ZstdDecompressor().decompress
+    return [
+        Restoration(n, state, target, safety, at, from_msgpack(decompress(body), Body))
+        for n, state, target, safety, at, body in rows
+    ]
 
 
 def _encode(body: Body) -> bytes:
     return compress(msgspec.msgpack.encode(body))
-
-
-def _decode(data: bytes) -> Body:
-    return from_msgpack(zstandard.ZstdDecompressor().decompress(data), Body)
 
 
 def started_at() -> float:

@@ -1,4 +1,4 @@
-"""RestoreSteps: the steps of a restore, carried out with renames through folder descriptors; can be taken up again."""
+"""RestoreSteps: carries out a restore with renames through folder descriptors; can continue after a crash."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 
 from .change import Difference
 from .entry import TreeEntry
-from .folder_descent import READ_FLAGS, Descent
+from .folder_descent import READ_FLAGS, Descent, opened
 from .large_files import digest_of
 from .locations import special
 from .plan import Draft
@@ -27,7 +27,7 @@ Progress = Callable[[int, int], None]
 
 
 class RestoreSteps:
-    """One restore under way. `left` names what could not be done, with the reason."""
+    """One restore in progress. `left` has what could not be done, with the reason."""
 
     def __init__(self, root: int, body: Body, staging: Staging, descent: Descent) -> None:
         self._root, self._body, self._staging, self._descent = root, body, staging, descent
@@ -40,7 +40,7 @@ class RestoreSteps:
         self.done: list[Difference] = []
 
     def stage(self, progress: Progress | None = None) -> None:
-        """Make every new file ready; nothing in the workspace changes yet."""
+        """Prepare every new file; nothing in the workspace changes yet."""
         for index, step in enumerate(self._steps.values()):
             if self._staging.needs(step, self._descent) and step.b is not None:
                 self._staging.make(index, step.b)
@@ -48,7 +48,7 @@ class RestoreSteps:
                 progress(index, 2 * len(self._steps))
 
     def run(self, progress: Progress | None = None) -> None:
-        """Carry the steps out: away with what is in the way, then folders, then files."""
+        """Carry out the steps: first removals, then folders, then files."""
         steps = self._steps.values()
         gone = [s for s in steps if s.a is not None and (s.b is None or s.a.is_folder != s.b.is_folder)]
         for step in sorted(gone, key=lambda s: s.path, reverse=True):
@@ -57,7 +57,7 @@ class RestoreSteps:
             self._try(step, self._make_folder)
         for count, step in enumerate(steps, len(self._steps) + 1):
             if step.b is not None and not step.b.is_folder:
-                self._try(step, self._place)
+                self._try(step, self._put_file)
             if progress is not None:
                 progress(count, 2 * len(self._steps))
         self.done = [step for step in steps if step.path not in self.left]
@@ -75,7 +75,7 @@ class RestoreSteps:
             self.left[step.path] = reason
 
     def _remove(self, step: Difference, folder: int, name: str) -> None:
-        found = _look(folder, name)
+        found = _stat(folder, name)
         if found is None or step.a is None:
             return
         if step.a.is_folder:
@@ -91,14 +91,14 @@ class RestoreSteps:
     def _make_folder(self, step: Difference, folder: int, name: str) -> None:
         if not name:
             return
-        found = _look(folder, name)
+        found = _stat(folder, name)
         if found is not None and not stat.S_ISDIR(found.st_mode):
             self._clear_special(step, found, folder, name)
             found = None if step.path not in self.left else found
         if found is None:
             os.mkdir(name, 0o700, dir_fd=folder)
 
-    def _place(self, step: Difference, folder: int, name: str) -> None:
+    def _put_file(self, step: Difference, folder: int, name: str) -> None:
         assert step.b is not None
         index = self._index[step.path]
         if not self._staging.has(index):
@@ -106,7 +106,7 @@ class RestoreSteps:
                 return
             self._staging.make(index, step.b)
             folder = self._writable(step.path.rpartition("/")[0])
-        found = _look(folder, name)
+        found = _stat(folder, name)
         expected = step.a if step.a is not None and not step.a.is_folder else None
         if found is not None:
             if expected is None or not self._unchanged(expected, found):
@@ -116,13 +116,13 @@ class RestoreSteps:
         os.rename(str(index), name, src_dir_fd=self._staging.fd, dst_dir_fd=folder)
 
     def _unchanged(self, entry: TreeEntry, found: os.stat_result) -> bool:
-        """Whether a file is as the safety checkpoint saw it; removing one name of a file moves the others' ctime."""
+        """Whether a file is as in the safety checkpoint; removing one name of a file moves its other names' ctime."""
         if entry.ino in self._shared:
             entry = msgspec.structs.replace(entry, ctime_ns=0)
         return entry.matches(found)
 
     def _clear_special(self, step: Difference, found: os.stat_result, folder: int, name: str) -> None:
-        """Something else is in the place: a FIFO or the like is removed only on request, anything else stays."""
+        """Something else is at the path: a FIFO or the like is removed only on request, anything else stays."""
         what = special(found.st_mode)
         if what is not None and self._body.force:
             os.unlink(name, dir_fd=folder)
@@ -130,7 +130,7 @@ class RestoreSteps:
             self.left[step.path] = f"{what} is in its place" if what else MEANWHILE
 
     def _change_in_place(self, step: Difference) -> bool:
-        """Set mode and times of a file whose content stays; False if that is not all there is to do."""
+        """Set mode and times of a file whose content stays; False if that is not enough."""
         if step.a is None or step.b is None or step.a.data != step.b.data or not (step.a.is_file and step.b.is_file):
             return False
         fd = open_in_place(step, self._descent)
@@ -146,20 +146,17 @@ class RestoreSteps:
             os.close(fd)
 
     def _is_there(self, entry: TreeEntry, folder: int, name: str) -> bool:
-        """Whether the place already has the wanted content (a step that was carried out before a crash)."""
-        found = _look(folder, name)
+        """Whether the path already has the wanted content (a step that was carried out before a crash)."""
+        found = _stat(folder, name)
         if found is None or found.st_mode != entry.mode:
             return False
         if entry.is_link:
             return os.fsencode(os.readlink(name, dir_fd=folder)) == entry.data
-        fd = os.open(name, READ_FLAGS, dir_fd=folder)
-        try:
+        with opened(name, READ_FLAGS, dir_fd=folder) as fd:
             return digest_of(fd, found.st_size, sparse=entry.is_sparse) == entry.data
-        finally:
-            os.close(fd)
 
     def _writable(self, path: str) -> int:
-        """A folder opened, and made writable if its mode forbids it; the last step sets the mode right."""
+        """Open a folder, and make it writable if its mode forbids it; the last step sets the final mode."""
         fd = self._descent.folder(path)
         if path not in self._opened and os.geteuid() != 0:
             found = os.fstat(fd)
@@ -169,14 +166,14 @@ class RestoreSteps:
         return fd
 
     def finish_folders(self) -> None:
-        """Owner, mode and time of every folder that was touched, deepest first."""
+        """Set owner, mode and time of every folder that was touched, deepest first."""
         for raw, entry in sorted(self._body.folders, key=lambda item: item[0], reverse=True):
             path = os.fsdecode(raw)
             with suppress(FileNotFoundError, NotADirectoryError):
                 set_file(self._descent.folder(path), entry, keep_times=self._body.keep_times)
 
 
-def _look(folder: int, name: str) -> os.stat_result | None:
+def _stat(folder: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -184,7 +181,7 @@ def _look(folder: int, name: str) -> os.stat_result | None:
 
 
 def _harmless(error: OSError) -> str | None:
-    """The reason to leave one path alone, where the trouble is that path's and not the whole restore's."""
+    """The reason to leave one path alone, where the error is that path's and not the whole restore's."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR):
         return MEANWHILE
     if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
@@ -199,7 +196,7 @@ def _harmless(error: OSError) -> str | None:
 def folders_to_finish(
     made: Draft, now: WorkspaceTree, then: WorkspaceTree, scope: tuple[str, ...], also: Iterable[str] = ()
 ) -> dict[str, TreeEntry]:
-    """The folders that are touched, or whose times differ in the scope, as they should be in the end."""
+    """The final state of the folders that are touched, or whose times differ in the scope."""
     names = _names_afterwards(made, now)
     wanted = {""}
     for path in made.steps:
@@ -221,7 +218,7 @@ def folders_to_finish(
 def _settled(
     path: str, made: Draft, now: WorkspaceTree, then: WorkspaceTree, names: dict[str, set[str]]
 ) -> TreeEntry | None:
-    """How a folder should be in the end; None if it is none, or stays as it is."""
+    """The final state of a folder; None if it is not a folder, or stays as it is."""
     if path in made.steps:
         wanted = made.steps[path].b
         return wanted if wanted is not None and wanted.is_folder else None
@@ -229,8 +226,9 @@ def _settled(
     if current is None or not current.is_folder:
         return None
     mtime = current.mtime_ns
-    # A folder that holds the same names as then has its time of then; one where something was left alone, its own.
-    if target is not None and target.is_folder and _names(path, now, names) == then.folders.get(path, {}).keys():
+    # A folder with the same names as then gets its time of then; one in which something was left alone keeps its own.
+    held = names[path] if path in names else now.folders.get(path, {}).keys()
+    if target is not None and target.is_folder and held == then.folders.get(path, {}).keys():
         mtime = target.mtime_ns
     if mtime == current.mtime_ns and path not in names and path:
         return None
@@ -242,7 +240,7 @@ def _time(entry: TreeEntry | None) -> int:
 
 
 def _names_afterwards(made: Draft, now: WorkspaceTree) -> dict[str, set[str]]:
-    """What every folder holds in the end in which something changes."""
+    """The final names in every folder in which something changes."""
     names: dict[str, set[str]] = {}
     for path, step in made.steps.items():
         if not path:
@@ -254,7 +252,3 @@ def _names_afterwards(made: Draft, now: WorkspaceTree) -> dict[str, set[str]]:
         else:
             held.add(name)
     return names
-
-
-def _names(path: str, now: WorkspaceTree, names: dict[str, set[str]]) -> object:
-    return names.get(path) if path in names else now.folders.get(path, {}).keys()

@@ -12,7 +12,7 @@ from ..core import Clock, InvalidState, Unknown
 from .change import Change, Difference, differences
 from .folder_descent import Descent
 from .plan import Draft, KnownTree, LeftAlone, OwnChanges, RestorePlan, draft
-from .restoration import Body, Restoration, advance, begin, is_unfinished, lost_in_outage, make_body, unfinished
+from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
 from .restore_steps import RestoreSteps, folders_to_finish
 from .snapshot import Progress, Snapshots, describe_uncovered
 from .staging import Contents, Staging, remove_folder
@@ -34,7 +34,7 @@ class Restored(Struct, frozen=True, omit_defaults=True):
 
 
 class Rollback:
-    """Takes a workspace back to a moment."""
+    """Restores a workspace to a checkpoint."""
 
     def __init__(self, store: CheckpointStore, snapshots: Snapshots, clock: Clock) -> None:
         self._store, self._snapshots, self._clock = store, snapshots, clock
@@ -42,7 +42,7 @@ class Rollback:
     def preview(
         self, target: str, now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges | None
     ) -> RestorePlan:
-        """What a restore would do; nothing is touched."""
+        """What a restore would do; changes nothing."""
         made = draft(now, then, paths, own, force=False)
         return RestorePlan(
             target,
@@ -64,7 +64,7 @@ class Rollback:
         progress: Progress | None,
         folders: Iterable[str] = (),
     ) -> Restored:
-        """Go back; the safety checkpoint of the moment before has been taken. `folders` get their times back too."""
+        """Restore, after the safety checkpoint was made. `folders` get their times back too."""
         if unfinished(self._store):
             raise InvalidState(
                 "an earlier rollback was interrupted and cannot be completed yet", todo="Free some space"
@@ -81,14 +81,13 @@ class Rollback:
         finishing = folders_to_finish(made, now.tree, then.tree, scope or ("",), folders)
         body = make_body(os.urandom(6).hex(), made.steps, finishing, keep_times=keep_times, force=force)
         n = begin(self._store, target, safety, self._clock.time(), body)
-        root = self._snapshots.open_root()
-        try:
-            applying = self._carry_out(n, root, body, now.tree, progress)
-            wrong = self._verify(root, applying, now, keep_times=keep_times)
-            advance(self._store, n, "done", self._as_done(body, applying))
-        finally:
-            os.close(root)
-            self._snapshots.distrust()
+        with self._snapshots.root() as root:
+            try:
+                applying = self._carry_out(n, root, body, now.tree, progress)
+                wrong = self._verify(root, applying, now, keep_times=keep_times)
+                advance(self._store, n, "done", self._as_done(body, applying))
+            finally:
+                self._snapshots.distrust()
         with self._store.transaction():
             self._store.set_meta("current", target)
         return Restored(
@@ -101,26 +100,18 @@ class Rollback:
             describe_uncovered(now.uncovered),
         )
 
-    def is_unfinished(self) -> bool:
-        """Whether a crash cut a restore short."""
-        return is_unfinished(self._store)
-
     def recover(self) -> list[str]:
-        """Finish what a crash cut short: a restore that had begun to move files is finished, else undone."""
+        """Finish what a crash interrupted: a restore that had begun to move files is completed, others are undone."""
         said = []
         for restoration in [*unfinished(self._store), *lost_in_outage(self._store)]:
             try:
-                root = self._snapshots.open_root()
-            except InvalidState as error:
-                said.append(f"a rollback to {restoration.target} was interrupted and cannot be completed yet: {error}")
-                continue
-            try:
-                said.append(self._recover_one(root, restoration))
+                with self._snapshots.root() as root:
+                    try:
+                        said.append(self._recover_one(root, restoration))
+                    finally:
+                        self._snapshots.distrust()
             except (OSError, InvalidState) as error:
                 said.append(f"a rollback to {restoration.target} was interrupted and cannot be completed yet: {error}")
-            finally:
-                os.close(root)
-                self._snapshots.distrust()
         return said
 
     def _recover_one(self, root: int, restoration: Restoration) -> str:
@@ -141,20 +132,15 @@ class Rollback:
     def _carry_out(
         self, n: int, root: int, body: Body, before: WorkspaceTree, progress: Progress | None
     ) -> RestoreSteps:
-        with Descent(root) as descent:
-            try:
-                staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
-                try:
-                    RestoreSteps(root, body, staging, descent).stage(progress)
-                finally:
-                    os.close(staging.fd)
-            except (OSError, InvalidState) as error:
-                remove_folder(root, body.folder)
-                self._finish_root_time(root, body)
-                advance(self._store, n, "abandoned")
-                if isinstance(error, OSError) and error.errno in FULL_ERRORS:
-                    raise full("the workspace") from error
-                raise
+        try:
+            self._stage(root, body, progress)
+        except (OSError, InvalidState) as error:
+            remove_folder(root, body.folder)
+            self._finish_root_time(root, body)
+            advance(self._store, n, "abandoned")
+            if isinstance(error, OSError) and error.errno in FULL_ERRORS:
+                raise full("the workspace") from error
+            raise
         advance(self._store, n, "applying")
         try:
             return self._apply(root, body, progress)
@@ -163,6 +149,15 @@ class Rollback:
             if isinstance(error, OSError) and error.errno in FULL_ERRORS:
                 raise full("the workspace") from error
             raise
+
+    def _stage(self, root: int, body: Body, progress: Progress | None = None) -> None:
+        """Make every new file ready in the staging folder."""
+        with Descent(root) as descent:
+            staging = Staging(root, body.folder, Contents(self._store), keep_times=body.keep_times)
+            try:
+                RestoreSteps(root, body, staging, descent).stage(progress)
+            finally:
+                os.close(staging.fd)
 
     def _apply(self, root: int, body: Body, progress: Progress | None) -> RestoreSteps:
         with Descent(root) as descent:
@@ -178,8 +173,8 @@ class Rollback:
         return applying
 
     def _revert(self, n: int, root: int, body: Body, before: WorkspaceTree, error: Exception) -> None:
-        """Put everything back that a failing restore has moved so far."""
-        now = self._snapshots.look()
+        """Undo everything that a failing restore has moved so far."""
+        now = self._snapshots.scan_now()
         touched = set(body.differences())
         steps = {d.path: d for d in differences(now.tree, before) if d.path in touched}
         folders = folders_to_finish(Draft(steps), now.tree, before, ("",))
@@ -187,12 +182,7 @@ class Rollback:
         advance(self._store, n, "taking_back", back)
         try:
             remove_folder(root, body.folder)
-            with Descent(root) as descent:
-                staging = Staging(root, back.folder, Contents(self._store), keep_times=True)
-                try:
-                    RestoreSteps(root, back, staging, descent).stage()
-                finally:
-                    os.close(staging.fd)
+            self._stage(root, back)
             self._apply(root, back, None)
         except OSError as again:
             raise Unknown(
@@ -211,13 +201,13 @@ class Rollback:
         return {path: why for path, why in wrong.items() if not within(path, applying.left)}
 
     def _as_done(self, body: Body, applying: RestoreSteps) -> Body:
-        """The record of what was really done, which is what an undo undoes."""
+        """The record of what was actually done, which is what an undo undoes."""
         done = {step.path: step for step in applying.done}
         folders = {os.fsdecode(path): entry for path, entry in body.folders}
         return make_body(body.token, done, folders, keep_times=body.keep_times, force=body.force)
 
     def _finish_root_time(self, root: int, body: Body) -> None:
-        """Making and removing the staging folder moved the workspace's own time."""
+        """Restore the workspace's own time, which creating and removing the staging folder changed."""
         before = self._snapshots.newest().tree.root
         if before is not None and body.keep_times:
             with suppress(PermissionError):

@@ -1,4 +1,4 @@
-"""Scan: one walk over the workspace, compared with what was known of it."""
+"""Scan: one walk over the workspace, compared with the known tree."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .locations import DEEPEST, ExclusionPolicy, special
 from .tree import Delta, WorkspaceTree, join, printable
 
 FRESH_NS = 20_000_000
-"""A file changed this shortly before the walk may change again without its times moving (older kernels tick slowly)."""
+"""A file changed this shortly before the walk may change again without its times moving (older kernels)."""
 
 CHANGED = "changed while it was read"
 DENIED = "no permission to read"
@@ -31,7 +31,7 @@ MOUNTED = "mounted from elsewhere"
 
 
 FEW_NAMES = 3
-"""Names in a folder up to which each is quicker to reach by its whole path."""
+"""Up to this many names in a folder, opening each by its whole path is quicker."""
 
 _COVERED = frozenset((stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK))
 
@@ -49,17 +49,17 @@ class PendingRead(Struct):
 
 
 class Reader(Protocol):
-    """Takes files in as they are met."""
+    """Reads files as the walk finds them."""
 
     def read(self, pending: PendingRead, folder: int) -> None:
-        """One of an open folder."""
+        """Read a file of an open folder."""
 
-    def take_known(self, folder: str, name: str, found: os.stat_result) -> bool:
-        """One that was a file before, by its path; False if it has to be looked at by its folder."""
+    def read_known(self, folder: str, name: str, found: os.stat_result) -> bool:
+        """Read a known file by its path; False if it has to be opened through its folder."""
 
 
 class ScanBudget(Struct, frozen=True):
-    """What a walk may meet before it stops with a clear word."""
+    """Limits of a walk, beyond which it stops with an error."""
 
     files: int
     bytes: int
@@ -69,7 +69,7 @@ class ScanBudget(Struct, frozen=True):
 class Scan(Struct):
     """What a walk found: folders and removals as a delta, what is still to be read, and what is not covered.
 
-    `folders` is None for a walk over everything, else the folders that were looked through, and `looked` the single
+    `folders` is None for a walk over everything, else the folders that were scanned, and `looked` the single
     paths. `linked` are the files with several names, by inode.
     """
 
@@ -83,7 +83,7 @@ class Scan(Struct):
 
 
 class Visit(NamedTuple):
-    """A folder to look at: whole, or only these names; deep, also the folders in it that seem unchanged."""
+    """A folder to scan: all of it, or only these names; deep: also the folders in it that seem unchanged."""
 
     folder: str
     names: set[str] | None = None
@@ -91,7 +91,7 @@ class Visit(NamedTuple):
 
 
 class WorkspaceScanner:
-    """Walks a workspace through folder descriptors and reports what differs from the known tree."""
+    """Walks a workspace through folder descriptors and finds what differs from the known tree."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class WorkspaceScanner:
         linked: dict[int, set[str]] | None = None,
         mounts: Collection[str] = (),
     ) -> None:
-        """With a `watch` every folder is watched before it is looked through. `linked`: files with several names;
+        """With a `watch` every folder is watched before it is scanned. `linked`: files with several names;
         `mounts`: what is mounted inside."""
         self._root, self._known, self._policy, self._budget, self._clock = root, known, policy, budget, clock
         self._device = os.fstat(root).st_dev
@@ -119,43 +119,39 @@ class WorkspaceScanner:
         self._met: set[str] = set()
         self._read: Reader | None = None
         trusted = watch is not None and watch.fine_times
-        self._scan = Scan(fresh_ns=time.time_ns() - (0 if trusted else FRESH_NS))
-
-    @property
-    def scan(self) -> Scan:
+        self.scan = Scan(fresh_ns=time.time_ns() - (0 if trusted else FRESH_NS))
         """What was found so far."""
-        return self._scan
 
     def walk(self) -> Scan:
-        """Look at the whole workspace."""
+        """Scan the whole workspace."""
         if self._watch is not None:
             self._watch.begin_walk()
-        self._look([Visit("", deep=True)])
-        return self._scan
+        self._visit_all([Visit("", deep=True)])
+        return self.scan
 
     def scan_changed(self, hints: Hints, more: Iterable[str] = (), read: Reader | None = None) -> Scan:
-        """Look only where the hints point, at `more` known folders, and at whatever is new there.
+        """Scan only where the hints point, `more` known folders, and whatever is new there.
 
-        With `read`, what the hints name is read while its folder is open; the rest is pending.
+        With `read`, the files that the hints name are read while their folder is open; the rest is pending.
         """
         self._read = read
         self._files = self._known.files + len(self._known.folders)
-        self._scan.folders = set()
+        self.scan.folders = set()
         known = self._known.folders
-        # What is new is found by its name in the folder above; last in, first out.
+        # New entries are found by their name in the folder above; last in, first out.
         visits = [Visit(folder, deep=True) for folder in hints.deep if folder in known]
         visits += [Visit(folder) for folder in set(more)]
         with without_gc():
             for folder, names in sorted(hints.names.items()):
-                if folder in known and (left := self._take_written(folder, names, stirred=folder in hints.stirred)):
+                if folder in known and (left := self._read_written(folder, names, stirred=folder in hints.stirred)):
                     visits.append(Visit(folder, left))
-            self._look(visits)
-        return self._scan
+            self._visit_all(visits)
+        return self.scan
 
-    def _take_written(self, folder: str, names: set[str], *, stirred: bool) -> set[str]:
-        """Read those files that nothing happened to but that they were written to; returns the names that are left.
+    def _read_written(self, folder: str, names: set[str], *, stirred: bool) -> set[str]:
+        """Read the files that were only written to; returns the other names.
 
-        They are few in each of many folders: a file opened by its whole path saves opening and looking at its folder.
+        There are few in each of many folders, so opening a file by its whole path saves opening its folder.
         """
         if stirred or self._read is None or len(names) > FEW_NAMES:
             return names
@@ -170,17 +166,17 @@ class WorkspaceScanner:
             except OSError:
                 left.add(name)
                 continue
-            # The same mode: still a file, which is safe to open.
+            # With the same mode it is still a regular file, which is safe to open.
             if found.st_mode != old.mode or found.st_nlink != 1 or found.st_dev != self._device:
                 left.add(name)
                 continue
             self._count_bytes(found, folder)
-            if not self._read.take_known(folder, name, found):
+            if not self._read.read_known(folder, name, found):
                 left.add(name)
                 continue
-            self._scan.looked.add(path)
+            self.scan.looked.add(path)
             self._met.add(path)
-        self._mind_time(folder)
+        self._check_deadline(folder)
         return left
 
     def _count_bytes(self, found: os.stat_result, folder: str) -> None:
@@ -188,12 +184,12 @@ class WorkspaceScanner:
         if self._bytes > self._budget.bytes:
             raise over_budget(f"{self._budget.bytes:,} bytes", folder)
 
-    def _mind_time(self, folder: str) -> None:
+    def _check_deadline(self, folder: str) -> None:
         if self._clock.monotonic() > self._deadline:
             raise over_budget(f"{self._budget.seconds * 1000:.0f} ms", folder)
 
-    def _look(self, waiting: list[Visit]) -> None:
-        with Descent(self._root, apart=self._scan.folders is not None) as descent, without_gc():
+    def _visit_all(self, waiting: list[Visit]) -> None:
+        with Descent(self._root, apart=self.scan.folders is not None) as descent, without_gc():
             found = os.fstat(self._root)
             old = self._known.root
             if old is None or not old.matches(found) or old.ctime_ns != found.st_ctime_ns:
@@ -202,35 +198,35 @@ class WorkspaceScanner:
                     waiting.append(Visit(""))
             while waiting or (waiting := self._find_unfollowed()):
                 visit = waiting.pop()
-                folder, pending = visit.folder, len(self._scan.pending)
+                folder, pending = visit.folder, len(self.scan.pending)
                 if folder in self._mounts:
                     self._miss(folder, MOUNTED)
                     continue
                 try:
                     fd = descent.folder(folder)
-                    if self._scan.folders is not None:
-                        self._look_at_folder(folder, fd)
+                    if self.scan.folders is not None:
+                        self._note_moved_times(folder, fd)
                     if visit.names is None:
                         self._visit(folder, fd, waiting, deep=visit.deep)
                     else:
                         self._visit_names(folder, fd, visit.names, waiting)
                 except OSError as error:
                     gone = error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
-                    if self._scan.folders is not None and folder and gone:
-                        # This is no longer a folder: the folder above has the change.
+                    if self.scan.folders is not None and folder and gone:
+                        # It is no longer a folder: the folder above has the change.
                         above, _, name = folder.rpartition("/")
                         waiting.append(Visit(above, {name}))
                     else:
                         self._miss(folder, why_unreadable(error))
                 else:
                     if self._read is not None and visit.names is not None:
-                        for one in self._scan.pending[pending:]:
+                        for one in self.scan.pending[pending:]:
                             self._read.read(one, fd)
-                        del self._scan.pending[pending:]
-                self._mind_time(folder)
+                        del self.scan.pending[pending:]
+                self._check_deadline(folder)
 
-    def _look_at_folder(self, folder: str, fd: int) -> None:
-        """A folder that is looked into by a hint: its own times moved with what is in it."""
+    def _note_moved_times(self, folder: str, fd: int) -> None:
+        """Note the new times of a folder that a hint named: they moved with its entries."""
         if not folder or folder in self._strange_folders or (old := self._known.get(folder)) is None:
             return
         found = os.fstat(fd)
@@ -238,11 +234,11 @@ class WorkspaceScanner:
             self._note_folder(folder, found, read_attributes(fd))
 
     def _visit_names(self, folder: str, fd: int, names: set[str], waiting: list[Visit]) -> None:
-        """Compare some names in a folder with what was known of them."""
+        """Compare some names in a folder with the known tree."""
         known = self._known.folders.get(folder, {})
         gone = set()
         for name in names:
-            self._scan.looked.add(join(folder, name))
+            self.scan.looked.add(join(folder, name))
             try:
                 found = os.stat(name, dir_fd=fd, follow_symlinks=False)
             except FileNotFoundError:
@@ -260,12 +256,12 @@ class WorkspaceScanner:
             self._forget(folder, gone & known.keys())
 
     def _visit(self, folder: str, fd: int, waiting: list[Visit], *, deep: bool) -> None:
-        """Compare one folder with what was known of it. The innermost loop: plain on purpose."""
+        """Compare one folder with the known tree. The innermost loop, hence written plainly."""
         watching = self._watch is not None
         if self._watch is not None:
             self._watch.add(folder, fd, anew=deep or folder in self._strange_folders)
-        if self._scan.folders is not None:
-            self._scan.folders.add(folder)
+        if self.scan.folders is not None:
+            self.scan.folders.add(folder)
         known = self._known.folders.get(folder, {})
         get = known.get
         names: list[str] = []
@@ -285,7 +281,7 @@ class WorkspaceScanner:
                     and old.ctime_ns == found.st_ctime_ns
                     and old.ino == found.st_ino
                     and old.size == found.st_size
-                    # On most file systems the change time moves with these two as well, but not on all.
+                    # On most file systems, but not on all, the change time moves with these two as well.
                     and old.mtime_ns == found.st_mtime_ns
                     and old.mode == found.st_mode
                 ):
@@ -298,8 +294,8 @@ class WorkspaceScanner:
                     if len(strange) > self._budget.files:
                         raise over_budget(f"{self._budget.files:,} files", folder)
                 if watching and found.st_nlink != 1 and not found.st_mode & 0o040000:
-                    self._scan.linked.setdefault(found.st_ino, set()).add(prefix + name)
-        self._files += len(names) - (0 if self._scan.folders is None else len(known))
+                    self.scan.linked.setdefault(found.st_ino, set()).add(prefix + name)
+        self._files += len(names) - (0 if self.scan.folders is None else len(known))
         if self._files > self._budget.files:
             raise over_budget(f"{self._budget.files:,} files", folder)
         if len(names) - len(strange) != len(known):
@@ -320,7 +316,7 @@ class WorkspaceScanner:
         *,
         deep: bool = False,
     ) -> None:
-        """Something new or changed."""
+        """Handle a new or changed entry."""
         path = f"{folder}/{name}" if folder else name
         kind = stat.S_IFMT(found.st_mode)
         if kind not in _COVERED:
@@ -342,19 +338,19 @@ class WorkspaceScanner:
                 self._follow_links(path, found, waiting)
             if old is not None and old.is_folder:
                 self._wipe(path)
-            if self._scan.folders is not None:
+            if self.scan.folders is not None:
                 if path in self._met:
                     return
                 self._met.add(path)
             self._count_bytes(found, folder)
-            self._scan.pending.append(PendingRead(folder, name, found))
+            self.scan.pending.append(PendingRead(folder, name, found))
 
     def _follow_links(self, path: str, found: os.stat_result, waiting: list[Visit]) -> None:
-        """The other names of a file changed with it, and nothing tells of them. A walk comes by all of them."""
+        """Visit the other names of a changed file, which no hint reports. A full walk finds all of them anyway."""
         inode = found.st_ino
         if self._watch is not None:
-            self._scan.linked.setdefault(inode, set()).add(path)
-        if inode in self._followed or self._scan.folders is None:
+            self.scan.linked.setdefault(inode, set()).add(path)
+        if inode in self._followed or self.scan.folders is None:
             return
         self._followed.add(inode)
         others = self._linked.get(inode, set()) - {path}
@@ -367,7 +363,7 @@ class WorkspaceScanner:
                 waiting.append(Visit(above, {name}))
 
     def _find_unfollowed(self) -> list[Visit]:
-        """Where the names may be that files had before they got more of them."""
+        """Where files that got more names had their first one."""
         inodes, self._unfollowed = self._unfollowed, set()
         if not inodes:
             return []
@@ -379,17 +375,17 @@ class WorkspaceScanner:
         return found
 
     def _note_folder(self, path: str, found: os.stat_result, attrs: bytes) -> None:
-        # A folder's listing is read on every walk, so that its times need not be old to be trusted.
+        # A folder's listing is read on every walk, so its times can be trusted however recent they are.
         entry = make_entry(found, b"", attrs, fresh_ns=found.st_ctime_ns + COARSE_NS + 1)
         if path:
             folder, _, name = path.rpartition("/")
-            self._scan.delta.put(folder, name, entry)
+            self.scan.delta.put(folder, name, entry)
         else:
-            self._scan.delta.root = entry
+            self.scan.delta.root = entry
 
     def _miss(self, path: str, reason: str) -> None:
-        """Say that a path is not covered, and drop what was known of it."""
-        self._scan.uncovered[path] = reason
+        """Record that a path is not covered, and drop what was known of it."""
+        self.scan.uncovered[path] = reason
         self._strange_folders.pop(path, None)
         if path and self._known.get(path) is not None:
             folder, _, name = path.rpartition("/")
@@ -399,19 +395,19 @@ class WorkspaceScanner:
         for name in gone:
             old = self._known.folders[folder].get(name)
             if old is not None:
-                self._scan.delta.put(folder, name, None)
+                self.scan.delta.put(folder, name, None)
                 if old.is_folder:
                     self._wipe(join(folder, name))
 
     def _wipe(self, path: str) -> None:
         gone = {path, *(child for child, entry in self._known.below(path) if entry.is_folder)}
-        self._scan.delta.wiped |= gone
-        for folder in gone & self._scan.delta.changed.keys():
-            del self._scan.delta.changed[folder]
+        self.scan.delta.wiped |= gone
+        for folder in gone & self.scan.delta.changed.keys():
+            del self.scan.delta.changed[folder]
 
 
 def nothing_left(known: WorkspaceTree) -> Scan:
-    """What a walk would find in a workspace that was deleted as a whole: that everything in it is gone."""
+    """The scan of a workspace that was deleted as a whole: everything in it is gone."""
     scan = Scan()
     for name in known.folders.get("", {}):
         scan.delta.put("", name, None)
@@ -420,7 +416,7 @@ def nothing_left(known: WorkspaceTree) -> Scan:
 
 
 def why_unreadable(error: OSError) -> str:
-    """Why a checkpoint does not cover something that could not be read."""
+    """Why a checkpoint does not cover something unreadable."""
     if isinstance(error, PermissionError):
         return DENIED
     return "the disk reports a read error" if error.errno == errno.EIO else CHANGED
@@ -436,7 +432,7 @@ def over_budget(what: str, folder: str) -> InvalidState:
 
 @contextmanager
 def without_gc() -> Iterator[None]:
-    """Many short-lived values and no cycles: the collector would only cost."""
+    """Pause garbage collection: many short-lived values and no cycles."""
     was = gc.isenabled()
     gc.disable()
     try:

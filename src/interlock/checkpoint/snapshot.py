@@ -1,4 +1,4 @@
-"""Snapshots: look at the workspace, and keep what was seen as a checkpoint."""
+"""Snapshots: scan the workspace and store the result as a checkpoint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .change_watcher import ChangeWatcher, Hints
 from .content_intake import ContentIntake
 from .entry import TreeEntry
 from .fingerprint import Listing, of_disk, of_tree
-from .folder_descent import READ_FLAGS, Descent, open_root
+from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent, opened
 from .history import SHOWN, CheckpointHistory
 from .locations import ExclusionPolicy, mounts_inside
 from .packs import PackWriter
@@ -29,14 +29,14 @@ from .tree import Delta, WorkspaceTree, join, printable
 Progress = Callable[[int, int], None]
 
 PATROL = 32
-"""Entries that are looked at without a hint with each checkpoint, in turn: a walk over everything, bit by bit."""
+"""Entries that each checkpoint scans without a hint, in turn: a walk over everything, bit by bit."""
 
 FEW = 1000
-"""Names that are read as they are met; where there are more, what the store has is fetched at once first."""
+"""Up to this many names are read as they are found; for more, the store's digests are loaded first."""
 
 
 MANY = 5_000
-"""Files from which on a list of everything by `find` is quicker than a walk."""
+"""From this many files on, listing everything with `find` is quicker than a walk."""
 
 
 class Snapshots:
@@ -58,10 +58,10 @@ class Snapshots:
         self._suspects = Hints()
         self._mounts: frozenset[str] = frozenset()
         self.listing: Listing | None = None
-        """Everything as it was at the newest checkpoint, if that had it listed; until `distrust`."""
+        """Everything as it was at the newest checkpoint, if that was listed; until `distrust`."""
 
     def watch(self, watch: ChangeWatcher) -> None:
-        """Look only where the watch points from now on, after one more walk."""
+        """From now on scan only where the watch points, after one more walk."""
         self._watch, self._walked = watch, False
 
     def close(self) -> None:
@@ -78,14 +78,13 @@ class Snapshots:
         extra: bytes | None = None,
         progress: Progress | None = None,
     ) -> CheckpointInfo:
-        """Make a checkpoint of the workspace now; `info` says why, the rest is filled in here.
+        """Make a checkpoint of the workspace now; `info` says why, the rest is filled in.
 
-        Without `walk` only where something may have changed is looked at, if a watch tells that.
+        Without `walk` only what may have changed is scanned, if a watch reports that.
         """
-        root = self._open_if_there()
         writer = PackWriter(self._store)
         try:
-            with no_space(self._store.path):
+            with self._root_or_none() as root, no_space(self._store.path):
                 if not walk and (unchanged := self._start_unchanged(root, info, extra)) is not None:
                     return unchanged
                 self._refresh()
@@ -98,12 +97,12 @@ class Snapshots:
                 if extra is None and (same := self._newest_again(info, scan)) is not None:
                     return same
                 anew = not self._same_policy()
-                # Only new identities: kept in memory, and not worth a delta.
+                # New inodes or change times only: kept in memory, not worth a delta.
                 delta = Delta() if self._tree.stays(scan.delta) else scan.delta
                 before = self._tree if not anew else self.history.tree(self._seq) if self._seq else WorkspaceTree()
                 mine = list(changes_by(scan.delta, before)) if own and not anew else []
                 self._seq = -1
-                self._take_over(scan)
+                self._apply_scan(scan)
                 if own and anew:
                     mine = [(difference.path, difference.b) for difference in differences(before, self._tree)]
                 info = self._describe(info, scan)
@@ -120,34 +119,27 @@ class Snapshots:
                 writer.flush_later()
                 self._seq, self._newest = int(info.id[1:].partition("-")[0]), info
         except BaseException:
-            # The notifications are consumed and ignored.
+            # The notifications were consumed but not used.
             self._walked = False
             raise
         finally:
             writer.close()
-            if root is not None:
-                os.close(root)
         return info
 
-    def look(self) -> KnownTree:
-        """The workspace now, compared but not kept."""
-        root = self._open_if_there()
-        try:
+    def scan_now(self) -> KnownTree:
+        """The workspace now; nothing is stored."""
+        with self._root_or_none() as root:
             self._refresh()
             scan = self._read(root, None, None)
-        finally:
-            if root is not None:
-                os.close(root)
         tree = self._tree.copy()
         tree.apply(scan.delta)
         return KnownTree(tree, scan.uncovered)
 
     def warm_up(self) -> None:
-        """Load the newest tree and watch every folder; what differs from the tree is looked at next time."""
-        root = self._open_if_there()
-        if root is None or self._watch is None:
-            return
-        try:
+        """Load the newest tree and watch every folder; what differs from the tree is scanned next time."""
+        with self._root_or_none() as root:
+            if root is None or self._watch is None:
+                return
             newest = self._newest
             self._refresh()
             if newest is not None and newest.id.startswith(f"c{self._seq}-"):
@@ -155,8 +147,6 @@ class Snapshots:
             self._watch.drain()
             self._mounts = mounts_inside(self._workspace)
             scan = self._scanner(root, self._watch).walk()
-        finally:
-            os.close(root)
         names = self._suspects.names
         for folder, listing in scan.delta.changed.items():
             names.setdefault(folder, set()).update(listing)
@@ -168,7 +158,7 @@ class Snapshots:
         self._linked, self._walked = scan.linked, True
 
     def note_fingerprint(self) -> None:
-        """Write down by what the workspace of the newest checkpoint can be known again."""
+        """Store the fingerprint of the newest checkpoint's workspace."""
         if self._seq != self.history.head() or not self._walked:
             return
         mark = of_tree(self._tree)
@@ -181,24 +171,18 @@ class Snapshots:
     @contextmanager
     def reader(self) -> Iterator[Callable[[str, TreeEntry], bytes]]:
         """Reads files of the workspace as they are now."""
-        root = self._open_if_there()
-        if root is None:
-            yield _nothing_to_read
-            return
-        with Descent(root) as descent:
+        with self._root_or_none() as root:
+            if root is None:
+                yield _nothing_to_read
+                return
+            with Descent(root) as descent:
 
-            def read(path: str, entry: TreeEntry) -> bytes:
-                folder, _, name = path.rpartition("/")
-                fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
-                try:
-                    return os.pread(fd, entry.size, 0)
-                finally:
-                    os.close(fd)
+                def read(path: str, entry: TreeEntry) -> bytes:
+                    folder, _, name = path.rpartition("/")
+                    with opened(name, READ_FLAGS, dir_fd=descent.folder(folder)) as fd:
+                        return os.pread(fd, entry.size, 0)
 
-            try:
                 yield read
-            finally:
-                os.close(root)
 
     def newest(self) -> KnownTree:
         """The tree of the newest checkpoint; not to be changed."""
@@ -212,32 +196,43 @@ class Snapshots:
         return KnownTree(self.history.tree(seq), self.history.uncovered(seq))
 
     def distrust(self) -> None:
-        """Forget that hints were enough: the next checkpoint walks everything."""
+        """Make the next checkpoint walk everything."""
         self._walked = False
         self._newest = self.listing = None
 
-    def open_root(self) -> int:
+    @contextmanager
+    def root(self) -> Iterator[int]:
+        """The workspace's own folder, open; InvalidState if it cannot be opened, as when it is a link."""
         try:
-            return open_root(self._workspace)
+            root = os.open(self._workspace, FOLDER_FLAGS)
         except OSError as error:
             raise InvalidState(
                 f"the workspace cannot be opened: {error.strerror}",
                 where=printable(self._workspace),
                 todo="It must be a folder, not a link",
             ) from error
+        try:
+            yield root
+        finally:
+            os.close(root)
 
-    def _open_if_there(self) -> int | None:
-        """The workspace's folder; None if one that has checkpoints was deleted as a whole."""
+    @contextmanager
+    def _root_or_none(self) -> Iterator[int | None]:
+        """The same; None if a workspace with checkpoints was deleted as a whole."""
         try:
             os.lstat(self._workspace)
+            deleted = False
         except OSError as error:
             # A disk that fails is not a folder that was deleted.
-            if isinstance(error, FileNotFoundError | NotADirectoryError) and self.history.head():
-                return None
-        return self.open_root()
+            deleted = isinstance(error, FileNotFoundError | NotADirectoryError) and self.history.head() > 0
+        if deleted:
+            yield None
+            return
+        with self.root() as root:
+            yield root
 
     def _refresh(self) -> None:
-        """Load the newest tree if another process, or a failure, made ours stale."""
+        """Load the newest tree if ours is stale because of another process or a failure."""
         head = self.history.head()
         reread = self._store.get_meta("reread") is not None
         if head == self._seq and not reread:
@@ -250,11 +245,11 @@ class Snapshots:
             self._tree.distrust()
 
     def _same_policy(self) -> bool:
-        """Whether the newest checkpoint was made with these exclusions; if not, everything is read again."""
+        """Whether the newest checkpoint had these exclusions; if not, everything is read again."""
         return (self._store.get_meta("policy") or "") == "\n".join(self.policy.patterns)
 
     def _start_unchanged(self, root: int | None, info: CheckpointInfo, extra: bytes | None) -> CheckpointInfo | None:
-        """A run's first checkpoint where the workspace is known to be as at the newest one: nothing is loaded."""
+        """A run's first checkpoint, if the workspace is unchanged since the newest one: no tree is loaded."""
         if root is None or self._seq != -1 or self._newest is not None or self._watch is None or extra is not None:
             return None
         mark, head = self._store.get_meta("fingerprint") or "", self.history.head()
@@ -281,11 +276,11 @@ class Snapshots:
 
     @property
     def is_cold(self) -> bool:
-        """Whether there is a watch that watches nothing yet."""
+        """Whether there is a watch that does not watch anything yet."""
         return self._watch is not None and not self._walked
 
     def _hints(self) -> Hints | None:
-        """Where to look; None: everywhere."""
+        """What to scan; None: everything."""
         if self._watch is None:
             return None
         hints = self._watch.drain()
@@ -299,8 +294,8 @@ class Snapshots:
         return hints
 
     def _distrust_written(self, names: dict[str, set[str]]) -> None:
-        """What may have been written is read, whatever its times say: a write moves them before it moves the content,
-        and stores through a memory map may not move them at all."""
+        """Have files that may have been written read, whatever their times say: a write moves these before the content,
+        and writes through a memory map may not move them at all."""
         self._tree.distrust(names)
         if self._linked:
             found = (self._tree.get(join(folder, name)) for folder, held in names.items() for name in held)
@@ -309,7 +304,7 @@ class Snapshots:
                 self._tree.distrust({folder: (name,)})
 
     def _list_all(self, root: int | None, hints: Hints | None) -> Hints | None:
-        """Where to look after everything was listed, without a need to trust the hints; None: walk everywhere."""
+        """What to scan according to a list of everything, not only the hints; None: walk everything."""
         complete = not self._uncovered and not self.policy.patterns and self._same_policy()
         if root is None or hints is None or not complete or self._tree.files < MANY:
             return None
@@ -325,7 +320,7 @@ class Snapshots:
     def _read(
         self, root: int | None, hints: Hints | None, writer: PackWriter | None, progress: Progress | None = None
     ) -> Scan:
-        """What differs from the newest tree, with the contents; kept where there is a writer."""
+        """What differs from the newest tree, with contents, which are stored if there is a writer."""
         if root is None:
             return nothing_left(self._tree)
         if hints is None:
@@ -353,7 +348,7 @@ class Snapshots:
         )
 
     def _others(self) -> list[str]:
-        """Folders that are looked at without a hint: those that are not watched, and a few of all in turn."""
+        """Folders to scan without a hint: those that are not watched, and a few of all in turn."""
         assert self._watch is not None
         found, entries = list(self._watch.unwatched), 0
         while entries < PATROL:
@@ -365,7 +360,7 @@ class Snapshots:
             entries += 1 + len(self._tree.folders.get(folder, ()))
         return found
 
-    def _take_over(self, scan: Scan) -> None:
+    def _apply_scan(self, scan: Scan) -> None:
         self._tree.apply(scan.delta)
         self._walked = self._walked or scan.folders is None
         if scan.folders is None:
@@ -376,7 +371,7 @@ class Snapshots:
             self._linked.setdefault(inode, set()).update(paths)
 
     def _kept_uncovered(self, scan: Scan) -> dict[str, str]:
-        """What was not covered, and was not looked at again."""
+        """What was not covered, and was not scanned again."""
         folders = scan.folders or set()
         gone = folders | scan.delta.wiped
         return {
@@ -386,16 +381,16 @@ class Snapshots:
         }
 
     def _newest_again(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo | None:
-        """The run's newest checkpoint where neither the workspace nor the run has moved on since."""
+        """The run's newest checkpoint, if neither the workspace nor the run has changed since."""
         newest = self._newest
         if newest is None or info.label or info.run_id is None or "safety" in (info.cause, newest.cause):
             return None
-        # Equal files at another step are another moment: the conversation goes back to it as well.
+        # Equal files at another step are another checkpoint: a rollback restores the conversation too.
         if (newest.run_id, newest.step, newest.cause, newest.label) != (info.run_id, info.step, info.cause, ""):
             return None
         if not self._tree.stays(scan.delta) or not self._same_uncovered(scan):
             return None
-        self._take_over(scan)
+        self._apply_scan(scan)
         return msgspec.structs.replace(
             newest,
             time=info.time,
@@ -423,7 +418,7 @@ class Snapshots:
 
 
 def describe_uncovered(uncovered: dict[str, str]) -> tuple[str, ...]:
-    """What is not covered, for people: the first few by name, the rest counted."""
+    """What is not covered, for people: the first few paths, and the number of others."""
     lines = [f"{printable(path)}: {why}" for path, why in sorted(uncovered.items())[:SHOWN]]
     more = len(uncovered) - SHOWN
     return (*lines, f"and {more:,} more") if more > 0 else tuple(lines)

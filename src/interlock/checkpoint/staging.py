@@ -1,4 +1,4 @@
-"""Staging: every new file is made ready alongside its place before anything is touched; its content is checked."""
+"""Staging: prepares and verifies every new file inside the workspace before anything is changed."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .attributes import write_attributes
 from .change import Difference
 from .content_intake import EMPTY
 from .entry import TreeEntry
-from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent
+from .folder_descent import FOLDER_FLAGS, READ_FLAGS, Descent, opened
 from .large_files import digest_of, unpack
 from .packs import read_frame, write_all
 from .store import CheckpointStore, ContentLocation, PackFrame
 
 
 class Staging:
-    """A folder in the workspace, closed to others, where files wait to be moved into place."""
+    """A private folder in the workspace, where files wait to be moved into place."""
 
     def __init__(self, root: int, name: str, contents: Contents, *, keep_times: bool) -> None:
         self._root, self._name, self._contents, self._keep_times = root, name, contents, keep_times
@@ -38,7 +38,7 @@ class Staging:
         return not _can_change_in_place(step, descent)
 
     def make(self, index: int, entry: TreeEntry) -> None:
-        """Make one file or link ready under its number."""
+        """Prepare one file or link under its number."""
         name = str(index)
         with suppress(FileNotFoundError):
             os.unlink(name, dir_fd=self.fd)
@@ -46,12 +46,10 @@ class Staging:
             os.symlink(os.fsdecode(entry.data), name, dir_fd=self.fd)
             set_link(name, entry, self.fd, keep_times=self._keep_times)
             return
-        out = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=self.fd)
-        try:
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with opened(name, flags, 0o600, dir_fd=self.fd) as out:
             self._contents.write(entry, out)
             set_file(out, entry, keep_times=self._keep_times)
-        finally:
-            os.close(out)
 
     def has(self, index: int) -> bool:
         try:
@@ -61,13 +59,13 @@ class Staging:
         return True
 
     def remove(self) -> None:
-        """Take the folder away with whatever still waits in it."""
+        """Remove the folder with whatever is still in it."""
         os.close(self.fd)
         remove_folder(self._root, self._name)
 
 
 def remove_folder(root: int, name: str) -> None:
-    """Remove a staging folder; it holds only files and links, made by us."""
+    """Remove a staging folder, which has only files and links of ours."""
     try:
         fd = os.open(name, FOLDER_FLAGS, dir_fd=root)
     except FileNotFoundError:
@@ -83,7 +81,7 @@ def remove_folder(root: int, name: str) -> None:
 
 
 def set_file(fd: int, entry: TreeEntry, *, keep_times: bool) -> None:
-    """Owner, attributes, mode and time of an open file or folder, in the order in which they last."""
+    """Set owner, attributes, mode and time of an open file or folder, in an order in which none undoes another."""
     found = os.fstat(fd)
     uid, gid = entry.owner >> 32, entry.owner & 0xFFFFFFFF
     if (found.st_uid, found.st_gid) != (uid, gid):
@@ -106,14 +104,14 @@ def set_link(name: str, entry: TreeEntry, folder: int, *, keep_times: bool) -> N
 
 
 def open_in_place(step: Difference, descent: Descent) -> int | None:
-    """The file of a step, opened to change its mode and times; None if it is not its own or cannot be opened."""
+    """The file of a step, opened to change its mode and times; None if it has other names or cannot be opened."""
     folder, _, name = step.path.rpartition("/")
     try:
         fd = os.open(name, READ_FLAGS, dir_fd=descent.folder(folder))
     except OSError:
         return None
     found = os.fstat(fd)
-    # A file with a second name may be outside the workspace too: never changed in place.
+    # A file with a second name may also be outside the workspace: never change it in place.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or os.geteuid() not in (0, found.st_uid):
         os.close(fd)
         return None
@@ -129,7 +127,7 @@ def _can_change_in_place(step: Difference, descent: Descent) -> bool:
 
 
 CACHED = 8
-"""Frames kept unpacked: files that were saved together are read together."""
+"""Unpacked frames to keep: files that were saved together are read together."""
 
 
 class Contents:
@@ -140,12 +138,12 @@ class Contents:
         self._frames: dict[int, bytes] = {}
 
     def read(self, digest: bytes) -> bytes:
-        """A whole small content, checked."""
+        """A whole small content, verified."""
         if digest == EMPTY:
             return b""
-        place = self._find(digest)
+        location = self._find(digest)
         try:
-            content = self._frame(place.frame)[place.start : place.start + place.size]
+            content = self._frame(location.frame)[location.start : location.start + location.size]
         except (OSError, EOFError, zstandard.ZstdError) as error:
             raise damaged(self._store, digest, str(error)) from error
         if sha256(content).digest() != digest:
@@ -153,25 +151,25 @@ class Contents:
         return content
 
     def write(self, entry: TreeEntry, out: int) -> None:
-        """Write a file's content into an open, empty file and check what was written."""
+        """Write a file's content into an open, empty file, and verify what was written."""
         if entry.data == EMPTY:
             return
-        place = self._find(entry.data)
-        if place.frame.pack:
+        location = self._find(entry.data)
+        if location.frame.pack:
             write_all(out, self.read(entry.data))
             return
         try:
-            unpack(self._store, entry.data, place, out)
+            unpack(self._store, entry.data, location, out)
         except (EOFError, FileNotFoundError, zstandard.ZstdError) as error:
             raise damaged(self._store, entry.data, str(error)) from error
         if digest_of(out, os.fstat(out).st_size, sparse=entry.is_sparse) != entry.data:
             raise damaged(self._store, entry.data, "its checksum is wrong")
 
     def _find(self, digest: bytes) -> ContentLocation:
-        place = self._store.find(digest)
-        if place is None:
+        location = self._store.find(digest)
+        if location is None:
             raise damaged(self._store, digest, "it is missing")
-        return place
+        return location
 
     def _frame(self, frame: PackFrame) -> bytes:
         content = self._frames.get(frame.id)

@@ -1,4 +1,4 @@
-"""CheckpointStore: the SQLite file of one workspace's checkpoints, and where everything is."""
+"""CheckpointStore: the SQLite file and folders of one workspace's checkpoints."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ BALLAST = 1024 * 1024
 """Bytes held in reserve for collecting garbage on a full disk."""
 
 LEAST_BALLAST = 256 * 1024
-"""On a small disk: what the database needs to share itself out, and to remove a few checkpoints."""
+"""The same on a small disk: what the database needs to open, and to remove a few checkpoints."""
 
 ROOMY = 4
-"""The reserve is laid in where it takes at most this part of what is free."""
+"""The reserve is created if the disk has this many times its size free."""
 
 SCARCE = 128 * 1024
-"""With fewer bytes free the database's own files do not fit any more, and it calls that an error of the disk."""
+"""With fewer bytes free, SQLite's own files do not fit, and it reports an I/O error."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
@@ -52,7 +52,7 @@ CREATE TABLE IF NOT EXISTS restore(
 
 
 class PackFrame(Struct, frozen=True, gc=False):
-    """A compressed stretch of a pack, or (pack 0) its own file."""
+    """A compressed part of a pack, or (pack 0) a file of its own."""
 
     id: int
     pack: int
@@ -73,8 +73,8 @@ class ContentLocation(Struct, frozen=True, gc=False):
 class CheckpointStore:
     """The database and folders of one workspace's checkpoints; owner-only."""
 
-    def __init__(self, path: Path, *, alone: bool = False) -> None:
-        """`alone`: no one else may use it meanwhile, where the disk is too full for the file that this takes."""
+    def __init__(self, path: Path, *, exclusive: bool = False) -> None:
+        """`exclusive`: lock out others if the disk is too full for the file that sharing needs."""
         self.path = path
         self.packs = path / "packs"
         self.objects = path / "objects"
@@ -86,14 +86,14 @@ class CheckpointStore:
         for folder in (path, self.packs, self.objects):
             folder.mkdir(mode=0o700, exist_ok=True)
         path.chmod(0o700)
-        # Made closed to others; SQLite gives the files alongside it the same mode. Never opened here if it exists:
+        # Created private; SQLite gives its other files the same mode. Never opened here if it exists:
         # closing it would drop the locks that another connection of this process holds.
         with suppress(FileExistsError):
             os.close(os.open(path / "store.db", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
         try:
             self._connect()
         except NoSpace:
-            if not alone:
+            if not exclusive:
                 raise
             self._connect("PRAGMA locking_mode=EXCLUSIVE;")
 
@@ -127,15 +127,15 @@ class CheckpointStore:
                 raise
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """All rows of a question."""
+        """All rows of a query."""
         return self.db.execute(sql, values).fetchall()
 
     def row(self, sql: str, *values: object) -> tuple[Any, ...] | None:
-        """The first row of a question, if there is one."""
+        """The first row of a query, or None."""
         return self.db.execute(sql, values).fetchone()
 
     def number(self, sql: str, *values: object) -> int:
-        """The one number that a question asks for; 0 for nothing."""
+        """The single number that a query returns; 0 for none."""
         row = self.row(sql, *values)
         return int(row[0] or 0) if row else 0
 
@@ -147,7 +147,7 @@ class CheckpointStore:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES(?,?)", (key, value))
 
     def note_flushed(self) -> None:
-        """Write down how much is on the disk for certain, for the start after a power cut."""
+        """Record how much is on the disk for certain, for the start after a power cut."""
         if self.get_meta("boot") != boot_id():
             self.set_meta("boot", boot_id())
         if self.flush.flushed > int(self.get_meta("flushed") or 0):
@@ -165,6 +165,15 @@ class CheckpointStore:
         )
         return ContentLocation(PackFrame(*row[:6]), row[6], row[7]) if row else None
 
+    def frames(self, where: str, *values: object) -> list[PackFrame]:
+        """The frames that meet an SQL condition."""
+        rows = self.rows(f"SELECT id, pack, start, length, raw, codec FROM frame WHERE {where}", *values)
+        return [PackFrame(*row) for row in rows]
+
+    def blobs(self, frame: int) -> list[tuple[bytes, int, int]]:
+        """Digest, start and size of each content of a frame."""
+        return self.rows("SELECT digest, start, size FROM blob WHERE frame=? ORDER BY start", frame)
+
     def has(self, digest: bytes) -> bool:
         return self.row("SELECT 1 FROM blob WHERE digest=?", digest) is not None
 
@@ -175,7 +184,7 @@ class CheckpointStore:
         return self.objects / digest.hex()
 
     def size(self) -> int:
-        """Bytes on the disk, counted as they are allocated."""
+        """Allocated bytes on the disk."""
         return sum(
             item.stat(follow_symlinks=False).st_blocks * 512
             for folder in (self.path, self.packs, self.objects)
@@ -184,27 +193,23 @@ class CheckpointStore:
         )
 
     def shrink(self) -> None:
-        """Give free pages of the database back to the disk."""
+        """Return free pages of the database to the disk."""
         with no_space(self.path):
             self.db.execute("PRAGMA incremental_vacuum").fetchall()
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def fold_log(self) -> None:
-        """Move the log into the database, and give its space back."""
+        """Move the write-ahead log into the database, and free its space."""
         with suppress(apsw.Error):
             self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    def is_full(self) -> bool:
-        """Whether the disk has too little room for the database to work."""
-        return is_full(self.path)
 
     def has_ballast(self) -> bool:
         return self._ballast.exists()
 
     def keep_ballast(self, room: int = ROOMY) -> None:
-        """Hold a little space, so that a collection can work on a disk that someone else filled.
+        """Reserve a little space, so that garbage collection works on a disk that someone else filled.
 
-        Only where there is `room` for it so many times.
+        Only if `room` times as much is free.
         """
         disk = os.statvfs(self.path)
         size = min(BALLAST, max(LEAST_BALLAST, disk.f_blocks * disk.f_frsize // 50))
@@ -219,7 +224,7 @@ class CheckpointStore:
 
     def _connect(self, first: str = "") -> None:
         if not (self.path / "store.db").stat().st_size:
-            # Only for a new one: this writes, for which there may be no room.
+            # Only for a new database: this writes, and there may be no space.
             first += "PRAGMA auto_vacuum=INCREMENTAL;"
         with no_space(self.path):
             self.db = apsw.Connection(str(self.path / "store.db"))
@@ -251,7 +256,7 @@ class CheckpointStore:
 
 @contextmanager
 def no_space(path: Path | str) -> Iterator[None]:
-    """A full disk becomes one clear error."""
+    """Turn every error of a full disk into NoSpace."""
     try:
         yield
     except apsw.FullError as error:
@@ -267,6 +272,7 @@ def no_space(path: Path | str) -> Iterator[None]:
 
 
 def is_full(path: Path | str) -> bool:
+    """Whether the disk has too little space for the database."""
     disk = os.statvfs(path)
     return disk.f_bavail * disk.f_frsize < SCARCE
 

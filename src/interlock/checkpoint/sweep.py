@@ -1,7 +1,7 @@
-"""Sweep: remove checkpoints that are too old, too many or too large, and the contents that only they needed.
+"""Sweep: removes checkpoints that are too old, too many or too large, and contents that only they needed.
 
 The newest checkpoint, the start of the newest run and what the next undo needs always stay; the starts of other runs
-stay until they are too old, or nothing else is left to remove.
+stay until they are too old, or there is nothing else left to remove.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ..config import Checkpoints as Settings
 from .compact import free_dead_stretches, in_parts, move_frames, thin
 from .entry import ABSENT
 from .history import CheckpointHistory
-from .packs import PackWriter, read_frame
+from .packs import PackWriter
 from .restoration import last_done, unfinished
-from .store import ROOMY, CheckpointStore, NoSpace, PackFrame, no_space
+from .store import ROOMY, CheckpointStore, NoSpace, is_full, no_space
 from .tree import Delta, encode_delta, join
 
 THIN = 0.5
@@ -27,10 +27,10 @@ THIN = 0.5
 
 
 SLACK = 8
-"""Collecting by itself begins when there are one part in so many above the count, so that it happens rarely."""
+"""Automatic collection starts when the count is exceeded by an eighth, so that it happens rarely."""
 
 GROWN = 64 * 1024 * 1024
-"""Contents that nothing needs any longer are looked for when the store has grown by half and by this much."""
+"""Unused contents are searched for when the store has grown by half, and by at least this much."""
 
 
 NOTHING = encode_delta(Delta())
@@ -46,16 +46,16 @@ class Swept(Struct, frozen=True):
 
 
 class Sweep:
-    """One collection, in small durable steps: killed at any point, the store is whole."""
+    """One garbage collection, in small durable steps: the store stays consistent if it is killed at any point."""
 
     def __init__(self, store: CheckpointStore, history: CheckpointHistory, settings: Settings, now: float) -> None:
         self._store, self._history, self._settings, self._now = store, history, settings, now
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> Swept:
-        """Remove what is due, and the contents that nothing needs any longer."""
+        """Remove what is due, and contents that are no longer needed."""
         before = self._store.size()
         remove_strays(self._store)
-        if self._store.is_full():
+        if is_full(self._store.path):
             free_dead_stretches(self._store)
         removed = self._drop(self._due())
         self._collect(progress)
@@ -66,14 +66,14 @@ class Sweep:
             removed += more
             self._collect(progress)
         with suppress(NoSpace):
-            # What was freed is freed; the database's own free pages can wait for room.
+            # The space is freed; shrinking the database can wait until there is room.
             self._store.shrink()
             with self._store.transaction():
                 self._store.set_meta("collected", str(self._store.size()))
         return Swept(tuple(removed), self._count(), before, self._store.size())
 
     def run_if_due(self) -> None:
-        """What happens by itself now and then: cheap where nothing is due, and where only the count is."""
+        """The automatic collection: cheap if nothing is due, or only the count is exceeded."""
         size = self._store.size()
         kept = int(self._store.get_meta("collected") or 0)
         if size > self._settings.max_bytes or size > max(kept + GROWN, kept + kept // 2):
@@ -82,7 +82,7 @@ class Sweep:
             self._drop(self._due())
 
     def run_anyhow(self, progress: Callable[[int, int], None] | None = None) -> Swept:
-        """The same on a disk that is full: the space that is held in reserve is there for this."""
+        """The same on a full disk, using the reserved space."""
         held = self._store.has_ballast()
         try:
             return self.run(progress)
@@ -100,12 +100,12 @@ class Sweep:
             self._store.keep_ballast(room=1 if held else ROOMY)
 
     def _is_due(self) -> bool:
-        """Whether checkpoints have become too old or too many, from figures that cost nothing."""
+        """Whether checkpoints have become too old or too many; a cheap check."""
         most = self._settings.keep_count
         if self._count() > most + most // SLACK:
             return True
         row = self._store.row("SELECT json_extract(info, '$.time') FROM checkpoint ORDER BY seq LIMIT 1")
-        # A day late, for the oldest may be one that stays.
+        # A day late, because the oldest may be one that stays.
         return row is not None and float(row[0]) < self._oldest() - 86_400 and bool(self._due())
 
     def _oldest(self) -> float:
@@ -125,13 +125,13 @@ class Sweep:
         return old | many | thin(left, self._settings.keep_count, stay)
 
     def _equal(self, numbers: list[int]) -> set[int]:
-        """Those that are not recent and have the same files as the one before: the first to go where there are many."""
+        """Old checkpoints with the same files as their predecessor: the first to go if there are too many."""
         recent = numbers[-max(1, self._settings.keep_count // 2) :]
         rows = self._store.rows("SELECT seq FROM checkpoint WHERE delta=? AND seq<?", NOTHING, recent[0])
         return {int(seq) for (seq,) in rows}
 
     def _tenth(self) -> set[int]:
-        """A tenth of what is left, thinned out; where only starts of runs are left, the oldest of these."""
+        """A tenth of what is left, thinned out; if only starts of runs are left, the oldest of these."""
         rows = self._rows()
         stay, numbers = self._staying(rows), [seq for seq, _, _ in rows]
         keep = len(numbers) - max(1, len(numbers) // 10)
@@ -160,7 +160,7 @@ class Sweep:
         return {seq for seq, name, _ in rows if name in needed} | {newest_start, rows[-1][0] if rows else 0}
 
     def _needed(self) -> set[str]:
-        """What the next undo, or a restore that was cut short, still needs."""
+        """What the next undo, or an interrupted restore, still needs."""
         last = last_done(self._store)
         under_way = [*unfinished(self._store), *([last] if last else [])]
         return {name for one in under_way for name in (one.safety, one.target)} | {
@@ -184,7 +184,7 @@ class Sweep:
             )
 
     def _collect(self, progress: Callable[[int, int], None] | None) -> None:
-        """Forget contents that no checkpoint names, then take the space back pack by pack."""
+        """Forget contents that no checkpoint uses, then reclaim the space pack by pack."""
         live, paths = self._live()
         self._forget_temporary(paths)
         dead = [(digest,) for (digest,) in self._store.rows("SELECT digest FROM blob") if digest not in live]
@@ -209,7 +209,7 @@ class Sweep:
             self._store.db.execute("DELETE FROM pack WHERE id NOT IN (SELECT pack FROM frame)")
 
     def _repack(self, pack: int, thin: list[int]) -> bool:
-        """Empty a pack that cannot be rewritten for want of room; False if there is none for that either."""
+        """Empty a pack for which there is no space to rewrite it; False if there is too little for that as well."""
         remove_strays(self._store)
         self._store.fold_log()
         free_dead_stretches(self._store)
@@ -218,13 +218,13 @@ class Sweep:
             with no_space(self._store.path):
                 move_frames(self._store, pack, beside=newest in thin)
         except NoSpace:
-            # The dead packs are gone; what is half dead can wait for room.
+            # The dead packs are gone; half-dead ones can wait until there is space.
             self._store.fold_log()
             return False
         return True
 
     def _live(self) -> tuple[set[bytes], set[str]]:
-        """The contents that something needs, and the paths that some checkpoint has."""
+        """The contents that are needed, and the paths that some checkpoint has."""
         live: set[bytes] = set()
         paths: set[str] = set()
         for _, delta in self._history.deltas(0, self._history.head()):
@@ -236,7 +236,7 @@ class Sweep:
         return live, paths
 
     def _forget_temporary(self, paths: set[str]) -> None:
-        """Forget a run's deletions of paths that no checkpoint has: there is nothing to bring back."""
+        """Forget a run's deletions of paths that no checkpoint has: there is nothing to restore."""
         absent = self._store.rows("SELECT run, path FROM own WHERE state=?", ABSENT)
         gone = [(run, path) for run, path in absent if os.fsdecode(path) not in paths]
         if gone:
@@ -255,16 +255,11 @@ class Sweep:
         ]
 
     def _rewrite(self, pack: int) -> None:
-        """Move what is alive in a pack into a new one; needs no more than that much extra space."""
+        """Move the live contents of a pack into a new one; needs no more than their size in extra space."""
         writer = PackWriter(self._store, new_pack=True)
         try:
-            for row in self._store.rows("SELECT id, pack, start, length, raw, codec FROM frame WHERE pack=?", pack):
-                frame = PackFrame(*row)
-                content = read_frame(self._store, frame)
-                for digest, start, size in self._store.rows(
-                    "SELECT digest, start, size FROM blob WHERE frame=?", frame.id
-                ):
-                    writer.add(digest, content[start : start + size])
+            for frame in self._store.frames("pack=?", pack):
+                writer.copy(frame)
             writer.finish()
             writer.sync()
             with self._store.transaction(durable=True):
@@ -277,7 +272,7 @@ class Sweep:
 
 
 def remove_strays(store: CheckpointStore) -> None:
-    """Delete files that the database knows nothing of: what a killed snapshot or collection left."""
+    """Delete files that are not in the database, left by a killed snapshot or collection."""
     known = {store.pack_path(row[0]).name for row in store.rows("SELECT id FROM pack")}
     objects = store.rows("SELECT b.digest FROM blob b JOIN frame f ON f.id=b.frame WHERE f.pack=0")
     known |= {store.object_path(row[0]).name for row in objects}

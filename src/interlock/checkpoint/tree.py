@@ -19,7 +19,7 @@ Listing = dict[str, TreeEntry]
 
 
 class Delta(Struct):
-    """Folders that went away with all they held, then what changed; a name with None is gone."""
+    """Folders that were removed with everything in them, then what changed; a name with None is gone."""
 
     root: TreeEntry | None = None
     wiped: set[str] = msgspec.field(default_factory=set)
@@ -95,7 +95,7 @@ class WorkspaceTree:
                     self._count(entry, +1)
 
     def stays(self, delta: Delta) -> bool:
-        """Whether a delta only brings new identities (inode, change time), and nothing that a restore would show."""
+        """Whether a delta only has new inodes and change times, and nothing that a restore would change."""
         if delta.wiped or (delta.root is not None and not _equal(self.root, delta.root)):
             return False
         return all(
@@ -105,7 +105,7 @@ class WorkspaceTree:
         )
 
     def distrust(self, names: Mapping[str, Iterable[str]] | None = None) -> None:
-        """Forget the identity of every file, or of these by their folders, so that the next look reads them."""
+        """Forget the change times of every file, or of these by their folders, so that the next scan reads them."""
         for folder in self.folders if names is None else names:
             listing = self.folders.get(folder, {})
             for name in listing if names is None else names[folder]:
@@ -135,7 +135,7 @@ def _equal(a: TreeEntry | None, b: TreeEntry | None) -> bool:
 
 
 def fold(earlier: Delta, later: Delta) -> Delta:
-    """Two deltas in a row as one."""
+    """Two successive deltas as one."""
     changed = {folder: dict(held) for folder, held in earlier.changed.items() if folder not in later.wiped}
     for folder, held in later.changed.items():
         changed.setdefault(folder, {}).update(held)
@@ -157,7 +157,7 @@ def printable(path: str) -> str:
 
 
 class _Stored(Struct, array_like=True):
-    """A delta as it is written: names are bytes, for they need not be UTF-8."""
+    """A delta as it is stored: names are bytes, as they need not be UTF-8."""
 
     root: TreeEntry | None
     wiped: list[bytes]
@@ -171,7 +171,7 @@ _ENCODER = msgspec.msgpack.Encoder()
 
 def encode_delta(delta: Delta) -> bytes:
     """A delta as compressed bytes that carry their own checksum."""
-    # What os.fsencode does, without its checks: this runs for every name.
+    # As os.fsencode, without its checks: this runs for every name.
     encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
     stored = _Stored(
         delta.root,
@@ -185,7 +185,7 @@ def encode_delta(delta: Delta) -> bytes:
 
 
 def compress(data: bytes) -> bytes:
-    """Compressed, with a checksum. What does it is kept: to make one takes longer than a small delta."""
+    """Compressed, with a checksum. The compressor is kept: creating one takes longer than a small delta."""
     packer = getattr(_local, "packer", None)
     if packer is None:
         packer = _local.packer = zstandard.ZstdCompressor(level=1, write_checksum=True)

@@ -1,7 +1,7 @@
-"""RestoreVerification: after a restore, an independent walk says whether the workspace is what it should be.
+"""RestoreVerification: after a restore, an independent walk checks the workspace.
 
-Shares nothing with the walk that found the changes but the way to open a folder; what was written is read again.
-Where nothing is left out, `find` looks at everything, and only what it says otherwise is looked at here.
+Shares nothing with the walk that found the changes except how to open a folder; what was written is read again.
+If nothing is excluded, `find` lists everything, and only what differs is checked here.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections.abc import Collection, Iterable, Set
 from .attributes import read_attributes
 from .entry import TreeEntry
 from .fingerprint import Listing
-from .folder_descent import READ_FLAGS, Descent
+from .folder_descent import READ_FLAGS, Descent, opened
 from .large_files import digest_of
 from .locations import ExclusionPolicy
 from .tree import WorkspaceTree, join
 
 
 class RestoreVerification:
-    """Compares a folder on the disk with the tree that it should be."""
+    """Compares a folder on the disk with the tree that it should match."""
 
     def __init__(
         self,
@@ -32,14 +32,14 @@ class RestoreVerification:
         keep_times: bool = True,
         listing: Listing | None = None,
     ) -> None:
-        """`listing`: how everything was just before, compared with the tree of then."""
+        """`listing`: everything as it was just before, compared with the tree of then."""
         self._listing = listing
         self._expected, self._written, self._uncovered, self._policy = expected, written, uncovered, policy
         self._keep_times = keep_times
         self._wrong: dict[str, str] = {}
 
     def run(self, root: int) -> dict[str, str]:
-        """Every path that is not as it should be, with the reason."""
+        """Every path that is wrong, with the reason."""
         listing = None
         if self._listing is not None:
             listing = self._listing.again(root)
@@ -48,10 +48,10 @@ class RestoreVerification:
         if listing is None:
             self._walk(root)
         else:
-            self._look(root, listing.odd | self._written)
+            self._check_paths(root, listing.odd | self._written)
         return self._wrong
 
-    def _look(self, root: int, paths: Iterable[str]) -> None:
+    def _check_paths(self, root: int, paths: Iterable[str]) -> None:
         with Descent(root, apart=True) as descent:
             for path in sorted(paths):
                 folder, _, name = path.rpartition("/")
@@ -100,7 +100,7 @@ class RestoreVerification:
                 waiting += [join(here, name) for name, entry in wanted.items() if entry.is_folder and name in found]
 
     def _check(self, path: str, wanted: TreeEntry | None, name: str, fd: int, found: os.stat_result) -> None:
-        """One path that was written, or is not the very thing that the safety checkpoint saw."""
+        """Check a path that was written, or differs from the safety checkpoint."""
         if wanted is None:
             if path not in self._uncovered and not self._policy.excludes(path):
                 self._wrong[path] = "should not be there"
@@ -125,8 +125,7 @@ class RestoreVerification:
             if os.fsencode(os.readlink(name, dir_fd=folder)) != wanted.data:
                 self._wrong[path] = "points elsewhere"
             return
-        fd = os.open(name, READ_FLAGS, dir_fd=folder)
-        try:
+        with opened(name, READ_FLAGS, dir_fd=folder) as fd:
             if wanted.is_sparse:
                 content = digest_of(fd, found.st_size, sparse=True)
             else:
@@ -138,5 +137,3 @@ class RestoreVerification:
                 self._wrong[path] = "has different content"
             elif read_attributes(fd) != wanted.attrs:
                 self._wrong[path] = "has different attributes"
-        finally:
-            os.close(fd)

@@ -117,11 +117,11 @@ def _with_hub(config: Config, url: str | None) -> Config:
         return config
     from importlib.util import find_spec
 
-    from ..link import check_urls, look_for_hub
+    from ..link import check_urls, find_hub_problem
 
     if find_spec("nats") is None:
         raise MissingExtra("the hub's client is", "hub", where=config.hub.url)
-    if (why := look_for_hub(check_urls(config.hub.url))) is not None:
+    if (why := find_hub_problem(check_urls(config.hub.url))) is not None:
         say_error(f"the hub cannot be reached ({why}). The run continues and appears there once the hub can be reached")
     return config
 

@@ -1,5 +1,6 @@
 from .hosts import AllowedHosts as AllowedHosts
 from .hosts import HostPattern as HostPattern
+from .hosts import is_address as is_address
 from .hosts import normal_name as normal_name
 from .hosts import parse_hosts as parse_hosts
 from .llm_models import Models as Models

@@ -12,7 +12,7 @@ from .problem import ConfigProblem
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 10_000
-"""Counted with aliases written out, so that a few lines cannot grow into gigabytes."""
+"""Counted with aliases expanded, so that a few lines cannot grow into gigabytes."""
 
 MAX_DEPTH = 40
 
@@ -23,7 +23,7 @@ NO_YAML = "A configuration is a YAML file of keys and values. Create one with in
 
 
 class UnreadableDocument(Exception):
-    """Raised when there is no document to look at; carries the one problem."""
+    """Raised when there is no document to check; has the problem."""
 
     def __init__(self, problem: ConfigProblem) -> None:
         super().__init__(str(problem))
@@ -74,19 +74,19 @@ def value_of(node: ScalarNode) -> object:
         value: object = SafeConstructor().construct_object(node)
     except (ConstructorError, ValueError):
         return node.value
-    # Dates and the like are text here; a number such as 1e3 is one, although YAML 1.1 takes it for text.
+    # Dates and the like are text here; 1e3 is a number, although it is text in YAML 1.1.
     if isinstance(value, (bool, int, float, str)) or value is None:
         return _number(node) if node.style is None and isinstance(value, str) else value
     return node.value
 
 
 def is_text(node: ScalarNode) -> bool:
-    """Whether YAML takes a scalar for text."""
+    """Whether a scalar is text in YAML."""
     return bool(node.tag == f"{STANDARD}str")
 
 
-def line_of(place: Node | yaml.Event) -> int:
-    return int(place.start_mark.line if place.start_mark else 0) + 1
+def line_of(item: Node | yaml.Event) -> int:
+    return int(item.start_mark.line if item.start_mark else 0) + 1
 
 
 def _number(node: ScalarNode) -> object:
@@ -100,7 +100,7 @@ def _number(node: ScalarNode) -> object:
 
 
 def _refuse_depth(text: str, source: str) -> None:
-    """Stop before the composer descends: thousands of brackets would keep it busy for minutes."""
+    """Reject deep nesting before composing: thousands of brackets would take minutes."""
     depth = 0
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -109,7 +109,7 @@ def _refuse_depth(text: str, source: str) -> None:
 
 
 def _count(node: Node, source: str, depth: int, counted: list[int]) -> None:
-    """Walk the nodes as if every alias were written out, and stop early."""
+    """Count the nodes with every alias expanded, and stop early."""
     counted[0] += 1
     if counted[0] > MAX_NODES or depth > MAX_DEPTH:
         what = "has too many values once its aliases are expanded" if depth <= MAX_DEPTH else "is nested too deeply"

@@ -1,4 +1,4 @@
-"""Walk a document along the configuration's types: plain values for what is right, a problem for what is not."""
+"""Checks a document against the configuration's types: returns plain values, and collects problems."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from msgspec import inspect
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from .document import is_text, line_of, value_of
-from .key_types import Key, bare, join, keys_of, without_none
+from .key_types import Key, join, keys_of, unwrap, without_none
 from .problem import ConfigProblem, nearest, say_unknown
 
 ALIASES = {"intervention": "gui"}
-"""Outermost keys that are accepted for another one."""
+"""Top-level keys that are accepted as another one."""
 
 WRONG = object()
-"""Stands for a value that was reported."""
+"""Stands for a value with a problem, which was reported."""
 
 
 class DocumentCheck:
-    """One walk through one source; gathers every problem and the line of every value.
+    """Checks one source; collects every problem and the line of every value.
 
-    `secret` says that no value may be repeated: variables of the environment hold keys, and errors end up in logs.
+    `secret`: never repeat a value, as environment variables contain keys and errors end up in logs.
     """
 
     def __init__(self, source: str, *, secret: bool = False) -> None:
@@ -69,7 +69,7 @@ class DocumentCheck:
 
     def value(self, node: Node, kind: inspect.Type, path: str, key: Key) -> object:
         """The plain value of a node, or WRONG after saying why."""
-        inner, nullable = without_none(bare(kind)[0])
+        inner, nullable = without_none(unwrap(kind)[0])
         if isinstance(inner, inspect.StructType):
             before = len(self.problems)
             found = self.section(node, inner, path)
@@ -82,7 +82,7 @@ class DocumentCheck:
         if isinstance(inner, (inspect.VarTupleType, inspect.ListType)):
             return self._list(node, inner, path, key)
         if isinstance(node, ScalarNode):
-            # 1e3 is a number to us and a text to YAML: it is what the key asks for.
+            # 1e3 is a number to us and text to YAML: use whichever the key expects.
             for value in (value_of(node), node.value if is_text(node) else WRONG):
                 if fits(value, inner, key):
                     return value
@@ -136,13 +136,13 @@ class DocumentCheck:
 
 
 def fits(value: object, kind: inspect.Type, key: Key) -> bool:
-    """Whether a plain value is what a key takes."""
+    """Whether a plain value is valid for a key."""
     check = _CHECKS.get(type(kind))
     return bool(check and check(value, kind, key))
 
 
 def expected(kind: inspect.Type, key: Key) -> str:
-    """What a key takes, in words."""
+    """What a key expects, in words."""
     if isinstance(kind, inspect.LiteralType):
         return f"one of {', '.join(key.choices)}"
     if isinstance(kind, (inspect.IntType, inspect.FloatType)):
@@ -176,7 +176,7 @@ def _is_number(value: object, kind: inspect.Type, key: Key) -> bool:
 
 
 def _finite(value: float) -> bool:
-    # Beyond 64 bits a number cannot be stored.
+    # Larger numbers cannot be stored.
     return math.isfinite(value) and abs(value) < 2**63
 
 
@@ -190,7 +190,7 @@ _CHECKS: dict[type[inspect.Type], Callable[[object, inspect.Type, Key], bool]] =
 
 
 def _instead(node: Node, kind: inspect.Type, key: Key) -> str:
-    """What was probably meant by a value that does not fit."""
+    """A suggestion for an invalid value."""
     if isinstance(node, ScalarNode) and isinstance(kind, inspect.StrType):
         return "Put it in quotes."
     near = nearest(str(node.value), key.choices) if isinstance(node, ScalarNode) and key.choices else None

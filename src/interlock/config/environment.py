@@ -1,4 +1,4 @@
-"""Environment: INTERLOCK_A__B=value sets the key a.b."""
+"""Environment variables: INTERLOCK_A__B=value sets the key a.b."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .key_types import PREFIX, Key, is_override, join, keys_of, root, without_no
 from .problem import ConfigProblem, say_unknown
 
 NOTHING = ("", "null", "~")
-"""What takes a key that may be empty back to empty."""
+"""Values that unset an optional key."""
 
 
 class Override:
-    """What one variable sets: the path of the key, its plain value, or what is wrong with it."""
+    """What one variable sets: the path of the key and its plain value, or its problems."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -36,7 +36,7 @@ class Override:
         values[last] = {**old, **self.value} if isinstance(old, dict) and isinstance(self.value, dict) else self.value
 
     def keys(self) -> Iterator[str]:
-        """Every key that it sets, with dots: itself, and what is below it."""
+        """Every key that it sets, dotted: itself, and those below it."""
         waiting: list[tuple[tuple[str, ...], object]] = [(self.path, self.value)]
         while waiting:
             path, value = waiting.pop()
@@ -63,7 +63,7 @@ class Override:
                 return
 
     def _assign(self, text: str, key: Key, rest: list[str]) -> None:
-        """Read the text as the value of a key, or of one name in a key that maps names to values."""
+        """Parse the text as the value of a key, or of one name in a mapping."""
         kind, nullable = without_none(key.kind)
         if rest:
             if not isinstance(kind, inspect.DictType):
@@ -78,7 +78,7 @@ class Override:
             node = parse(text, self.name) or parse("null", self.name)
             assert node is not None
         except UnreadableDocument as unreadable:
-            # A parser's own words may repeat what it read.
+            # A parser's message may repeat what it read.
             what = unreadable.problem.what
             self._report(self._dotted, "is not YAML" if what.startswith("is not YAML") else what)
             return
@@ -97,7 +97,7 @@ class Override:
 
 
 def overrides(env: Mapping[str, str]) -> Iterator[Override]:
-    """The variables that set a key: whole sections first, so that a single key of one holds beside it."""
+    """The variables that set a key: whole sections first, so that single keys override them."""
     for name in sorted(env):
         if is_override(name):
             yield Override(name, env[name])

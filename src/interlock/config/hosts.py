@@ -8,7 +8,7 @@ import re
 from msgspec import Struct
 
 PORTS = (443, 80)
-"""What a host without a port means."""
+"""The ports of a host without one."""
 
 LABEL = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 
@@ -22,7 +22,7 @@ DEFAULT_HOSTS = (
 
 
 class HostPattern(Struct, frozen=True):
-    """One entry: a name, whether it stands for everything `below` that name, and a port if only one is meant."""
+    """One entry: a name, whether it matches everything `below` that name, and a port if only one is meant."""
 
     name: str
     below: bool = False
@@ -34,7 +34,7 @@ class HostPattern(Struct, frozen=True):
 
 
 class AllowedHosts(Struct, frozen=True):
-    """The allow-list. `denied` is what is reached in another way only: the model's API."""
+    """The allow-list. `denied` hosts must be reached another way: the model's API."""
 
     patterns: tuple[HostPattern, ...]
     denied: tuple[HostPattern, ...] = ()
@@ -51,7 +51,7 @@ class AllowedHosts(Struct, frozen=True):
 
 
 def parse_hosts(entries: tuple[str, ...], denied: tuple[str, ...] = ()) -> AllowedHosts:
-    """The allow-list of these entries. Raises ValueError that names the entry which is none."""
+    """The allow-list of these entries. Raises ValueError naming an invalid one."""
     return AllowedHosts(tuple(map(parse_host, entries)), tuple(map(parse_host, denied)))
 
 
@@ -62,15 +62,15 @@ def parse_host(entry: str) -> HostPattern:
         rest, port = found[1], int(found[2])
     below = rest.startswith("*.")
     name = normal_name(rest[2:] if below else rest)
-    if not _is_address(name) and not all(LABEL.fullmatch(label) for label in name.split(".")):
+    if not is_address(name) and not all(LABEL.fullmatch(label) for label in name.split(".")):
         raise ValueError(f"{entry!r} is not a host")
-    if (below and (_is_address(name) or "." not in name)) or port == 0 or (port or 1) > 65535:
+    if (below and (is_address(name) or "." not in name)) or port == 0 or (port or 1) > 65535:
         raise ValueError(f"{entry!r} is not a host")
     return HostPattern(name, below, port)
 
 
 def normal_name(host: str) -> str:
-    """A name as it is compared: lower case, without a final dot or the brackets of an address."""
+    """A normalised name: lower case, without a final dot or an address's brackets."""
     name = host.strip().lower().removeprefix("[").removesuffix("]").removesuffix(".")
     try:
         return str(ipaddress.ip_address(name))
@@ -78,7 +78,8 @@ def normal_name(host: str) -> str:
         return name
 
 
-def _is_address(name: str) -> bool:
+def is_address(name: str) -> bool:
+    """Whether a name is an IP address."""
     try:
         ipaddress.ip_address(name)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Shape: the configuration's types as something to walk along: sections, keys, what each takes, its variable."""
+"""The configuration's sections and keys, with the type, default and description of each, read from the schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .schema import Config
 
 
 class Key(NamedTuple):
-    """One key of a section: what it takes, what it means, its default."""
+    """One key of a section: its type, description and default."""
 
     name: str
     kind: inspect.Type
@@ -47,31 +47,31 @@ def _keys_of(cls: type[msgspec.Struct]) -> dict[str, Key]:
     assert isinstance(section, inspect.StructType)
     found = {}
     for field in section.fields:
-        kind, description = bare(field.type)
+        kind, description = unwrap(field.type)
         default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
         found[field.name] = Key(field.name, kind, _choices(hints[field.name]), description, default, field.required)
     return found
 
 
-def bare(kind: inspect.Type) -> tuple[inspect.Type, str]:
-    """A type without its description, and the description."""
+def unwrap(kind: inspect.Type) -> tuple[inspect.Type, str]:
+    """A type without its metadata, and its description."""
     if isinstance(kind, inspect.Metadata):
-        inner, _ = bare(kind.type)
+        inner, _ = unwrap(kind.type)
         return inner, str((kind.extra_json_schema or {}).get("description", ""))
     return kind, ""
 
 
 def without_none(kind: inspect.Type) -> tuple[inspect.Type, bool]:
-    """What a key takes apart from null, and whether it takes null."""
+    """The type of a key without null, and whether it allows null."""
     if isinstance(kind, inspect.UnionType):
-        rest = [bare(part)[0] for part in kind.types if not isinstance(bare(part)[0], inspect.NoneType)]
+        rest = [unwrap(part)[0] for part in kind.types if not isinstance(unwrap(part)[0], inspect.NoneType)]
         return rest[0], len(rest) < len(kind.types)
     return kind, False
 
 
 @cache
 def sections() -> dict[str, inspect.StructType]:
-    """Every section by its dotted path; the outermost one is the empty path."""
+    """Every section by its dotted path; the outermost one has the empty path."""
     found: dict[str, inspect.StructType] = {}
 
     def walk(path: str, section: inspect.StructType) -> None:
@@ -94,7 +94,7 @@ def join(path: str, name: str) -> str:
 
 
 def _choices(hint: object) -> tuple[str, ...]:
-    """The words that a key takes, in the order in which the model names them."""
+    """The literal values that a key allows, in the order of the schema."""
     if get_origin(hint) is Literal:
         return tuple(str(value) for value in get_args(hint))
     for part in get_args(hint):
@@ -107,5 +107,5 @@ PREFIX = "INTERLOCK_"
 
 
 def is_override(name: str) -> bool:
-    """INTERLOCK_A__B sets a.b, and INTERLOCK_A the whole of a; INTERLOCK_SOCKET and its like are none of them."""
+    """Whether a variable sets a key: INTERLOCK_A__B sets a.b, INTERLOCK_A all of a; INTERLOCK_SOCKET sets none."""
     return name.startswith(PREFIX) and ("__" in name or name.removeprefix(PREFIX).lower() in Config.__struct_fields__)

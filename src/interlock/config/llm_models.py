@@ -1,4 +1,4 @@
-"""Models: which ones are known, which of two is stronger, and prices that the price list does not have."""
+"""Models: which are known, which of two is stronger, and prices that the price list lacks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _NUMBER = re.compile(r"(?<!\d)\d{1,2}(?!\d)")
 
 
 class Maker(Struct, frozen=True):
-    """How a maker names models: the first word, and the words of tiers from 1, the weakest."""
+    """How a maker names models: the first word, and the words for tiers, from 1, the weakest."""
 
     names: tuple[str, ...]
     tiers: dict[str, int]
 
 
 class Traits(Struct, frozen=True):
-    """What a name tells; None and nothing where it does not."""
+    """What a model's name says; None or empty if it does not."""
 
     maker: str | None = None
     tier: int | None = None
@@ -37,7 +37,7 @@ class Traits(Struct, frozen=True):
 
 
 def read_traits(name: str, makers: dict[str, Maker]) -> Traits:
-    """What the name of a model tells: its maker, tier, size in billions and version."""
+    """What a model's name says: its maker, tier, size in billions and version."""
     words = re.findall(r"[a-z]+", name)
     size = _SIZE.search(name)
     version = tuple(int(number) for number in _NUMBER.findall(_SIZE.sub("", name)))
@@ -50,9 +50,9 @@ def read_traits(name: str, makers: dict[str, Maker]) -> Traits:
 
 
 def order(one: Traits, other: Traits, prices: tuple[float | None, float | None]) -> Order | None:
-    """How one model is to another: by tier, then size, then version, else by price; None if nothing tells.
+    """How one model compares to another: by tier, then size, then version, else by price; None if inconclusive.
 
-    Models of different makers are not compared: an agent cannot be moved from one API to another by name.
+    Models of different makers are not compared: an agent cannot switch to another API by name.
     """
     if one.maker is not None and other.maker is not None and one.maker != other.maker:
         return None
@@ -70,7 +70,7 @@ def order(one: Traits, other: Traits, prices: tuple[float | None, float | None])
 
 @cache
 def listed_price(name: str) -> float | None:
-    """What a million tokens read and a million written cost by the published price list; None if it is not there."""
+    """The published price of a million input and a million output tokens; None if unknown."""
     import genai_prices
 
     try:
@@ -85,7 +85,7 @@ def _ranked(ours: Rank, theirs: Rank) -> Order:
 
 
 TIER = 100
-"""Strength from one tier to the next."""
+"""The difference in strength between two tiers."""
 
 
 class PricePerMillion(NamedTuple):
@@ -101,7 +101,7 @@ class Tier(Struct, frozen=True):
 
 
 class Shipped(Struct, frozen=True):
-    """The data file, as it is."""
+    """The content of the data file."""
 
     anthropic: tuple[Tier, ...]
     openai: tuple[Tier, ...]
@@ -112,7 +112,7 @@ class Shipped(Struct, frozen=True):
 
 
 class Models(Struct, frozen=True):
-    """The models that ship and those of the configuration, which come first."""
+    """The built-in models and those of the configuration, which take precedence."""
 
     infos: dict[str, ModelInfo]
     aliases: dict[str, str]
@@ -121,14 +121,14 @@ class Models(Struct, frozen=True):
 
     @classmethod
     def from_config(cls, config: Config) -> Models:
-        """The models that ship, extended by `models`."""
+        """The built-in models, extended by the key `models`."""
         shipped = ship()
         own = {model.name: model for model in config.models}
         names = {alias: model.name for model in config.models for alias in model.aliases}
         return cls({**shipped.infos, **own}, {**shipped.aliases, **names}, shipped.gone - own.keys(), shipped.makers)
 
     def resolve(self, name: str) -> str | None:
-        """The name under which a model is listed, from an alias or a dated or hosted name; None if it is not known."""
+        """The listed name of a model, from an alias or a dated or hosted name; None if it is unknown."""
         for candidate in (name, plain(name)):
             candidate = self.aliases.get(candidate, candidate)
             if candidate in self.infos:
@@ -143,27 +143,25 @@ class Models(Struct, frozen=True):
         return self.resolve(name) in self.gone
 
     def strength(self, name: str) -> int | None:
-        """How strong a model is, to be compared within its family; None if it is not known."""
+        """How strong a model is within its family; None if it is unknown."""
         found = self.resolve(name)
         return self.infos[found].strength if found else None
 
     def compare(self, name: str, than: str) -> Order | None:
-        """How `name` is to `than`; None if nothing tells, or they are of different families.
+        """How `name` compares to `than`; None if inconclusive, or if they are of different families.
 
-        Listed models by their strength, others by the words of their names and by price.
+        Listed models are compared by their strength, others by their names and prices.
         """
         ours, theirs = self.resolve(name), self.resolve(than)
         one, other = self.infos.get(ours or ""), self.infos.get(theirs or "")
         if (ours or undated(name)) == (theirs or undated(than)):
             return "equal"
         if one is not None and other is not None and (one.family == other.family or not (one.family and other.family)):
-            if one.strength == other.strength:
-                return "equal"
-            return "stronger" if one.strength > other.strength else "weaker"
+            return _ranked(one.strength, other.strength)
         return order(self._traits(name, one), self._traits(than, other), (self._cost(name), self._cost(than)))
 
     def placed(self, name: str) -> bool:
-        """Whether anything is known by which it could be compared."""
+        """Whether enough is known of it to compare it."""
         return self.known(name) or self._traits(name, None).maker is not None or self._cost(name) is not None
 
     def _traits(self, name: str, info: ModelInfo | None) -> Traits:
@@ -177,7 +175,7 @@ class Models(Struct, frozen=True):
         return price.input + price.output if price is not None else listed_price(plain(name))
 
     def price(self, name: str) -> PricePerMillion | None:
-        """The price that we know ourselves; None if the price list is to be asked."""
+        """The price in our own data; None if only the price list may have it."""
         found = self.resolve(name)
         info = self.infos[found] if found else None
         if info is None or info.input_usd_per_million is None or info.output_usd_per_million is None:
@@ -199,12 +197,12 @@ def ship() -> Models:
     for family in ("anthropic", "openai", "google"):
         for level, tier in enumerate(getattr(data, family), start=1):
             aliases[tier.alias] = tier.models[-1]
-            for place, name in enumerate(tier.models):
+            for index, name in enumerate(tier.models):
                 price = data.prices.get(name, (None, None))
                 infos[name] = ModelInfo(
                     name=name,
                     family=family,
-                    strength=level * TIER + place,
+                    strength=level * TIER + index,
                     input_usd_per_million=price[0],
                     output_usd_per_million=price[1],
                 )
@@ -220,7 +218,7 @@ _WORD_FIRST = re.compile(r"^claude-(haiku|sonnet|opus|fable)-(\d)(?:[-.](\d))?$"
 
 
 def undated(name: str) -> str:
-    """A model's name without host, date, size of the context window, and a version that only a host writes."""
+    """A model's name without host, date, context size, and the version that a host appends."""
     name = _HOST.sub("", _CONTEXT.sub("", name.strip().lower()))
     name = re.sub(r"-v\d+:\d+$", "", name)
     while (shorter := _DATE.sub("", name)) != name:
@@ -229,11 +227,11 @@ def undated(name: str) -> str:
 
 
 def plain(name: str) -> str:
-    """A model's name without host, date, version of the hosting and size of the context window."""
+    """A model's name without host, date, hosting version and context size, normalised."""
     name = undated(_HOSTED.sub("", _CONTEXT.sub("", name.strip().lower())))
     if found := _CLAUDE.match(name):
         major, minor, word = found.groups()
-        # Until 3.7 the number came first, since 4 the word does.
+        # Until 3.7 the number came first, since 4 it is the word.
         return name.replace(".", "-") if major < "4" else _claude(word, major, minor)
     if found := _WORD_FIRST.match(name):
         word, major, minor = found.groups()

@@ -1,4 +1,4 @@
-"""Load the configuration: a file, the environment over it, the defaults under it."""
+"""Loads the configuration: the environment over a file over the defaults."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ FILE_NAME = "interlock.yaml"
 
 
 class Examined(Struct, frozen=True, kw_only=True):
-    """A configuration with where it came from: `sources` has file and line or variable for every key that is set.
+    """A configuration and where it came from: `sources` has file and line, or the variable, of every key that is set.
 
-    With errors among `problems` the configuration is what there is without them, for those who have to continue.
-    `ignored` are keys of a workspace's file that loosen supervision, and that are not trusted yet.
+    If `problems` has errors, the configuration is what is left without them, for callers that have to continue.
+    `ignored` are keys of a workspace's file that loosen supervision and are not trusted yet.
     """
 
     config: Config
@@ -33,7 +33,7 @@ class Examined(Struct, frozen=True, kw_only=True):
 
     @property
     def ignored_line(self) -> str:
-        """What was ignored of a workspace's file, and what to do about it; empty if nothing was."""
+        """A message about the ignored keys of a workspace's file; empty if there are none."""
         if not self.ignored:
             return ""
         keys = ", ".join(self.ignored[:6]) + (f" and {len(self.ignored) - 6} more" if len(self.ignored) > 6 else "")
@@ -50,7 +50,7 @@ def load(
     cwd: Path | None = None,
     tell: Callable[[str], None] = lambda words: None,
 ) -> Config:
-    """The effective configuration: this file; without one, ./interlock.yaml over the user's file over the defaults.
+    """The effective configuration: from this file, or ./interlock.yaml over the user's file over the defaults.
 
     INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first problem. `tell` is called
     with the parts of a workspace's file that were ignored because it is not trusted yet.
@@ -64,7 +64,7 @@ def load(
 
 
 def load_anyway(tell: Callable[[str], None]) -> Config:
-    """The same without the parts that are wrong, which are reported: errors in a file must not prevent steering."""
+    """The same without invalid parts, which are reported: errors in a file must not prevent control of runs."""
     examined = examine()
     for problem in examined.errors[:1]:
         more = f" and {len(examined.errors) - 1} more" if len(examined.errors) > 1 else ""
@@ -75,13 +75,13 @@ def load_anyway(tell: Callable[[str], None]) -> Config:
 
 
 def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Examined:
-    """The same with everything that is wrong or doubtful, and where each value came from."""
+    """The same with every problem, and where each value came from."""
     env = os.environ if env is None else env
     file = find(path, cwd)
     if file is None and not any(map(is_override, env)):
         return Examined(config=Config())
     if file is not None and path is None and not file.is_file():
-        # It was not asked for, so it must not block: it may be a pipe.
+        # Nobody requested this file, so it must not block: it may be a pipe.
         problem = ConfigProblem(what="is not a readable file", source=str(file), todo="Remove it, or specify a file.")
         return Examined(config=Config(), file=str(file), problems=(problem,))
     if path is None and file is not None and file != user_file():
@@ -90,7 +90,7 @@ def examine(path: Path | None = None, env: Mapping[str, str] | None = None, cwd:
 
 
 def find(path: Path | None = None, cwd: Path | None = None) -> Path | None:
-    """The file that is read; None if there is none."""
+    """The configuration file; None if there is none."""
     if path is not None:
         return path
     here = (cwd or Path()) / FILE_NAME
@@ -106,7 +106,7 @@ def user_file() -> Path:
 
 
 def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = False) -> Examined:
-    # What reads YAML takes time to import, and most runs have neither a file nor a variable.
+    # YAML takes time to import, and most runs have neither a file nor a variable.
     from .document import UnreadableDocument, read
     from .document_check import DocumentCheck
     from .environment import overrides
@@ -130,7 +130,7 @@ def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = 
             found, ignored = split(found, _rest(values))
         values = merge(values, found)
         lines = {path: f"{layer}:{line}" for path, line in walk.lines.items()}
-        sources |= {path: place for path, place in lines.items() if not path.startswith(ignored or ("\0",))}
+        sources |= {path: source for path, source in lines.items() if not path.startswith(ignored or ("\0",))}
     for override in overrides(env):
         problems += override.problems
         if not override.problems:
@@ -139,17 +139,17 @@ def _examine(file: Path | None, env: Mapping[str, str], *, of_workspace: bool = 
     if problems:
         return Examined(config=_rest(values), file=name, sources=sources, problems=tuple(problems))
     config = from_plain(values, Config)
-    doubts = tuple(_place(problem, sources) for problem in check(config))
+    doubts = tuple(_with_source(problem, sources) for problem in check(config))
     return Examined(config=config, file=name, sources=sources, problems=doubts, ignored=ignored)
 
 
 def read_values(file: Path) -> dict[str, object]:
-    """The values that a file sets, as they are in it. Raises BadInput with the first thing that is wrong."""
+    """The values in a file. Raises BadInput with the first problem."""
     return _read_document(file)[0]
 
 
 def _read_document(file: Path) -> tuple[dict[str, object], Mapping[str, int]]:
-    """The values and the line of each key."""
+    """The values in a file, and the line of each key."""
     from .document import UnreadableDocument, read
     from .document_check import DocumentCheck
 
@@ -172,8 +172,8 @@ def _rest(values: dict[str, object]) -> Config:
     return config
 
 
-def _place(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
-    """A problem with where its key was set."""
+def _with_source(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
+    """A problem with the source of its key."""
     source = sources.get(problem.path, "")
     file, _, line = source.rpartition(":")
     if file and line.isdigit():
@@ -182,7 +182,7 @@ def _place(problem: ConfigProblem, sources: Mapping[str, str]) -> ConfigProblem:
 
 
 def read_contract_file(file: Path) -> tuple[Clause, ...]:
-    """The clauses of a file, each with its line. Raises BadInput, naming key and line."""
+    """The clauses in a contract file, each with its line. Raises BadInput, naming key and line."""
     values, lines = _read_document(file)
     for name in values:
         if name != "contract":

@@ -1,4 +1,4 @@
-"""ConfigProblem: one thing that is wrong, or doubtful, in a configuration, and where; and which key was meant."""
+"""ConfigProblem: an error or warning about a configuration; and suggestions for unknown keys."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ class ConfigProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 CLOSE = 60
-"""Similarity (0 to 100) from which a name is offered as the one that was meant."""
+"""The similarity (0 to 100) from which a name is suggested."""
 
 PART = 4
-"""A shorter word is a part of too many others to mean one of them."""
+"""Shorter words are part of too many others to suggest one."""
 
 
 def say_unknown(name: str, path: str, section: inspect.StructType) -> tuple[str, str]:
-    """What is wrong with a key that the section does not have, and what to write instead."""
+    """The problem with a key that the section does not have, and a suggestion."""
     if homes := [home for home in homes_of(name) if home != path]:
         # At the outermost level a key has no section to belong to.
-        places = [home or "the outermost level" for home in homes]
-        return f"{name} belongs under {_either(places)}", "Move it there."
+        sections_named = [home or "the outermost level" for home in homes]
+        return f"{name} belongs under {_either(sections_named)}", "Move it there."
     own = nearest(name, keys_of(section))
     if own is None:
         everywhere = {join(home, key): key for home, kind in sections().items() for key in keys_of(kind)}
@@ -59,7 +59,7 @@ def say_unknown(name: str, path: str, section: inspect.StructType) -> tuple[str,
 
 
 def nearest(word: str, words: Iterable[str], cutoff: int = CLOSE) -> str | None:
-    """The most similar word, else one that has this one as a part, if any."""
+    """The most similar word, else one that contains this one, if any."""
     from rapidfuzz import process
     from rapidfuzz.fuzz import partial_ratio, ratio
 
@@ -70,6 +70,6 @@ def nearest(word: str, words: Iterable[str], cutoff: int = CLOSE) -> str | None:
     return str(found[0]) if found else None
 
 
-def _either(places: list[str]) -> str:
-    *rest, last = places[:3]
+def _either(sections_named: list[str]) -> str:
+    *rest, last = sections_named[:3]
     return f"{', '.join(rest)} or {last}" if rest else last

@@ -1,4 +1,4 @@
-"""Reference: the page that lists every key, made from the types. `python -m interlock.config.reference` prints it."""
+"""Reference: the page that lists every key, from the schema. `python -m interlock.config.reference` prints it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import yaml
 from msgspec import Struct, inspect
 
 from .document_check import expected
-from .key_types import Key, bare, join, keys_of, root, sections, without_none
+from .key_types import Key, join, keys_of, root, sections, unwrap, without_none
 from .load import Examined
 from .schema import Config
 
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _describe(path: str) -> str:
-    """What a section is about: the description of the key that it is under."""
+    """The description of a section's key."""
     home, _, name = path.rpartition(".")
     description = keys_of(sections()[home])[name].description
     return f"{description}\n\n" if description else ""
@@ -103,7 +103,7 @@ def _takes(key: Key) -> str:
     if isinstance(kind, inspect.VarTupleType):
         return "a list"
     if isinstance(kind, inspect.DictType):
-        value, _ = bare(kind.value_type)
+        value, _ = unwrap(kind.value_type)
         return f"names, each with {'a list' if isinstance(value, inspect.VarTupleType) else 'a text'}"
     return expected(kind, key)
 
@@ -152,7 +152,7 @@ def _lines(key: Key, depth: int) -> list[str]:
 
 
 def _example(key: Key) -> list[str]:
-    """For a list of whole entries, how one looks."""
+    """An example entry, for a list of structs."""
     if isinstance(key.kind, inspect.VarTupleType) and isinstance(key.kind.item_type, inspect.StructType):
         inner = keys_of(key.kind.item_type).values()
         entry = ", ".join(f"{k.name}: {'...' if k.required else show(k.default)}" for k in inner)
@@ -161,17 +161,17 @@ def _example(key: Key) -> list[str]:
 
 
 def _word(text: str) -> str:
-    """A text as YAML: bare where it cannot be taken for anything else."""
+    """A text as YAML: unquoted if it is unambiguous."""
     letters = text.replace("-", "").replace("_", "")
     doubtful = text.lower() in ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
     if letters.isalpha() and letters.isascii() and text[0].isalpha() and not doubtful:
         return text
-    # Not as JSON: YAML does not join the two halves of a character beyond 16 bits.
+    # Not as JSON: YAML does not join surrogate pairs.
     return str(yaml.safe_dump(text, default_style='"', width=sys.maxsize)).rstrip("\n")
 
 
 class EffectiveValue(Struct, frozen=True):
-    """One key as it holds now; `source` is empty for a default."""
+    """The effective value of a key; `source` is empty for a default."""
 
     path: str
     value: object
@@ -180,12 +180,12 @@ class EffectiveValue(Struct, frozen=True):
 
 
 def settings(examined: Examined) -> Iterator[EffectiveValue]:
-    """Every key that is not a section, in the order of the model."""
+    """Every key that is not a section, in the order of the schema."""
     yield from _walk(examined, visible(examined.config), Config(), "")
 
 
 def visible(config: Config) -> Config:
-    """The configuration as it may be shown: addresses without their credentials."""
+    """The configuration with credentials removed from addresses."""
     channels = {name: f"{url.partition(':')[0]}://***" for name, url in config.notifications.channels.items()}
     url = re.sub(r"//[^/@,]*@", "//***@", config.hub.url) if config.hub.url else config.hub.url
     return msgspec.structs.replace(
@@ -196,7 +196,7 @@ def visible(config: Config) -> Config:
 
 
 def render(examined: Examined) -> str:
-    """The configuration in force as YAML, with a comment after every value that is set."""
+    """The effective configuration as YAML, with a comment after every value that is set."""
     lines: list[str] = []
     open_sections: list[str] = []
     for setting in settings(examined):
@@ -221,7 +221,7 @@ def _walk(examined: Examined, section: Struct, default: Struct, path: str) -> It
 
 
 def _source(examined: Examined, path: str) -> str:
-    """Where a key was set: itself, or the first part of it that was."""
+    """Where a key, or else the first key inside it, was set."""
     if path in examined.sources:
         return examined.sources[path]
     inside = [source for key, source in examined.sources.items() if key.startswith((f"{path}.", f"{path}["))]

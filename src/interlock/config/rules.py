@@ -1,4 +1,4 @@
-"""Rules that no single key can break: what must fit together; and the models that can analyse screenshots."""
+"""Checks across keys; and the models that can analyse screenshots."""
 
 from __future__ import annotations
 
@@ -16,22 +16,15 @@ from .schema import Config, ModelInfo
 
 STRATEGIES = ("progressive", "severity", "pattern_specific", "custom")
 HOSTS = "Write NAME, *.NAME (every name below a domain) or NAME:PORT."
-PLACES = "Write a path that begins with / or ~/, without * or ?."
+PATHS = "Write a path that begins with / or ~/, without * or ?."
 TLS_KEYS = ("ca_file", "cert_file", "key_file")
 
 
 def check(config: Config) -> Iterator[ConfigProblem]:
-    """Everything that does not fit together, errors and warnings; where it is in a file is not known here."""
-    yield from _channels(config)
-    yield from _tls(config)
-    yield from _rising(config)
-    yield from _strategy(config)
-    yield from _exceptions(config)
-    yield from _globs(config)
-    yield from _models(config)
-    yield from _screen_models(config)
-    yield from _budgets(config)
-    yield from _fence(config)
+    """Errors and warnings about values that do not fit together, without file and line."""
+    rules = (_channels, _tls, _rising, _strategy, _exceptions, _globs, _models, _screen_models, _budgets, _fence)
+    for rule in rules:
+        yield from rule(config)
 
 
 def _fence(config: Config) -> Iterator[ConfigProblem]:
@@ -40,10 +33,10 @@ def _fence(config: Config) -> Iterator[ConfigProblem]:
             parse_host(entry)
         except ValueError as error:
             yield ConfigProblem(path="contain.hosts", what=str(error), todo=HOSTS)
-    for key, places in (("write", config.contain.write), ("hide", config.contain.hide)):
-        for place in places:
-            if not place.startswith(("/", "~/")) or any(sign in place for sign in "*?[\0"):
-                yield ConfigProblem(path=f"contain.{key}", what=f"{place!r} is not a path", todo=PLACES)
+    for key, paths in (("write", config.contain.write), ("hide", config.contain.hide)):
+        for path in paths:
+            if not path.startswith(("/", "~/")) or any(sign in path for sign in "*?[\0"):
+                yield ConfigProblem(path=f"contain.{key}", what=f"{path!r} is not a path", todo=PATHS)
 
 
 def _channels(config: Config) -> Iterator[ConfigProblem]:
@@ -64,7 +57,7 @@ def _tls(config: Config) -> Iterator[ConfigProblem]:
 
 
 def _rising(config: Config) -> Iterator[ConfigProblem]:
-    """Levels that make no sense unless each is at least the one before."""
+    """Levels that must not decrease."""
     risk, rationality = config.review.risk_levels, config.review.rationality_levels
     verification = config.gui.verification
     for path, low, high, lower, higher in (
@@ -131,7 +124,7 @@ def _models(config: Config) -> Iterator[ConfigProblem]:
 
 
 def _screen_models(config: Config) -> Iterator[ConfigProblem]:
-    """A model that cannot be asked would end a GUI session after its editor has opened."""
+    """Check the GUI's models: an unusable one would end a session after its editor has opened."""
     for path, name in (("gui.model", config.gui.model), ("gui.small_model", config.gui.small_model)):
         try:
             find_screen_model(name, config.models)
@@ -141,9 +134,9 @@ def _screen_models(config: Config) -> Iterator[ConfigProblem]:
 
 def _budgets(config: Config) -> Iterator[ConfigProblem]:
     names = [budget.name for budget in config.budgets]
-    for place, budget in enumerate(config.budgets):
-        path = f"budgets[{place}]"
-        if names.index(budget.name) != place:
+    for index, budget in enumerate(config.budgets):
+        path = f"budgets[{index}]"
+        if names.index(budget.name) != index:
             what = f"there are two budgets {budget.name!r}"
             yield ConfigProblem(path=f"{path}.name", what=what, todo="Rename one.", level="warning")
         if budget.max_cost_usd is None and budget.max_tokens is None:
@@ -175,7 +168,7 @@ class _Table(Struct, frozen=True):
 
 
 def find_screen_model(name: str | None, more: Iterable[ModelInfo] = (), family: str = "opus") -> ScreenModel:
-    """A model by name, else the newest of a family. `more` are the configuration's own, which need prices.
+    """A model by name, else the newest of a family. `more` are configured models, which need prices.
 
     An unknown or retired one is an error.
     """
@@ -195,7 +188,7 @@ def find_screen_model(name: str | None, more: Iterable[ModelInfo] = (), family: 
 
 
 def _priced(info: ModelInfo) -> ScreenModel | None:
-    """A configured model as one to ask; None without prices, for then no budget could be kept."""
+    """A configured model; None without prices, as no budget could be enforced."""
     if info.input_usd_per_million is None or info.output_usd_per_million is None:
         return None
     return ScreenModel(info.name, "configured", info.input_usd_per_million, info.output_usd_per_million)

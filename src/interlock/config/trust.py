@@ -1,4 +1,4 @@
-"""Trust: a workspace's configuration may tighten supervision freely; what loosens it counts once a person agrees."""
+"""Trust: a workspace's configuration may tighten supervision; what loosens it needs a person's consent."""
 
 from __future__ import annotations
 
@@ -10,49 +10,49 @@ from ..core import user_folder
 from .schema import Config
 
 NAMED_FILES = ("review.rules_path", "interventions.soft_correction.custom_prompts_path")
-"""Keys that name further files: these are agreed to as well."""
+"""Keys that name further files, which the consent covers as well."""
 
 HIGHER = {"detect.sensitivity": ("low", "medium", "high"), "runtime.on_tamper": ("warn", "pause", "stop"),
           "runtime.fail": ("open", "auto", "closed"), "runtime.contain": ("off", "auto", "guard", "fence"),
           "interventions.on_limit": ("pause", "stop"), "runtime.left_running": ("leave", "end")}  # fmt: skip
-"""Keys whose later values are the stricter ones, the last above all."""
+"""Keys whose values are ordered from loose to strict."""
 
 MORE_IS_STRICTER = ("checkpoints.keep_days", "checkpoints.keep_count", "gui.confidence_threshold")
 FEWER_IS_STRICTER = ("contain.allow", "contain.write", "contain.hosts")
 OFF_IS_STRICTER = ("interventions.observe", "unattended.resume.rerun")
 ADDED = ("contract.protect", "contract.may_not", "contract.constraints", "contract.goals", "contract.done_when")
-"""Keys whose values add up over the files: one more is stricter. A command to run needs trust anyway."""
+"""Keys whose values add up over the files: one more is stricter. Commands to run need trust anyway."""
 ON_IS_STRICTER = ("contract.task", "control.strict_ids", "gui.verification.strict")
 SENDS = ("detect.judge.enabled", "detect.second_opinion.enabled")
-"""Keys that send text elsewhere."""
+"""Keys that send text to other services."""
 NOT_FREE = ("gui.allowed_buttons", "gui.budget.max_checks", "gui.budget.max_cost_usd", "gui.max_retries")
 
 
 def trust_file() -> Path:
-    """Where it is kept what was agreed to: beside the user's configuration, which a contained agent cannot write."""
+    """The file of trusted fingerprints: next to the user's configuration, which a contained agent cannot write."""
     return user_folder("config") / "trusted.json"
 
 
 def fingerprint(file: Path, values: dict[str, object]) -> str:
-    """What was agreed to: the file's content, and that of the files that it names."""
+    """A hash of the file, and of the files that it names."""
     import hashlib
 
     digest = hashlib.sha256(_content(file))
     for path, value in leaves(values):
         if path in NAMED_FILES and isinstance(value, str):
-            place = Path(value)
-            for named in sorted(place.rglob("*.y*ml")) if place.is_dir() else (place,):
+            named_path = Path(value)
+            for named in sorted(named_path.rglob("*.y*ml")) if named_path.is_dir() else (named_path,):
                 digest.update(b"\0" + os.fsencode(named) + b"\0" + _content(named))
     return digest.hexdigest()
 
 
 def is_trusted(file: Path, values: dict[str, object]) -> bool:
-    """Whether a person has agreed to exactly this."""
+    """Whether a person trusts exactly this."""
     return _read().get(str(file.resolve())) == fingerprint(file, values)
 
 
 def trust(file: Path, values: dict[str, object]) -> None:
-    """A person agrees to this file as it is now."""
+    """Record that a person trusts this file as it is now."""
     import json
 
     known = {**_read(), str(file.resolve()): fingerprint(file, values)}
@@ -65,7 +65,7 @@ def trust(file: Path, values: dict[str, object]) -> None:
 
 
 def split(values: dict[str, object], base: Config) -> tuple[dict[str, object], tuple[str, ...]]:
-    """The part of a workspace's values that counts without trust, and the keys that do not."""
+    """The workspace's values that apply without trust, and the keys that do not."""
     free: dict[str, object] = {}
     ignored = []
     for path, value in leaves(values):
@@ -77,13 +77,13 @@ def split(values: dict[str, object], base: Config) -> tuple[dict[str, object], t
 
 
 def is_free(path: str, value: object, now: object) -> bool:
-    """Whether a value is what holds anyway, or stricter. What is not known to be stricter is not free."""
+    """Whether a value is equal to the current one, or known to be stricter."""
     if value == now or (isinstance(value, list) and tuple(value) == now):
         return True
     if path in ADDED:
         return path != "contract.done_when"
     if path in ("contract.may_change", "contract.may_run", "contract.hosts"):
-        # The first list of what is allowed forbids the rest; a later one may only leave out.
+        # The first list of what is allowed forbids the rest; a later one may only remove entries.
         return isinstance(value, list) and bool(value) and (not now or set(value) <= set(now))  # type: ignore[call-overload]
     if path.startswith("limits."):
         return isinstance(value, (int, float)) and (now is None or (isinstance(now, (int, float)) and value <= now))
@@ -105,7 +105,7 @@ def is_free(path: str, value: object, now: object) -> bool:
 
 
 def merge(below: dict[str, object], above: dict[str, object], path: str = "") -> dict[str, object]:
-    """Two layers of plain values: the upper one counts, key by key; lists of ADDED add up."""
+    """Two layers of plain values: the upper one wins, key by key; lists of ADDED add up."""
     merged = dict(below)
     for name, value in above.items():
         here = f"{path}.{name}" if path else name
@@ -120,7 +120,7 @@ def merge(below: dict[str, object], above: dict[str, object], path: str = "") ->
 
 
 def leaves(values: dict[str, object], path: str = "") -> Iterator[tuple[str, object]]:
-    """Every key with its value; a table of free names counts as one value."""
+    """Every key with its value; a mapping with arbitrary names counts as one value."""
     for name, value in values.items():
         here = f"{path}.{name}" if path else name
         if isinstance(value, dict) and _is_section(here):
@@ -167,14 +167,14 @@ def _content(file: Path) -> bytes:
 
 
 def private_files(config: Config) -> tuple[Path, ...]:
-    """What a person proves with that they are the person, whether it exists or not. No agent reads these files."""
+    """The files with a person's keys and tokens, whether they exist or not. No agent may read them."""
     from ..core import key_paths
 
     return (*key_paths(), *named_files(config))
 
 
 def named_files(config: Config) -> tuple[Path, ...]:
-    """Those that the configuration puts somewhere else than where Interlock has them by itself."""
+    """Those of them that the configuration names."""
     hub, store = config.hub, config.store.dir
     named = [hub.key_file, hub.credentials_file, hub.token_file, hub.tls.get("key_file")]
     named += [f"{store}/{name}" for name in (".key", ".web-token")] if store else []

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..core import InvalidState
-from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_marker, look_at, start_of
+from ..process import MARKER, PREFIX, Process, TreeHandle, environment_of, has_marker, read_process, start_of
 
 
 class Insiders:
@@ -28,7 +28,7 @@ class Insiders:
         if pid <= 0:
             # In an outer PID namespace: a process there does not need us.
             return ""
-        process = look_at(pid)
+        process = read_process(pid)
         if process is None or process.dead:
             return "it has ended, and cannot be distinguished from the agent's own processes"
         if (theirs := pid_namespace(pid)) and theirs != pid_namespace("self"):
@@ -56,7 +56,7 @@ def in_a_run(pid: int = 0) -> bool:
     """Whether a process, by default this one, belongs to a run, by its environment, cgroup and ancestors."""
     if (not pid and os.environ.get(MARKER)) or in_group(pid or os.getpid(), PREFIX):
         return True
-    ancestors = _with_ancestors(look_at(pid or os.getppid()))
+    ancestors = _with_ancestors(read_process(pid or os.getppid()))
     return any(f"{MARKER}=".encode() in environment_of(process.pid) for process in ancestors)
 
 
@@ -65,7 +65,7 @@ def _with_ancestors(process: Process | None) -> Iterator[Process]:
     seen = 0
     while process is not None and process.pid > 1 and seen < 200:
         yield process
-        process, seen = look_at(process.parent), seen + 1
+        process, seen = read_process(process.parent), seen + 1
 
 
 def refuse_inside(what: str) -> None:

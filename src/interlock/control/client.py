@@ -1,4 +1,4 @@
-"""RequestClient: the sender's side of one request. Sends, waits, retries, and ends in one clear answer."""
+"""RequestClient: the sender's side of one request. Sends, waits, retries, and ends with one outcome."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .recovery import RequestRecord
 from .state import ClockReading
 
 ACK_WAIT_S = 30.0
-"""How long one copy is waited for; then the next one goes out."""
+"""How long to wait for an ACK before the next copy is sent."""
 
 LAST_SEND_S = 270.0
-"""No copy goes out later than this: the stored RESULT lives 300 s, and a copy 30 s."""
+"""No copy is sent later than this: the stored RESULT lives 300 s, and a copy 30 s."""
 
 Outcome = Literal["success", "failure", "unknown"]
 
@@ -40,7 +40,7 @@ class Transmit(Struct, frozen=True):
 
 
 class LookUp(Struct, frozen=True):
-    """Read the stored record and the run's state; the answer goes to `found`."""
+    """Read the stored record and the run's state, and pass them to `found`."""
 
 
 Action = Transmit | LookUp
@@ -72,9 +72,9 @@ def new_request(
 
 
 class RequestClient:
-    """One request on its way. Feed it messages and time; do what it returns; read `answer` when it is not None.
+    """One request. Feed it messages and time; do what it returns; read `answer` when it is not None.
 
-    `timeout` is how long the RESULT is waited for at most, from the first copy.
+    `timeout` is how long to wait for the RESULT, from the first copy.
     """
 
     def __init__(self, request: Request, timeout: float = 300.0) -> None:
@@ -93,15 +93,15 @@ class RequestClient:
         return self._transmit(now)
 
     def wake_at(self) -> float | None:
-        """When `tick` wants to be called (steady); None when there is an answer."""
+        """When to call `tick` (steady clock); None when there is an answer."""
         if self.answer is not None or self._looking:
             return None
         return min(self._next, self._started + self.timeout)
 
     def receive(self, data: bytes, *, direct: bool = False) -> None:
-        """A message came. Whatever is not for this request is ignored.
+        """Handle a message; those for other requests are ignored.
 
-        On a connection of our own (`direct`) an error without a request_id can only be about what we sent.
+        On our own connection (`direct`) an error without a request_id can only be about our message.
         """
         message = decode_control(data)
         if self.answer is not None or message is None:
@@ -113,7 +113,7 @@ class RequestClient:
         if message.command != self.request.command:
             return
         if message.target is not None and message.target != self.request.target:
-            # Another run's answer: ids are one run's own, and a topic may bring it late.
+            # Another run's answer: ids belong to one run, and a topic may deliver it late.
             return
         if isinstance(message, Ack):
             self.accepted = True
@@ -121,7 +121,7 @@ class RequestClient:
             self._record_result(message)
 
     def tick(self, now: ClockReading) -> list[Action]:
-        """Time has passed: retry, or look up the outcome."""
+        """Retry or look up the outcome, if it is time."""
         if self.answer is not None or self._looking:
             return []
         waited = now.steady - self._started
@@ -136,7 +136,7 @@ class RequestClient:
         return self._transmit(now)
 
     def retry(self, now: ClockReading) -> list[Action]:
-        """The connection broke: send the next copy now rather than later."""
+        """Send the next copy now, because the connection broke."""
         if self.answer is not None or self._looking or now.steady - self._started > LAST_SEND_S:
             return []
         return self._transmit(now)
@@ -150,14 +150,15 @@ class RequestClient:
         if isinstance(stored, Result):
             self._record_result(stored)
         elif found.accepted:
-            self._end("unknown", "accepted, not finished yet", accepted=True)
+            self.accepted = True
+            self._end("unknown", "accepted, not finished yet")
         elif found.run_ended:
             self._end("failure", "the run has ended", code="not_found")
         else:
             self._end("unknown", f"no reply; the run is {found.run_status}")
 
     def refuse(self, code: str, message: str) -> None:
-        """The transport has the answer: there is no one to ask."""
+        """End with an answer of the transport: there is nobody to ask."""
         if self.answer is None:
             self._end("failure", message, code=code)
 
@@ -171,29 +172,16 @@ class RequestClient:
         payload = result.payload
         code = payload.code if payload.code is not UNSET else None
         if code == "duplicate":
-            # Advisory: someone has the command and is at it, so the RESULT is still to come.
+            # Advisory: the command is being executed, so the RESULT is still to come.
             self.accepted = True
             return
         if code == "bad_request" and self.accepted:
-            # After an ACK it can only be meant for another sender that used the same id.
+            # After an ACK it can only be for another sender with the same id.
             return
         self.accepted = self.accepted or code not in ("bad_request", "not_found")
         self._end(payload.status, payload.says, code=code, result=result)
 
-    def _end(
-        self,
-        outcome: Outcome,
-        message: str,
-        *,
-        code: str | None = None,
-        result: Result | None = None,
-        accepted: bool = False,
-    ) -> None:
+    def _end(self, outcome: Outcome, message: str, *, code: str | None = None, result: Result | None = None) -> None:
         self.answer = RequestOutcome(
-            outcome=outcome,
-            message=message,
-            code=code,
-            result=result,
-            accepted=self.accepted or accepted,
-            attempts=self.attempts,
+            outcome=outcome, message=message, code=code, result=result, accepted=self.accepted, attempts=self.attempts
         )

@@ -1,4 +1,4 @@
-"""The commands: how each one begins, what it waits for, and how it ends in its one RESULT."""
+"""The commands: how each one begins, what it waits for, and its RESULT."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .transition import Transition, fail, succeed
 
 
 def work(turn: Transition) -> None:
-    """Begin commands in sequence until one has to wait for the outside."""
+    """Begin commands in sequence until one has to wait for the actuator."""
     while turn.state.queue and turn.state.phase == "idle":
         begin(turn, turn.state.queue[0].request)
 
@@ -34,7 +34,7 @@ def begin(turn: Transition, request: Request) -> None:
         case "resume":
             begin_resume(turn)
         case "cancel":
-            # Everything has ended, or is named, before the RESULT says so.
+            # Before the RESULT says so, everything has ended or is named.
             ask(turn, "closing", status="aborted", shut=True)
         case "escalate":
             begin_escalate(turn, from_plain(request.payload, EscalatePayload))
@@ -54,7 +54,7 @@ def begin_pause(turn: Transition, at_once: bool) -> None:
 
 
 def is_at_once(request: Request) -> bool:
-    """Whether a pause does not wait for what is under way: it is stopped in the middle of it."""
+    """Whether a pause stops the run in the middle of a step instead of waiting for it."""
     return request.payload.get("now") is True
 
 
@@ -96,7 +96,7 @@ def begin_answer(turn: Transition, request: Request, payload: AnswerPayload) -> 
 
 
 def ask(turn: Transition, phase: Phase, *, status: Status, shut: bool, model: str | None = None) -> None:
-    """Have the actuator do it before the RESULT says so."""
+    """Have the actuator act before the RESULT is sent."""
     desired = Desired(turn.state.revision + 1, status, shut, model or turn.state.ordered)
     gate_open = turn.state.gate_open and not shut
     turn.change(phase=phase, asked=desired, revision=desired.revision, gate_open=gate_open, untold=None)
@@ -116,7 +116,7 @@ def desired_now(turn: Transition) -> Desired:
 
 
 def apply_actuated(turn: Transition, event: Actuated) -> None:
-    """The actuator's answer; one to an older revision says nothing about now."""
+    """Handle the actuator's answer; one to an older revision is ignored."""
     state = turn.state
     if state.asked is not None and event.revision == state.asked.revision and state.queue:
         conclude(turn, state.asked, state.queue[0].request, event)
@@ -131,16 +131,16 @@ def apply_actuated(turn: Transition, event: Actuated) -> None:
 
 
 def conclude(turn: Transition, asked: Desired, request: Request, event: Actuated) -> None:
-    """The actuator did what the first command needs, or could not."""
+    """Finish the first command: the actuator did what it needs, or could not."""
     state = turn.state
     turn.change(phase="idle", asked=None)
     if request.command == "cancel":
-        # What cannot be ended does not keep a person from ending the run.
+        # A process that cannot be ended does not keep a person from ending the run.
         end_run(turn, "USER_CANCELLED", by=request.request_id, left="" if event.ok else event.detail)
     elif not event.ok:
         turn.change(revision=state.revision + 1)
         finish(turn, fail("failed", event.detail or f"{request.command} could not be carried out"))
-        # Nothing has changed, but the log must know every revision that an actuator may have seen.
+        # Nothing changed, but the log must have every revision that an actuator may have seen.
         turn.persist(turn.state_entry())
         set_desired(turn, desired_now(turn))
     elif request.command == "pause":
@@ -164,7 +164,7 @@ def conclude_escalate(turn: Transition, asked: Desired, payload: EscalatePayload
 
 
 def apply_executed(turn: Transition, event: Executed) -> None:
-    """How a command that took its time went."""
+    """Handle the outcome of a command that took time."""
     state = turn.state
     if state.phase != "executing" or not state.queue or state.queue[0].request.request_id != event.request_id:
         return
@@ -183,7 +183,7 @@ def apply_executed(turn: Transition, event: Executed) -> None:
 
 
 def park(turn: Transition) -> None:
-    """Pausing becomes paused when nothing is under way any more, and not while the actuator has a command to answer."""
+    """Pausing becomes paused when nothing is under way, but not while the actuator works on a command."""
     if turn.state.status == "pausing" and not turn.state.under_way and turn.state.asked is None:
         turn.change(status="paused", revision=turn.state.revision + 1)
         turn.persist(turn.state_entry(turn.state.cause))
@@ -191,7 +191,7 @@ def park(turn: Transition) -> None:
 
 
 def apply_supervisor_order(turn: Transition, event: Held | Released) -> None:
-    """The supervisor pauses the run, or lets it continue; not while the actuator has a command to answer."""
+    """The supervisor pauses or continues the run, but not while the actuator works on a command."""
     if turn.state.asked is not None:
         turn.change(later=(*turn.state.later, event))
     elif isinstance(event, Held):
@@ -201,7 +201,7 @@ def apply_supervisor_order(turn: Transition, event: Held | Released) -> None:
 
 
 def hold(turn: Transition, waiting: Waiting) -> None:
-    """Shut, then said. A run that is already paused only learns why."""
+    """Shut the gate, then record it. For a paused run only the reason is recorded."""
     if turn.state.ended:
         return
     turn.change(held=waiting)
@@ -213,7 +213,7 @@ def hold(turn: Transition, waiting: Waiting) -> None:
 
 
 def release(turn: Transition) -> None:
-    """Said, then opened; but what a person paused only a person resumes."""
+    """Record it, then open the gate; but only a person resumes what a person paused."""
     if turn.state.held is None:
         return
     turn.change(held=None)
@@ -226,7 +226,7 @@ def release(turn: Transition) -> None:
 
 
 def end_run(turn: Transition, reason: AbortReason | DoneReason, by: str | None = None, left: str = "") -> None:
-    """The end, in one transaction: whatever was in flight gets `not_found`, except the cancel that brought it about.
+    """End the run in one transaction: commands in flight get `not_found`, except the cancel that caused it.
 
     `left` names what that cancel could not end.
     """
@@ -259,7 +259,7 @@ def end_run(turn: Transition, reason: AbortReason | DoneReason, by: str | None =
 
 
 def finish(turn: Transition, payload: ResultPayload, *, tell_state: bool = False) -> None:
-    """The one RESULT of the first command, with the state event that it causes, in one transaction."""
+    """Write the RESULT of the first command and the state that it causes, in one transaction."""
     first, rest = turn.state.queue[0], turn.state.queue[1:]
     turn.change(queue=rest, phase="idle", asked=None)
     entries = [turn.answer(first.request, first.fingerprint, payload)]
@@ -269,7 +269,7 @@ def finish(turn: Transition, payload: ResultPayload, *, tell_state: bool = False
 
 
 def succeed_except(processes: str, message: str, **more: object) -> ResultPayload:
-    """It took effect; the processes that it does not reach, where there are any, are named."""
+    """Success, naming the processes that it did not reach, if any."""
     if not processes:
         return succeed(message, **more)
     return succeed(f"{message}; {processes}", details={"processes": processes}, **more)

@@ -1,4 +1,4 @@
-"""Reading messages: what is well-formed, what is refused, what cannot be answered at all."""
+"""Decodes messages, and tells apart those that are valid, malformed, or unanswerable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..core import from_json, from_plain
 from .messages import PAYLOADS, Ack, Command, ControlMessage, CurrentMessage, Request, Target
 
 MAX_MESSAGE: Final = 262_144
-"""Bytes of one message. Commands have a few hundred; what is longer is a mistake or an attack."""
+"""The most bytes of a message. Commands have a few hundred; longer ones are a mistake or an attack."""
 
 _ECHO: Final = 128
 """Characters of an unknown command that are echoed."""
@@ -27,13 +27,13 @@ _fingerprinter = msgspec.json.Encoder(order="deterministic")
 
 
 class UnreadableMessage(Struct, frozen=True):
-    """No request_id can be read, so no one can be answered."""
+    """A message without a readable request_id, which cannot be answered."""
 
     problem: str
 
 
 class Malformed(Struct, frozen=True):
-    """Not a request, but it says whom to tell: everything else is echoed where it was readable."""
+    """A malformed request with a request_id, so that it can be answered; its other fields if readable."""
 
     request_id: str
     problem: str
@@ -82,16 +82,16 @@ def decode_current(data: bytes) -> CurrentMessage | None:
 
 
 def fingerprint_of(request: Request) -> bytes:
-    """Command, target and payload: what must be the same under the same request_id."""
+    """Encodes command, target and payload, which must be the same for the same request_id."""
     return _fingerprinter.encode((request.command, request.target, request.payload))
 
 
 def _find_problem(request: Request, strict_ids: bool) -> str | None:
-    """The first problem that types alone do not catch; None if there is none."""
+    """The first problem that the types do not catch; None if there is none."""
     if strict_ids and not _UUID4.fullmatch(request.request_id):
         return "request_id must be a UUID v4 (control.strict_ids)"
     try:
-        # A leap second is a time too.
+        # Leap seconds are valid.
         datetime.datetime.fromisoformat(request.timestamp.upper().replace(":60", ":59"))
     except ValueError:
         return NOT_A_TIME
@@ -106,12 +106,12 @@ def _find_problem(request: Request, strict_ids: bool) -> str | None:
 
 @cache
 def _needs_payload(command: Command) -> bool:
-    """Whether a command has to say more than its name."""
+    """Whether a command has required fields."""
     return any(field.required for field in msgspec.structs.fields(PAYLOADS[command]))
 
 
 def _explain(data: bytes) -> Malformed | UnreadableMessage | NotForUs:
-    """Why a message is not a request, and how much of it can be echoed."""
+    """Why a message is not a request, with the fields that can be echoed."""
     try:
         plain = from_json(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Events: what happens to a run, besides messages. Effects: what the state machine asks of the outside, in order."""
+"""Events: what happens to a run. Effects: what the state machine wants done, in order."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .messages import AbortReason, Code, Command, DoneReason, Waiting
 
 
 class Received(Struct, frozen=True):
-    """A copy of a message came in. `age` counts from when the store took it; `via` names where an answer goes."""
+    """A copy of a message arrived. `age` is the time since it was stored; `via` is where answers go."""
 
     data: bytes
     via: object = None
@@ -20,7 +20,7 @@ class Received(Struct, frozen=True):
 
 
 class ClientRefused(Struct, frozen=True):
-    """The transport turned someone away before a message was read."""
+    """The transport refused a client before it read a message."""
 
     why: str
     actor: str | None = None
@@ -28,7 +28,7 @@ class ClientRefused(Struct, frozen=True):
 
 
 class TransportNoted(Struct, frozen=True):
-    """The transport put something aside, or does not work: `what` is the audit row's kind."""
+    """The transport quarantined a message or failed: `what` is the kind of the audit row."""
 
     what: str
     problem: str
@@ -37,20 +37,20 @@ class TransportNoted(Struct, frozen=True):
 
 
 class OwnerStarted(Struct, frozen=True):
-    """The owner has come up; `revision` is the newest one that the actuator has."""
+    """The owner has started; `revision` is the newest one that the actuator has."""
 
     revision: int = 0
 
 
 class IterationStarted(Struct, frozen=True):
-    """A passage of the gate began. Ask `may_start` first: what the gate does not allow is not counted."""
+    """A passage through the gate began. Ask `may_start` first: others are not counted."""
 
     key: str
     iter: int | None = None
 
 
 class IterationEnded(Struct, frozen=True):
-    """A passage of the gate is over."""
+    """A passage through the gate ended."""
 
     key: str
 
@@ -68,7 +68,7 @@ class PersonAnswered(Struct, frozen=True):
 
 
 class ModelSeen(Struct, frozen=True):
-    """The agent has been seen to use this model: it was not requested, and needs no report."""
+    """The agent was seen to use this model, which nobody requested."""
 
     model: str
 
@@ -80,7 +80,7 @@ class Held(Struct, frozen=True):
 
 
 class Released(Struct, frozen=True):
-    """The supervisor takes its own pause back; a person's pause stays."""
+    """The supervisor ends its own pause; a person's pause stays."""
 
 
 class Actuated(Struct, frozen=True):
@@ -102,7 +102,7 @@ class Executed(Struct, frozen=True):
 
 
 class RunEnded(Struct, frozen=True):
-    """The run is over by itself or by the supervisor; a person's cancel is a command instead."""
+    """The run ended by itself or by the supervisor; a person's cancel is a command instead."""
 
     reason: AbortReason | DoneReason
 
@@ -112,31 +112,18 @@ class Tick(Struct, frozen=True):
 
 
 Event = (
-    Received
-    | ClientRefused
-    | TransportNoted
-    | OwnerStarted
-    | IterationStarted
-    | IterationEnded
-    | ModelSeen
-    | WaitingForPerson
-    | PersonAnswered
-    | Held
-    | Released
-    | Actuated
-    | Executed
-    | RunEnded
-    | Tick
-)
+    Received | ClientRefused | TransportNoted | OwnerStarted | IterationStarted | IterationEnded | ModelSeen
+    | WaitingForPerson | PersonAnswered | Held | Released | Actuated | Executed | RunEnded | Tick
+)  # fmt: skip
 
 
 EntryKind = Literal["request", "ack", "result", "state", "audit"]
 
 OUTGOING: frozenset[EntryKind] = frozenset(("ack", "result", "state"))
-"""What goes to the topics once it is committed; `state` holds STATE, ABORT and DONE."""
+"""What is sent to the topics once committed; `state` has STATE, ABORT and DONE."""
 
 CONTROL_KINDS: frozenset[str] = frozenset(("request", "ack", "result", "state"))
-"""The events that recovery reads."""
+"""The records that recovery reads."""
 
 
 class LogEntry(Struct, frozen=True):
@@ -173,7 +160,7 @@ class Persist(Struct, frozen=True):
 
 
 class Send(Struct, frozen=True):
-    """Answer one copy of a message; nothing is stored. `direct` answers exist on a connection only, not on a topic."""
+    """Answer one copy of a message without storing it. `direct` answers go to connections only, not to topics."""
 
     body: bytes
     via: object
@@ -182,7 +169,7 @@ class Send(Struct, frozen=True):
 
 
 class Desired(Struct, frozen=True):
-    """The state that the run should have, at a revision. An actuator ignores revisions older than its own."""
+    """The state that the run should have at a revision. An actuator ignores revisions older than its own."""
 
     revision: int
     status: Status
@@ -191,15 +178,15 @@ class Desired(Struct, frozen=True):
 
 
 class Actuate(Struct, frozen=True):
-    """Tell the actuator "be like this"; its answer comes back as Actuated."""
+    """Have the actuator reach a state; its answer is Actuated."""
 
     desired: Desired
 
 
 class Execute(Struct, frozen=True):
-    """Carry out a command that takes its time; the answer comes back as Executed.
+    """Carry out a command that takes time; the answer is Executed.
 
-    After a crash it may be asked for a second time: the executor recognises the request_id.
+    After a crash it may be requested again: the executor recognises the request_id.
     """
 
     request_id: str

@@ -17,9 +17,9 @@ from .state import ClockReading, ControlState, InFlight, StoredResult, StoredRes
 def recover(
     records: Iterable[Record], fresh: ControlState, now: ClockReading, under_way: frozenset[str] = frozenset()
 ) -> ControlState:
-    """The run as its log says, on top of a fresh state. Hand `Started` to the machine next.
+    """The state of a run from its log, based on a fresh state. Post `OwnerStarted` next.
 
-    Stored results live their whole window again, from now: clocks may have stepped while no one was looking.
+    Stored results live their whole window again from now, as clocks may have stepped meanwhile.
     """
     requests: dict[str, Request] = {}
     queue: dict[str, InFlight] = {}
@@ -37,7 +37,7 @@ def recover(
         elif record.kind == "result":
             request_id = _request_id(body)
             queue.pop(request_id, None)
-            # Taken out first: the order of the answers is the order in which they are forgotten.
+            # Removed first, because they are forgotten in insertion order.
             answered.pop(request_id, None)
             asked = requests.get(request_id)
             if asked is not None:
@@ -71,7 +71,7 @@ class RequestRecord(Struct, frozen=True):
 
 
 def find_request(records: Iterable[Record], request_id: str) -> RequestRecord:
-    """Look one request up. Later records count: an id may be used again when its window is over."""
+    """Look up one request. Later records win: an id may be reused after its window."""
     found = RequestRecord()
     for record in records:
         if record.kind == "state":
@@ -92,7 +92,7 @@ def find_request(records: Iterable[Record], request_id: str) -> RequestRecord:
 
 
 def status_of(event: CurrentMessage) -> Status:
-    """The status that a message of loop:current tells."""
+    """The status in a message of loop:current."""
     if isinstance(event, Abort):
         return "aborted"
     if isinstance(event, Done):
@@ -115,7 +115,7 @@ def _apply_event(state: ControlState, event: CurrentMessage) -> ControlState:
     revision = max(state.revision, event.revision or 0)
     if not isinstance(event, State):
         return replace(state, status=status_of(event), stack=(), waiting=(), held=None, revision=revision)
-    # An approval belongs to a step; any other reason to wait is one that resume lifts.
+    # An approval belongs to a step; resume ends any other wait.
     held = event.waiting if event.waiting and event.waiting.kind != "approval" else None
     waiting = (event.waiting,) if event.waiting and held is None else ()
     stack = event.stack or state.stack

@@ -1,4 +1,4 @@
-"""ControlState: the protocol's whole state of a run as one frozen value, with its RESULTs."""
+"""ControlState: the whole protocol state of a run as one frozen value, with its RESULTs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .events import Desired, Held, Released
 from .messages import Request, StackFrame, Waiting
 
 NEWER = 32
-"""So many are copied for one more; then they join the older ones, which are copied that seldom."""
+"""At most this many are copied to add one; then they join the older ones, which are copied rarely."""
 
 
 class StoredResult(Struct, frozen=True):
-    """A stored RESULT, byte for byte, and when it was given (steady)."""
+    """A stored RESULT, byte for byte, and when it was sent (steady clock)."""
 
     fingerprint: bytes
     result: bytes
@@ -31,7 +31,7 @@ NONE: Mapping[str, StoredResult] = MappingProxyType({})
 
 
 class StoredResults:
-    """By request id, in the order in which they were given. Never changed: `add` and `since` make new ones."""
+    """RESULTs by request id, oldest first. Immutable: `add` and `since` return new ones."""
 
     __slots__ = ("_newer", "_older", "oldest")
 
@@ -43,20 +43,20 @@ class StoredResults:
     ) -> None:
         self._older, self._newer = older, newer
         self.oldest = min((each.at for _, each in self.items()), default=inf) if oldest is None else oldest
-        """When the first of them was given."""
+        """When the first of them was sent."""
 
     def get(self, request_id: str) -> StoredResult | None:
         return self._newer.get(request_id) or self._older.get(request_id)
 
     def add(self, request_id: str, stored: StoredResult) -> StoredResults:
-        """These and one more, under an id that is not among them."""
+        """These and one more, under a new id."""
         oldest = min(self.oldest, stored.at)
         if len(self._newer) < NEWER:
             return StoredResults(self._older, {**self._newer, request_id: stored}, oldest)
         return StoredResults({**self._older, **self._newer}, {request_id: stored}, oldest)
 
     def since(self, horizon: float) -> StoredResults:
-        """Those given at this time or later."""
+        """Those sent at this time or later."""
         return StoredResults({key: stored for key, stored in self.items() if stored.at >= horizon})
 
     def items(self) -> Iterable[tuple[str, StoredResult]]:
@@ -82,23 +82,23 @@ WINDOW_S = 300.0
 """How long a stored RESULT lives, from the RESULT."""
 
 EXPIRY_S = 30.0
-"""How old a copy may be when it is first seen."""
+"""How old a copy may be when it first arrives."""
 
 Phase = Literal["idle", "closing", "switching", "executing"]
-"""What the first command of the queue waits for: nothing, a shut gate, another model, someone who executes it."""
+"""What the first command of the queue waits for: nothing, a shut gate, another model, or its execution."""
 
 
 class ClockReading(Struct, frozen=True):
-    """Now, on two clocks: `wall` is for people, `steady` never steps and counts windows."""
+    """Now, on two clocks: `wall` is for people, `steady` never steps and is used for windows."""
 
     wall: float
     steady: float
 
 
 class ControlRules(Struct, frozen=True, kw_only=True):
-    """What an endpoint may accept. `cannot_switch` says why the adapter cannot change models; empty if it can.
+    """What an endpoint accepts. `cannot_switch` says why the adapter cannot switch models; empty if it can.
 
-    Without `models` the ones that ship are known.
+    Without `models` only the built-in ones are known.
     """
 
     strict_ids: bool = False
@@ -106,16 +106,16 @@ class ControlRules(Struct, frozen=True, kw_only=True):
     cannot_switch: str = ""
 
     def knows(self, model: str) -> bool:
-        """Whether anything is known of a model by which it could be compared."""
+        """Whether enough is known of a model to compare it."""
         return (self.models or ship()).placed(model)
 
     def is_same(self, model: str, other: str | None) -> bool:
-        """Whether two names mean one model."""
+        """Whether two names mean the same model."""
         models = self.models or ship()
         return other is not None and (model == other or models.resolve(model) == (models.resolve(other) or other))
 
     def compare(self, model: str, than: str | None) -> Order | None:
-        """How a model compares to another; any model is a step up from an unknown one. None: inconclusive."""
+        """How a model compares to another; any is stronger than an unknown one. None: inconclusive."""
         return "stronger" if than is None else (self.models or ship()).compare(model, than)
 
 
@@ -132,12 +132,12 @@ class InFlight(Struct, frozen=True):
 class ControlState(Struct, frozen=True, kw_only=True):
     """One run as its endpoint sees it.
 
-    `gate_open` is whether an iteration may start right now: it closes before a pause is known, and opens after a resume
-    is durable. `under_way` are the passages of the gate that have not ended. `queue` holds commands in flight, the
-    first one in `phase`; `asked` is what the actuator was told for it. `untold` is a desired state that the actuator
-    has not taken yet. `ordered` is the model that the agent was started with or switched to by us; what it is seen to
-    use is in its frame. `held` says why the supervisor paused the run, `later` what it wants once the actuator has
-    answered. `cause` is the request that made the status what it is, `ended_by` who cancelled the run.
+    `gate_open`: an iteration may start right now; it closes before a pause is announced, and opens after a resume
+    is durable. `under_way` are the passages through the gate that have not ended. `queue` has commands in flight, the
+    first one in `phase`; `asked` is what the actuator must do for it. `untold` is a desired state that the actuator
+    has not confirmed yet. `ordered` is the model that the agent was started with or switched to; what it is seen to
+    use is in its frame. `held` is why the supervisor paused the run, `later` what it wants once the actuator has
+    answered. `cause` is the request that led to the status, `ended_by` who cancelled the run.
     `quiet` iterations are not announced yet.
     """
 
@@ -181,10 +181,7 @@ class ControlState(Struct, frozen=True, kw_only=True):
 
     def find(self, request_id: str) -> InFlight | None:
         """The command in flight under an id."""
-        for item in self.queue:
-            if item.request.request_id == request_id:
-                return item
-        return None
+        return next((item for item in self.queue if item.request.request_id == request_id), None)
 
 
 def new_state(
@@ -197,7 +194,7 @@ def new_state(
     issue_id: str | None = None,
     stack: tuple[StackFrame, ...] = (),
 ) -> ControlState:
-    """A run that begins, with one frame unless more are given. Its gate opens with Started."""
+    """A new run, with one frame unless more are given. Its gate opens with OwnerStarted."""
     first = StackFrame(id=run_id, mode=mode, iter=1, max=max_iterations, model=model, issue_id=issue_id)
     frames = stack or (first,)
     return ControlState(run_id=run_id, rules=rules, stack=frames, ordered=frames[-1].model)

@@ -1,4 +1,4 @@
-"""The state machine of the protocol: an event in, a state and effects out. No input, no output, no clock."""
+"""The protocol's state machine: from a state and an event to the next state and effects. Pure: no I/O, no clock."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def receive(turn: Transition, event: Received) -> None:
 
 
 def validate(turn: Transition, event: Received, request: Request) -> None:
-    """Whether a well-formed request is known, too old, refused or accepted."""
+    """Handle a valid request: known, too old, refused or accepted."""
     fingerprint = fingerprint_of(request)
     request_id, state = request.request_id, turn.state
     known = state.find(request_id) or state.answered.get(request_id)
@@ -142,15 +142,15 @@ def forget_old(turn: Transition) -> None:
 
 
 def start(turn: Transition, event: OwnerStarted) -> None:
-    """The owner is up: tell the actuator what the log says, then finish what was in flight."""
+    """The owner started: put the actuator into the state of the log, then finish what was in flight."""
     state = turn.state
-    # The owner before us may have asked for one revision more than the log knows.
+    # The previous owner may have requested one revision more than the log has.
     turn.change(revision=max(state.revision, event.revision) + 2, gate_open=False, phase="idle", asked=None)
     if state.ended:
         commands.set_desired(turn, commands.desired_now(turn))
         return
     turn.persist(turn.state_entry())
-    # A gate that a command in flight had shut stays shut until that command has its RESULT.
+    # A gate that a command in flight shut stays shut until that command has its RESULT.
     first = state.queue[0].request.command if state.queue else None
     if not (state.status == "running" and first in ("pause", "cancel")):
         commands.set_desired(turn, commands.desired_now(turn))
@@ -176,7 +176,7 @@ def end_iteration(turn: Transition, event: IterationEnded) -> None:
 
 
 def check_deadlines(turn: Transition) -> None:
-    """Announce iterations that went by, and tell the actuator again what it has not taken."""
+    """Announce iterations, and repeat a desired state that the actuator has not confirmed."""
     if turn.state.untold is not None:
         turn.actuate(turn.state.untold)
     if turn.state.quiet and not turn.state.ended:
@@ -199,7 +199,7 @@ def stop_waiting(turn: Transition, step: int) -> None:
 
 
 def see_model(turn: Transition, event: ModelSeen) -> None:
-    """Say in the current frame what the agent uses."""
+    """Record the model that the agent uses in the current frame."""
     frame = turn.state.frame
     if turn.state.ended or frame is None or frame.model == event.model:
         return

@@ -1,4 +1,4 @@
-"""Transition: one event on its way through the state machine, with what it changes and what it asks for."""
+"""Transition: the handling of one event, with the new state and the effects."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .state import ClockReading, ControlState, StoredResult
 
 
 class Transition:
-    """Lives for one call of `handle` and is the only thing that changes."""
+    """Exists for one call of `handle`, and is the only mutable value in it."""
 
     def __init__(self, state: ControlState, now: ClockReading) -> None:
         self.state = state
@@ -45,7 +45,7 @@ class Transition:
         self.effects.append(Persist(entries, durable))
 
     def audit(self, what: str, **details: object) -> None:
-        """Note what was not carried out, and why."""
+        """Record what was not carried out, and why."""
         row = Audit(what=what, time=self.timestamp, **details)  # type: ignore[arg-type]
         self.persist(LogEntry("audit", msgspec.json.encode(row)), durable=False)
 
@@ -95,7 +95,7 @@ class Transition:
         )
 
     def answer(self, request: Request, fingerprint: bytes, payload: ResultPayload) -> LogEntry:
-        """The RESULT of a request, remembered for the window: the caller persists it."""
+        """The RESULT of a request, stored for the window; the caller persists it."""
         body = self.result(request, payload)
         stored = StoredResult(fingerprint, body, self.now.steady)
         self.change(answered=self.state.answered.add(request.request_id, stored))

@@ -15,7 +15,7 @@ from ..contain import GuardedPaths, find_bubblewrap, guard_words, open_filter, o
 from ..core import Context, Contract, ManualClock
 from ..journal import Store
 from ..link import runtime_dir
-from ..runtime import Supervisor, Wall, no_wall
+from ..runtime import SandboxBuilder, Supervisor, no_sandbox
 from .player import Act, DemoEvent, Play, Scene, Workshop
 
 PREFIX = "interlock-demo-"
@@ -43,7 +43,7 @@ def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
         store = Store(keep.root if keep is not None else root / "runs", clock)
         checkpoints = root / "checkpoints" if keep is None else None
         missing = why_not()
-        sandbox = no_wall if missing else _guard(workspace, store.root)
+        sandbox = no_sandbox if missing else _guard(workspace, store.root)
         workshop = Workshop(workspace, FILES, sandbox)
         supervisor = Supervisor.open(
             task=TASK,
@@ -64,7 +64,7 @@ def play(*, keep: Store | None = None) -> Iterator[DemoEvent]:
             yield from Play(supervisor, workshop, clock, SCENES, guarded=not missing, usage=True).run()
 
 
-def _guard(workspace: Path, store: Path) -> Wall:
+def _guard(workspace: Path, store: Path) -> SandboxBuilder:
     """The command prefix that runs one of the agent's commands under guard."""
     program = find_bubblewrap()
     assert program is not None, "why_not has found it"

@@ -13,7 +13,7 @@ from msgspec import Struct
 from ..core import Decision, InterlockError, ManualClock, Usage, from_json
 from ..journal import JournalReader, verify_journal
 from ..link import noted_socket
-from ..runtime import CheckRunner, Supervisor, Wall, no_wall
+from ..runtime import CheckRunner, SandboxBuilder, Supervisor, no_sandbox
 
 
 class Act(Struct, frozen=True):
@@ -252,7 +252,7 @@ class Output(Struct, frozen=True):
 class Workshop:
     """The folder that the scripted agent works in; its commands run in `sandbox`."""
 
-    def __init__(self, root: Path, files: Mapping[str, str], sandbox: Wall = no_wall) -> None:
+    def __init__(self, root: Path, files: Mapping[str, str], sandbox: SandboxBuilder = no_sandbox) -> None:
         self.root = root
         self._runner = CheckRunner(str(root), COMMAND_S)
         self._runner.enclose = sandbox

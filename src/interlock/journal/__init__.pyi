@@ -1,10 +1,10 @@
 from .budget_ledger import NOTHING as NOTHING
 from .budget_ledger import Amount as Amount
-from .budget_ledger import Booking as Booking
 from .budget_ledger import BudgetLedger as BudgetLedger
 from .budget_ledger import Page as Page
 from .budget_ledger import Standing as Standing
-from .budget_ledger import book as book
+from .budget_ledger import UsageReport as UsageReport
+from .budget_ledger import apply_report as apply_report
 from .budget_ledger import period_of as period_of
 from .database import UnreadableJournal as UnreadableJournal
 from .durable_files import locked as locked

@@ -1,7 +1,7 @@
 """The ledger of budgets across runs: what each period has used, and what is reserved for steps under way.
 
-A page is one period of one budget. `book` is the only way in which a page changes: a pure function, so that the file
-of one machine and the hub of many keep their books alike.
+A page is one period of one budget. Only `apply_report` changes a page. It is pure, so that the file of one
+machine and the hub of many count alike.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FILE = "budgets.db"
 BUSY_MS = 10_000
 
 RESERVED_S = 3600.0
-"""A reservation that no one renewed in this long is void: its owner was killed, or its step hangs."""
+"""A reservation that was not renewed for this long is void: its owner was killed, or its step hangs."""
 
 KEPT_PAGES = 400
 
@@ -47,7 +47,7 @@ class Amount(Struct, frozen=True, omit_defaults=True):
 NOTHING = Amount()
 
 
-class Booked(Struct, frozen=True, omit_defaults=True):
+class RunUsage(Struct, frozen=True, omit_defaults=True):
     """What one run has used in a period: its `total` now, less what it had used `before` the period.
 
     `held` says that it is paused at the limit; `more` is what a person has allowed it beyond.
@@ -69,7 +69,7 @@ class Page(Struct, frozen=True, omit_defaults=True):
     """One period of one budget. Runs that have ended are in `closed`."""
 
     since: float = 0.0
-    runs: dict[str, Booked] = {}
+    runs: dict[str, RunUsage] = {}
     closed: Amount = NOTHING
 
     @property
@@ -88,11 +88,11 @@ class Page(Struct, frozen=True, omit_defaults=True):
         return amount
 
 
-class Booking(Struct, frozen=True, kw_only=True):
-    """What one run says: how much it has used in all, and what its next step may use.
+class UsageReport(Struct, frozen=True, kw_only=True):
+    """One run's report: how much it has used in all, and what its next step may use.
 
     `before` is what it had used when the period began, where it has no entry yet. With `ended` it is over. `held` says
-    that it pauses at the limit; `more`, which ends that, is what it may use beyond. Both stay until said otherwise.
+    that it pauses at the limit; `more`, which ends that, is what it may use beyond. Both stay until changed.
     """
 
     run_id: str
@@ -115,34 +115,34 @@ class Standing(Struct, frozen=True):
     held: bool = False
 
 
-def book(page: Page, said: Booking, now: float) -> tuple[Page, Standing]:
-    """The page after what a run said.
+def apply_report(page: Page, report: UsageReport, now: float) -> tuple[Page, Standing]:
+    """The page after a run's report.
 
     A step is allowed, and reserved, while used and reserved are below `most` and what a person allowed beyond it.
     """
-    known = page.runs.get(said.run_id) or Booked(before=said.before)
+    known = page.runs.get(report.run_id) or RunUsage(before=report.before)
     # A total never falls: a late report, or one by a successor that knows less, subtracts nothing.
-    total = Amount(max(known.total.cost_usd, said.total.cost_usd), max(known.total.tokens, said.total.tokens))
-    more = said.more if said.more is not None else known.more
-    settled = Booked(total, known.before, held=said.held or (known.held and said.more is None), more=more)
-    page = Page(page.since or now, {**page.runs, said.run_id: settled}, page.closed)
-    used, reserved = page.used, page.reserved(now, said.run_id)
-    taken = used.plus(reserved)
-    allowed = said.most is None or (
-        (said.most.cost_usd <= 0 or taken.cost_usd < said.most.cost_usd + more.cost_usd)
-        and (said.most.tokens <= 0 or taken.tokens < said.most.tokens + more.tokens)
+    total = Amount(max(known.total.cost_usd, report.total.cost_usd), max(known.total.tokens, report.total.tokens))
+    more = report.more if report.more is not None else known.more
+    settled = RunUsage(total, known.before, held=report.held or (known.held and report.more is None), more=more)
+    page = Page(page.since or now, {**page.runs, report.run_id: settled}, page.closed)
+    used, reserved = page.used, page.reserved(now, report.run_id)
+    claimed = used.plus(reserved)
+    allowed = report.most is None or (
+        (report.most.cost_usd <= 0 or claimed.cost_usd < report.most.cost_usd + more.cost_usd)
+        and (report.most.tokens <= 0 or claimed.tokens < report.most.tokens + more.tokens)
     )
-    if said.ended:
-        left = {run_id: run for run_id, run in page.runs.items() if run_id != said.run_id}
+    if report.ended:
+        left = {run_id: run for run_id, run in page.runs.items() if run_id != report.run_id}
         page = Page(page.since, left, page.closed.plus(settled.used))
-    elif allowed and said.reserve != NOTHING:
-        reserving = replace(settled, reserved=said.reserve, until=now + RESERVED_S)
-        page = Page(page.since, {**page.runs, said.run_id: reserving}, page.closed)
+    elif allowed and report.reserve != NOTHING:
+        reserving = replace(settled, reserved=report.reserve, until=now + RESERVED_S)
+        page = Page(page.since, {**page.runs, report.run_id: reserving}, page.closed)
     return page, Standing(used, reserved, page.since, allowed, settled.held)
 
 
 def period_of(per: Per, now: float, run_id: str) -> tuple[str, float, float]:
-    """The period that a time is in: its key, when it begins, when it ends. A run is a period without end."""
+    """The period of a time: its key, its beginning and its end. A run is a period without end."""
     day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
     if per == "run":
         return f"run {run_id}", 0.0, float("inf")
@@ -162,13 +162,13 @@ class BudgetLedger:
         self._path, self._clock = root / FILE, clock
         self._connection: apsw.Connection | None = None
 
-    def book(self, budget: str, period: str, said: Booking) -> Standing:
-        """Change a page by what a run says."""
+    def report(self, budget: str, period: str, report: UsageReport) -> Standing:
+        """Apply a run's report to a page."""
         connection = self._open()
         connection.execute("BEGIN IMMEDIATE")
         try:
             now = self._clock()
-            page, standing = book(self.page(budget, period), said, now)
+            page, standing = apply_report(self.page(budget, period), report, now)
             row = (budget, period, msgspec.json.encode(page).decode(), now)
             connection.execute("INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?)", row)
             connection.execute(

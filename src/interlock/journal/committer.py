@@ -1,4 +1,4 @@
-"""Committer: groups of batches into the file, one transaction each, and the write-ahead log kept small."""
+"""Committer: writes groups of batches, one transaction each, and keeps the write-ahead log small."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ from .packing import Packer, pack_dictionary, unpack_dictionary
 from .write_queue import Batch
 
 LARGE_WAL_PAGES = 1_000
-"""Pages (of 4 KiB) in the write-ahead log from which it is worked off without waiting for an idle moment.
+"""From this many pages (of 4 KiB) on, the write-ahead log is checkpointed without waiting for an idle moment.
 
-So many fit into the room that is kept for it.
+This many fit into the space reserved for it.
 """
 
 PIECE_BYTES = KEPT_WAL_BYTES // 8
-"""The room that is kept for the log on a small disk: a person's commands go in there when the disk is full."""
+"""The space reserved for the log on a small disk: a person's commands are written there when the disk is full."""
 
 LARGE_DISK = 100 * KEPT_WAL_BYTES
-"""Free bytes from which a disk is asked for all the room that a log may take."""
+"""With this much free, a disk is asked for all the space that a log may use."""
 
 ZEROS = bytes(16 * 1024)
-"""What room is made of, many times over."""
+"""The block that reserved space is filled with."""
 
 FRAME_BYTES = 4_096 + 24
-"""What a page takes in the log."""
+"""The size of a page in the log."""
 
 CRAMPED_BYTES = PIECE_BYTES // 2
-"""Room that should always be left for what comes next."""
+"""Space that should always be left for the next commits."""
 
 PROBE_S = 0.5
-"""Time between two tries to allocate, while the disk seems full.
+"""Time between two attempts to allocate while the disk seems full.
 
-A try that fails makes some file systems (ext4) work off their whole journal, and every command waits for that: there is
-no second one until the disk has more room than at the first.
+A failed attempt makes some file systems (ext4) flush their whole journal, and every command waits for that: there is
+no second one until the disk has more space than at the first.
 """
 
 FEW_PAGES = 6
-"""Free pages of the file that a commit of a few records may take."""
+"""Free pages of the file that a commit of a few records may use."""
 
 CHUNKS = (256, 64, 16, 4, 3, 2, 1)
-"""Rows per statement. Every statement gives up the interpreter's lock once, and a busy agent takes it for 5 ms."""
+"""Rows per statement. Every statement releases the GIL once, and a busy agent then holds it for 5 ms."""
 
 _INSERT = {rows: "INSERT INTO record VALUES " + ",".join(["(?,?,?,?,?,?)"] * rows) for rows in CHUNKS}
 _SUMMARIZE = "INSERT OR REPLACE INTO summary(body, seq, chain, key, signature, one) VALUES (?, ?, ?, ?, ?, 1)"
@@ -86,7 +86,7 @@ class Committer:
         self._summary = digest(str(connection.execute("SELECT body FROM summary").get or "").encode())
         used = connection.execute("SELECT data FROM dictionary ORDER BY first DESC LIMIT 1").get
         self._packer = Packer(unpack_dictionary(used) if used is not None else None)
-        # One cursor for all: to make one for each statement would cost every command.
+        # One cursor for all: creating one for each statement would slow down every command.
         self._run = connection.cursor().execute
         self._log_pages = 0
         self._checkpoint_at = LARGE_WAL_PAGES
@@ -95,11 +95,11 @@ class Committer:
         self._room_ends = 0
         self._has_room = False
         self.is_large = False
-        """Whether the log has grown so much that it is worked off without waiting for an idle moment."""
+        """Whether the log is so large that it is checkpointed without waiting for an idle moment."""
         self.is_cramped = False
-        """Whether the log will soon have used up its room, and gets more without waiting for an idle moment."""
+        """Whether the log has nearly used up its space, and gets more without waiting for an idle moment."""
         self.head: Head | None = None
-        """What was signed last, by this process."""
+        """What this process signed last."""
         connection.set_wal_hook(self._note_pages)
         keep_shared_memory(Path(self._path))
 
@@ -118,24 +118,24 @@ class Committer:
 
     @property
     def untidy(self) -> bool:
-        """Whether the log holds pages that are not in the main file yet."""
+        """Whether the log has pages that are not in the main file yet."""
         return self._log_pages > 0
 
     @property
     def is_short(self) -> bool:
-        """Whether the disk is as good as full."""
+        """Whether the disk is practically full."""
         try:
             disk = os.statvfs(self._path)
         except OSError:
             return False
         if disk.f_frsize * disk.f_bavail >= SHORT_BYTES:
             return False
-        # Root may have more, but not all that a file system counts as free: trying is the only way to know.
+        # Root may use more, but not all that a file system counts as free: only trying tells.
         free = free_bytes(disk)
         return free < SHORT_BYTES or not self._can_allocate(free)
 
     def _can_allocate(self, free: int) -> bool:
-        """Whether a disk with so many free bytes gives us some, as far as the last try tells."""
+        """Whether a disk with this many free bytes lets us allocate, according to the last attempt."""
         now = time.monotonic()
         if free > self._refused_at and now >= self._probe_again:
             self._probe_again, self._refused_at = now + PROBE_S, -1
@@ -155,7 +155,7 @@ class Committer:
     def commit(self, group: list[Batch], *, from_room: bool = False) -> None:
         """Write a group, all or nothing; when this returns, the disk has it.
 
-        With `from_room` it may take pages that are kept for a full disk.
+        With `from_room` it may use pages that are reserved for a full disk.
         """
         values: list[Value] = []
         bodies: list[bytes] = []
@@ -174,7 +174,7 @@ class Committer:
         said = self._summary if text is None else digest(text.encode())
         head = sign_head(self.run_id, seq, chain, said, self._key)
         try:
-            # Who waits for the disk does not wait for a dictionary, nor does it take room that is kept for commands.
+            # A durable commit does not wait for a dictionary, nor use space that is reserved for commands.
             renew = self._packer.next_dictionary() if not any(batch.durable for batch in group) else None
             self._write(values, text, (seq, chain, head.key, head.signature), renew, from_room)
         except apsw.Error:
@@ -186,15 +186,15 @@ class Committer:
             self._packer.remember(body)
 
     def tidy(self, only_if_large: bool = False) -> None:
-        """Work the log off into the main file, as far as readers allow. Never waits for them."""
+        """Checkpoint the log into the main file, as far as readers allow. Never waits for them."""
         if not self._log_pages or (only_if_large and not self.is_large):
             return
-        # Whatever goes wrong here, the records are safe in the log, and the next time may work.
+        # If this fails, the records are safe in the log, and the next attempt may work.
         with contextlib.suppress(apsw.Error):
             try:
                 self._work_off()
             except apsw.FullError:
-                # Pages that came while there was room have none in the file: what is kept alongside it is theirs.
+                # Pages that were written while there was space do not fit into the file: the spare file makes way.
                 while self._spare.give_up():
                     with contextlib.suppress(apsw.FullError):
                         self._work_off()
@@ -208,10 +208,10 @@ class Committer:
         self.is_large = False
 
     def reserve(self) -> bool:
-        """Give the log its room, one piece at a time; whether it wants more.
+        """Reserve space for the log, one piece at a time; returns whether it wants more.
 
-        A file that does not grow, on blocks that were written before, is synced in two thirds of the time: a command
-        waits for two such syncs. SQLite goes by its own numbers and checksums, never by the file's length.
+        A file that does not grow, on blocks that were written before, syncs in two thirds of the time, and a command
+        waits for two syncs. SQLite relies on its own numbers and checksums, never on the file's length.
         """
         if self._has_room or not self._connection.filename_wal:
             return False
@@ -228,14 +228,14 @@ class Committer:
                     return True
             finally:
                 os.close(handle)
-        # It has it all, or the disk has none to spare: growing as it goes will do.
+        # It has all of it, or the disk has none to spare: the log then grows as needed.
         self._has_room, self.is_cramped = True, False
         return False
 
     def close(self) -> None:
-        """Leave one single file behind that opens anywhere, if no one is reading."""
+        """Leave a single file that opens anywhere, if nobody is reading."""
         self._connection.set_busy_timeout(0)
-        # On a full disk this is the room that the log needs to be worked off.
+        # On a full disk, checkpointing the log needs this space.
         self._spare.remove()
         self._give_room_back()
         with contextlib.suppress(apsw.Error):
@@ -245,7 +245,7 @@ class Committer:
         self._connection.close()
 
     def _give_room_back(self) -> None:
-        """An ended run keeps no room; if there is none to copy the file, what was kept stays in it."""
+        """Free the reserved space of an ended run; if there is no space to copy the file, it stays reserved."""
         with contextlib.suppress(apsw.Error):
             if self._connection.execute("SELECT count(*) FROM room").get:
                 self._connection.execute("DELETE FROM room")
@@ -261,7 +261,7 @@ class Committer:
         dictionary: bytes | None,
         from_room: bool,
     ) -> None:
-        """One call where it can be: a command waits for this, and calls are most of what it costs beside the disk."""
+        """In one call if possible: a command waits for this, and besides the disk the calls are most of the cost."""
         run, rows = self._run, len(values) // 6
         last = head if summary is None else (summary, *head)
         whole = (_SIGNED if summary is None else _BOTH).get(rows)
@@ -290,20 +290,20 @@ class Committer:
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
         used_up = pages * FRAME_BYTES > self._room_ends - min(CRAMPED_BYTES, self._room_ends // 2)
-        # A log that gets no more room is worked off before what it has is used up.
+        # A log that gets no more space is checkpointed before its space is used up.
         self.is_large = pages >= self._checkpoint_at or (self._has_room and used_up and pages > self._done_pages)
         self.is_cramped = not self._has_room and used_up
         return apsw.SQLITE_OK
 
 
 SPARE_BYTES = KEPT_WAL_BYTES // 8
-"""As much as the write-ahead log of a small disk holds: all of it may be new to the journal's file."""
+"""As much as the write-ahead log of a small disk: all of it may be new to the journal's file."""
 
 PIECE = 64 * 1024
 
 
 class SpareFile:
-    """Made where a disk is small and has room; given up piece by piece."""
+    """Created if a disk is small and has space; given up piece by piece."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -317,7 +317,7 @@ class SpareFile:
                     os.close(handle)
 
     def give_up(self) -> bool:
-        """Give some of it back to the disk; False when nothing is left."""
+        """Return some of it to the disk; False when nothing is left."""
         try:
             size = self._path.stat().st_size
             os.truncate(self._path, max(0, size - PIECE))

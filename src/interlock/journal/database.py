@@ -1,4 +1,4 @@
-"""The SQLite file: its tables, its versions, and how it is opened for writing and for reading."""
+"""The SQLite file of a journal: its tables and versions, and opening it for writing and for reading."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .lock import find_owner
 from .summary import RunSummary
 
 BUSY_MS = 5_000
-"""How long to wait for another process that recovers or switches the file; both take milliseconds."""
+"""How long to wait for another process that recovers the file or switches its mode; both take milliseconds."""
 
 KEPT_WAL_BYTES = 4 * 1024 * 1024
 
 SHORT_BYTES = KEPT_WAL_BYTES // 32
-"""Free bytes below which only what someone waits for is written: the rest would take the room that is kept for it."""
+"""With less free, only durable entries are written: the rest would use the space that is reserved for them."""
 
 FIRST = """
 CREATE TABLE record(
@@ -44,20 +44,20 @@ UPDATE about SET first = (SELECT coalesce(max(seq), 0) + 1 FROM record);
 CREATE TABLE dictionary(first INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE room(x BLOB NOT NULL);
 """
-"""Each record with the hash of the chain up to it, from `first` on; the head with the owner's signature alongside the
-summary, so that both are one page; what bodies are packed with; and pages that are kept for a full disk."""
+"""Each record has the hash of the chain up to it, from `first` on; the head and the owner's signature are next to the
+summary, so that both are on one page; dictionaries for packed bodies; and pages reserved for a full disk."""
 
 SHARED_BYTES = 32 * 1024
-"""The memory that SQLite shares between a journal's writer and its readers, while the log is as small as ours."""
+"""The size of the memory that SQLite shares between a journal's writer and readers, for a log as small as ours."""
 
 PAGE_BYTES = 4_096
 
 SMALL_DISK = 1 << 30
-"""Free bytes below which a journal keeps pages of its own. On a larger disk its write-ahead log has room enough."""
+"""With less free, a journal reserves pages of its own. On a larger disk its write-ahead log has enough space."""
 
 PIECE_OF_ROOM = 32 * 1024
 ROOM_PIECES = 24
-"""What is kept: given up piece by piece, so that a person's commands have room in the file when the disk has none."""
+"""What is reserved, and freed piece by piece, so that a person's commands fit into the file when the disk is full."""
 
 MIGRATIONS: tuple[str, ...] = (FIRST, CHAINED)
 """MIGRATIONS[n] takes a file from version n to n + 1; the file's version is SQLite's user_version."""
@@ -72,9 +72,9 @@ class UnreadableJournal(InterlockError):
 
 
 def create_database(path: Path, summary: RunSummary, key: SigningKey | None = None, *, to_write: bool = False) -> None:
-    """Make a journal of the present version, with the run's first row in it, signed; the disk has it in the end.
+    """Create a journal of the current version with the run's first summary, signed; it is on the disk at the end.
 
-    Not before: it is in a folder that is a run only once it is whole. `to_write`: it is opened for writing next.
+    Only at the end, because its folder becomes a run only once complete. `to_write`: it is opened for writing next.
     """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
     try:
@@ -103,7 +103,7 @@ def _fill(path: Path, summary: RunSummary, key: SigningKey | None, to_write: boo
                     (keep_of(free, ROOM_PIECES * PIECE_OF_ROOM) // PIECE_OF_ROOM, PIECE_OF_ROOM),
                 )
         if to_write:
-            # For this its writer would wait for the disk four times. Alone with the file, we need no shared memory.
+            # The writer would wait for the disk four times for this. With exclusive access we need no shared memory.
             connection.pragma("locking_mode", "exclusive")
             connection.pragma("journal_mode", "wal")
     finally:
@@ -122,7 +122,7 @@ def open_for_writing(path: Path) -> apsw.Connection:
         connection.pragma("journal_mode", "wal")
         connection.pragma("synchronous", "full")
         connection.pragma("journal_size_limit", KEPT_WAL_BYTES)
-        # A checkpoint on the way of a commit would hold it up for milliseconds: the writer chooses its own moments.
+        # A checkpoint during a commit would delay it by milliseconds: the writer chooses its own moments.
         connection.wal_autocheckpoint(0)
         if version < len(MIGRATIONS):
             with connection:
@@ -145,9 +145,9 @@ def sign_head(run_id: str, seq: int, chain: bytes, summary: bytes, key: SigningK
 
 
 def keep_shared_memory(path: Path) -> None:
-    """Have the disk hold all of the memory that an open journal shares with its readers; see `open_for_reading`.
+    """Allocate all of the memory file that an open journal shares with its readers; see `open_for_reading`.
 
-    By the descriptor that SQLite has: to open and close another one would give up SQLite's locks on the file.
+    Through SQLite's own descriptor: opening and closing another one would drop SQLite's locks on the file.
     """
     descriptors = Path("/proc/self/fd")
     if not descriptors.is_dir() or os.statvfs(path).f_bsize >= PAGE_BYTES:
@@ -163,45 +163,45 @@ def _shared_memory(path: Path) -> Path:
     return path.with_name(path.name + "-shm")
 
 
-def _would_break_off(path: Path) -> bool:
-    """Whether the first touch of the shared memory would end this process (SIGBUS): the disk cannot hold all of it.
+def _would_crash(path: Path) -> bool:
+    """Whether the first access to the shared memory would kill this process (SIGBUS) as the disk cannot hold all of it.
 
-    SQLite writes one byte to each of its pages to see whether there is room, which is not enough where the disk's
+    SQLite writes one byte to each of its pages to check for space, which is not enough if the disk's
     blocks are smaller.
     """
     try:
         disk = os.statvfs(path.parent)
     except OSError:
         return False
-    # What is left for root alone is not to be relied on: a file system keeps some of that for itself.
+    # The share reserved for root is not reliable: a file system keeps some of that for itself.
     if disk.f_bsize >= PAGE_BYTES or disk.f_frsize * disk.f_bavail > SHORT_BYTES:
         return False
     try:
         holds_all = _shared_memory(path).stat().st_blocks * 512 >= SHARED_BYTES
     except OSError:
         holds_all = False
-    # What an owner has left behind is made anew by whoever opens the journal first.
+    # Whoever opens the journal first recreates what an owner left behind.
     return not holds_all or find_owner(path.with_name("lock")) is None
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
-    """A connection that can only read, also from a read-only or full disk if the journal was closed properly."""
-    if _would_break_off(path):
-        return _open_alone(path)
+    """A read-only connection; also from a read-only or full disk if the journal was closed properly."""
+    if _would_crash(path):
+        return _open_immutable(path)
     connection = _connect(path, apsw.SQLITE_OPEN_READONLY)
     try:
         version_of(connection)
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         connection.close()
-        return _open_alone(path)
+        return _open_immutable(path)
     except apsw.Error as error:
         connection.close()
         raise explain(error, path) from error
     return connection
 
 
-def _open_alone(path: Path) -> apsw.Connection:
-    """Open without the helper files that write-ahead mode wants alongside a journal: here none can be made."""
+def _open_immutable(path: Path) -> apsw.Connection:
+    """Open without the files that write-ahead mode needs next to a journal: here none can be created."""
     if _has_content(path.with_name(path.name + "-wal")):
         raise UnreadableJournal(
             "its last records are in a separate file, which needs a writable folder with some room",
@@ -218,14 +218,14 @@ def _open_alone(path: Path) -> apsw.Connection:
 
 
 def damaged(path: Path, why: object) -> UnreadableJournal:
-    """A journal whose content is not what was written."""
+    """The error for a journal whose content is not what was written."""
     return UnreadableJournal(
         f"the journal is damaged ({why})", where=str(path), todo="See interlock verify; interlock prune removes it."
     )
 
 
 def explain(error: apsw.Error, path: Path) -> InterlockError:
-    """A message of SQLite, for a person."""
+    """An error of SQLite, explained to a person."""
     where = str(path)
     match error:
         case apsw.FullError():
@@ -246,7 +246,7 @@ def explain(error: apsw.Error, path: Path) -> InterlockError:
 
 def _connect(path: Path, flags: int) -> apsw.Connection:
     if path.exists() and not path.is_file():
-        # SQLite would wait for whoever writes to a pipe.
+        # SQLite would wait for a writer of a pipe.
         raise UnreadableJournal("this is not a journal", where=str(path))
     try:
         connection = apsw.Connection(str(path), flags=flags)
@@ -259,17 +259,17 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
 
 
 def free_bytes(disk: os.statvfs_result) -> int:
-    """The bytes that we may still write; a part of a disk is reserved for root."""
+    """The bytes that we may still write; part of a disk is reserved for root."""
     return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)
 
 
 def keep_of(free: int, most: int) -> int:
-    """What a journal keeps of a disk's free bytes for one purpose: where there is little, some is left for others."""
+    """How many of a disk's free bytes a journal reserves for one purpose: at most a quarter."""
     return min(most, free // 4)
 
 
 def describe_newer(version: int) -> str | None:
-    """What to say of a journal's version, if this program does not know it."""
+    """The message for a journal of a newer version; None if this program supports it."""
     known = len(MIGRATIONS)
     if version <= known:
         return None
@@ -277,7 +277,7 @@ def describe_newer(version: int) -> str | None:
 
 
 def version_of(connection: apsw.Connection) -> int:
-    """The version of a journal's format; 0 is not a journal."""
+    """The version of a journal's format; 0 if it is not a journal."""
     return int(connection.pragma("user_version"))
 
 

@@ -1,4 +1,4 @@
-"""Small files that are whole or not there, whenever the power goes."""
+"""Small files that are either complete or absent after a power cut."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ FILE_MODE = 0o600
 
 
 def write_durably(path: Path, data: bytes) -> None:
-    """Replace a file's content at once; when this returns, the disk has it."""
+    """Replace a file's content atomically; when this returns, it is on the disk."""
     write_whole(path, data, sync=True)
     sync_folder(path.parent)
 
 
 def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
-    """Replace a file's content atomically: a reader finds the old or the new."""
+    """Replace a file's content atomically: a reader finds the old or the new one."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, FILE_MODE)
     try:
@@ -36,7 +36,7 @@ def write_whole(path: Path, data: bytes, *, sync: bool = False) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One process, and one thread of it, at a time: for reading a file and writing it again."""
+    """Lock out other processes and threads, to read a file and write it again."""
     lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -46,7 +46,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make names that were added to, or taken from, a folder outlive a power cut."""
+    """Make names that were added to or removed from a folder survive a power cut."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Copy a run out of the store, consistently, also while it is written; and verify a copy with nothing but the file."""
+"""Export a run consistently, also while it is being written; and verify an export from the file alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import tarfile
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -28,11 +27,11 @@ from .verify import MOST, Damage, Verification, verify_journal
 
 ARCHIVES = (".tar.gz", ".tgz", ".zip")
 OTHERS = (".tar", ".xz", ".bz2", ".zst", ".7z", ".rar", ".gz")
-"""Endings of archives that we do not make; a folder of that name would be no good to anybody."""
+"""Suffixes of archive types that are not supported, and that no folder should have."""
 
 MANIFEST = "manifest.json"
 GZIP_LEVEL = 4
-"""Records compress well at any level, and the highest takes ten times as long."""
+"""Records compress well at any level; the highest takes ten times as long."""
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
@@ -49,7 +48,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
 
 
 def export_run(folder: RunFolder, target: Path) -> Path:
-    """Copy to a new folder or archive; the target is whole or not there."""
+    """Copy to a new folder or archive; the target is complete or absent."""
     import tempfile
 
     if target.exists():
@@ -85,15 +84,15 @@ def _pack(copy: Path, scratch: Path, form: str) -> Path:
 
 def _copy(folder: RunFolder, copy: Path) -> None:
     copy.mkdir(mode=FOLDER_MODE)
-    for place, _, names in os.walk(folder.path):
-        into = copy / Path(place).relative_to(folder.path)
+    for source, _, names in os.walk(folder.path):
+        into = copy / Path(source).relative_to(folder.path)
         into.mkdir(mode=FOLDER_MODE, exist_ok=True)
         for name in names:
-            file = Path(place) / name
+            file = Path(source) / name
             ours = file == folder.lock_file or name.startswith((folder.journal.name, LAUNCH))
             if ours or not file.is_file() or file.is_symlink():
                 continue
-            # A live run takes files out of its inbox at any time.
+            # A live run removes files from its inbox at any time.
             with contextlib.suppress(FileNotFoundError):
                 shutil.copyfile(file, into / name)
                 (into / name).chmod(FILE_MODE)
@@ -101,7 +100,7 @@ def _copy(folder: RunFolder, copy: Path) -> None:
 
 
 def _copy_journal(source: RunFolder, copy: Path) -> None:
-    """One snapshot, with every body as plain text: a single file that any SQLite reads."""
+    """One snapshot with every body as plain text: a single file that any SQLite can read."""
     os.close(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE))
     with JournalReader.open(source) as reader:
         writing = apsw.Connection(str(copy), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
@@ -110,7 +109,7 @@ def _copy_journal(source: RunFolder, copy: Path) -> None:
             reader.attach(writing)
             for step in MIGRATIONS[: reader.version]:
                 writing.execute(step).fetchall()
-            # A copy that breaks off is thrown away: it needs no journal of its own.
+            # An incomplete copy is thrown away, so it needs no rollback journal.
             writing.execute("PRAGMA main.synchronous = off")
             writing.execute("PRAGMA main.journal_mode = off")
             with writing:
@@ -173,7 +172,7 @@ def verify_export(path: Path) -> Verification:
 
 
 def _join(found: Verification, manifest: bytes | None, seen: dict[str, str]) -> Verification:
-    """What the journal says, and what the list of files does."""
+    """The result for the journal, combined with that for the list of files."""
     if manifest is None:
         return found
     damage = [*found.damage, *_check_files(found, manifest, seen)]
@@ -197,7 +196,7 @@ def _check_files(found: Verification, data: bytes, seen: dict[str, str]) -> list
 
 
 def _members(path: Path) -> Iterator[tuple[str, IO[bytes]]]:
-    """The files of an archive by their names in the run's folder; a journal alone is one."""
+    """The files of an archive by their names in the run's folder; a lone journal file counts as one."""
     with path.open("rb") as opened:
         begins = opened.read(16)
     try:
@@ -225,20 +224,11 @@ def _inner(name: str) -> str:
 
 
 def _hash_of(content: IO[bytes], into: Path | None) -> str:
-    """The hash of a file that is read once, and a copy of it if one is wanted."""
+    """The hash of a stream, which is also copied to `into` if given."""
     hashed = hashlib.sha256()
-    with _opened(into) as out:
+    with into.open("xb") if into is not None else contextlib.nullcontext() as out:
         while piece := content.read(PIECE):
             hashed.update(piece)
             if out is not None:
                 out.write(piece)
     return hashed.hexdigest()
-
-
-@contextmanager
-def _opened(path: Path | None) -> Iterator[IO[bytes] | None]:
-    if path is None:
-        yield None
-        return
-    with path.open("xb") as out:
-        yield out

@@ -1,4 +1,4 @@
-"""RunFolder: where everything of one run is, its process tree too; where the store is; run ids, which sort by time."""
+"""RunFolder: the files of one run, including its process tree; where the store is; run ids, which sort by time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .durable_files import write_whole
 from .lock import OwnerInfo, RunLock, find_owner
 
 TREE = "tree.json"
-"""The file in a run's folder that tells its process tree."""
+"""The file in a run's folder that describes its process tree."""
 
 HELD = "held"
 """The file in a run's folder that says that a person stopped its processes while no owner answered."""
@@ -26,15 +26,15 @@ PARKED = "parked.json"
 """The file in a run's folder that says that a usage limit stopped it, and when it resumes."""
 
 LAUNCH = "launch.json"
-"""The file in a run's folder that tells how to start a parked run again, as it was typed: no export has it."""
+"""The file in a run's folder with how to restart a parked run, unredacted: never exported."""
 
 OURS = ("journal.db", "spec.json", "lock", "gate", "socket", "inbox", "incidents", "output", "pictures", "series",
         TREE, HELD, PARKED, LAUNCH)  # fmt: skip
-"""How the names of everything in a run's folder begin, the dot of a draft aside."""
+"""Prefixes of all names in a run's folder, without the dot of a draft."""
 
 
 class _Part:
-    """A path in a run's folder, made when it is first asked for: a list of runs makes thousands of folders."""
+    """A path in a run's folder, created on first use: a list of runs has thousands of folders."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -48,7 +48,7 @@ class _Part:
 
 
 class RunFolder:
-    """The paths of a run, its spec and its lock. It can be copied and sent; nothing in it knows where it is."""
+    """The paths of a run, its spec and its lock. A run's folder can be copied: nothing in it depends on its path."""
 
     journal = _Part("journal.db")
     spec_file = _Part("spec.json")
@@ -65,11 +65,11 @@ class RunFolder:
         self.run_id = path.name
 
     def is_run(self) -> bool:
-        """Whether it is one: someone may have put a store where other things are, which are none of our business."""
-        place = str(self.path)
-        if not is_run_id(self.run_id) or os.path.islink(place):  # noqa: PTH114  for each run of a list
+        """Whether this is a run's folder: the store may also contain other things."""
+        path = str(self.path)
+        if not is_run_id(self.run_id) or os.path.islink(path):  # noqa: PTH114  for each run of a list
             return False
-        return os.path.lexists(f"{place}/journal.db") or os.path.lexists(f"{place}/spec.json")
+        return os.path.lexists(f"{path}/journal.db") or os.path.lexists(f"{path}/spec.json")
 
     def __repr__(self) -> str:
         return f"RunFolder({str(self.path)!r})"
@@ -84,20 +84,20 @@ class RunFolder:
             raise InterlockError(f"the spec cannot be read: {error}", where=str(self.spec_file)) from None
 
     def lock(self) -> RunLock:
-        """Become the run's owner, or raise InvalidState with who is."""
+        """Become the run's owner, or raise InvalidState naming the current one."""
         return RunLock.acquire(self.lock_file, f"run {self.run_id}")
 
     def owner(self) -> OwnerInfo | None:
-        """The live process that owns the run, if one does."""
+        """The live process that owns the run, or None."""
         return find_owner(self.lock_file)
 
     def size(self) -> int:
         """Bytes of all files in it."""
         total = 0
-        for place, _, names in os.walk(self.path):
+        for parent, _, names in os.walk(self.path):
             for name in names:
                 with contextlib.suppress(FileNotFoundError):
-                    total += Path(place, name).lstat().st_size
+                    total += Path(parent, name).lstat().st_size
         return total
 
 
@@ -105,19 +105,19 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Crockford's base 32: no i, l, o or u to misread."""
 
 TICKS = 32
-"""Parts of a second that ids tell apart by time; within one part they differ by chance (one in a million)."""
+"""Ids of different 1/32 seconds sort by time; within one they differ by chance (one in a million)."""
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def new_run_id(now: float | None = None) -> str:
-    """A fresh id: eight characters of time, four of chance."""
+    """A new id: eight characters of time, four random ones."""
     moment = int((time.time() if now is None else now) * TICKS)
     return _digits(moment, 8) + _digits(int.from_bytes(os.urandom(3), "big"), 4)
 
 
 def check_run_id(run_id: str) -> str:
-    """The id itself if it can be the name of a folder."""
+    """The id itself; BadInput if it cannot be the name of a folder."""
     if not is_run_id(run_id):
         raise BadInput(
             f"{run_id[:80]!r} cannot be a run id", todo="Use up to 64 letters, digits, dots, dashes and underscores."
@@ -131,7 +131,7 @@ def is_run_id(name: str) -> bool:
 
 
 def _digits(number: int, width: int) -> str:
-    return "".join(ALPHABET[number >> 5 * place & 31] for place in reversed(range(width)))
+    return "".join(ALPHABET[number >> 5 * digit & 31] for digit in reversed(range(width)))
 
 
 def store_root(config: Config) -> Path:
@@ -140,12 +140,12 @@ def store_root(config: Config) -> Path:
 
 
 def default_root() -> Path:
-    """Where runs live if nothing else is said."""
+    """Where runs are stored by default."""
     return user_folder("state") / "runs"
 
 
 def write_tree(folder: RunFolder, tree: TreeHandle) -> None:
-    """Remember a run's process tree."""
+    """Store a run's process tree."""
     write_whole(folder.path / TREE, msgspec.json.encode(tree))
 
 

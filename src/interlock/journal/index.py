@@ -1,7 +1,7 @@
-"""Index: the summaries of ended runs in one file alongside their folders, so that a list need not open each journal.
+"""Index: the summaries of ended runs in one file, so that a list need not open each journal.
 
-It holds nothing that the journals do not say. An entry counts only while its journal is the very file that it was made
-from; a file that cannot be read, or an entry in doubt, is rebuilt.
+It has nothing that is not in the journals. An entry counts only while its journal is the same file that it was made
+from; an unreadable index or a doubtful entry is rebuilt.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class Index:
         return None
 
     def put(self, folder: RunFolder, stamp: Stamp | None, summary: RunSummary) -> None:
-        """Remember an ended run; `stamp` was read before its summary was."""
+        """Add an ended run; `stamp` was read before its summary was."""
         if stamp is not None and summary.ended is not None and summary.owner_pid is None:
             self._runs[folder.run_id] = _Known(stamp, summary)
             self._changed = True
 
     def keep(self, names: set[str]) -> None:
-        """Forget runs that are gone, and write what changed; a list needs no index, so errors here do not matter."""
+        """Drop runs that are gone, and write changes; a list works without an index, so errors do not matter."""
         for gone in self._runs.keys() - names:
             del self._runs[gone]
             self._changed = True
@@ -88,15 +88,13 @@ class Index:
 
 
 def read_stamp(folder: RunFolder) -> Stamp | None:
-    """What tells a journal from what it was; None while something may not have reached it yet."""
+    """A value that changes with the journal; None while its write-ahead log has content."""
     journal = f"{folder.path}/journal.db"
     try:
         found = os.stat(journal)  # noqa: PTH116  two plain stats for each run of a list
     except OSError:
         return None
-    try:
+    with contextlib.suppress(OSError):
         if os.stat(f"{journal}-wal").st_size:  # noqa: PTH116
             return None
-    except OSError:
-        pass
     return found.st_ino, found.st_size, found.st_mtime_ns

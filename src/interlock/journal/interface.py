@@ -15,10 +15,10 @@ from .summary import RunSummary
 
 
 class JournalProblem(Struct, frozen=True):
-    """A problem with writing, since when it lasts, and what was lost.
+    """A problem with writing, when it began, and what was lost.
 
-    `waiting` entries are held in memory and are written as soon as that works again; `lost` ones are gone, and a
-    record of kind `lost` says so where they belong. `over` is true when writing works again.
+    `waiting` entries are in memory and are written as soon as that works again; `lost` ones are gone, and a
+    record of kind `lost` marks where they belong. `over` is true when writing works again.
     """
 
     reason: str
@@ -33,29 +33,23 @@ class JournalReading(Protocol):
 
     def read(self, after: int = 0, kinds: Set[str] | None = None, limit: int | None = None) -> Iterator[Record]:
         """Records with seq > `after`, in order; only of some kinds, only the first `limit` of them."""
-        ...
 
     def follow(
         self, after: int = 0, kinds: Set[str] | None = None, stop: Event | None = None, timeout: float | None = None
     ) -> Iterator[Record]:
         """Like read, then what is added, each once; ends when `stop` is set or nothing came for `timeout` seconds."""
-        ...
 
     def last(self, kind: str | None = None) -> Record | None:
         """The newest record, of one kind or of any."""
-        ...
 
     def count(self, kind: str | None = None) -> int:
         """How many records there are, of one kind or in all."""
-        ...
 
     def summary(self) -> RunSummary | None:
         """The run in one row."""
-        ...
 
     def close(self) -> None:
         """Close the journal."""
-        ...
 
     def __enter__(self) -> Self:
         return self
@@ -74,27 +68,22 @@ class JournalWriting(Protocol):
     ) -> int:
         """Add entries, all or none, and give the last one's seq (0 if they could not be kept).
 
-        Without `durable` this never waits and never fails for the disk's sake: see `trouble`. With it, everything up to
-        here is on the disk when it returns; if that cannot be, it raises InterlockError and the entries are not added.
+        Without `durable` this never waits for the disk or fails because of it: see `problem`. With it, everything up to
+        here is on the disk when it returns; if that fails, it raises InterlockError and the entries are not added.
         The summary is stored in the same transaction.
         """
-        ...
 
     def flush(self) -> None:
         """Return when everything appended so far is on the disk; raise InterlockError if it cannot be."""
-        ...
 
-    def trouble(self) -> JournalProblem | None:
-        """The problem that keeps the journal incomplete; None if there is none."""
-        ...
+    def problem(self) -> JournalProblem | None:
+        """Why the journal is incomplete; None if it is not."""
 
     def reader(self) -> JournalReading:
         """A separate reader."""
-        ...
 
     def close(self) -> None:
         """Write what is pending, and close. A second call does nothing."""
-        ...
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +93,7 @@ class JournalWriting(Protocol):
 
 
 MAX_BODY = 16 * 1024 * 1024
-"""Bytes of one body. Redaction bounds steps far below this: more is a bug in Interlock."""
+"""Bytes of one body. Redaction limits steps to far less: more is a bug in Interlock."""
 
 LOST = "lost"
 """The kind of a record that replaces others that could not be written."""
@@ -113,7 +102,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class JournalEntry(Struct, frozen=True):
-    """One thing that happened. `time` None is the journal's clock."""
+    """One event. A `time` of None means now, by the journal's clock."""
 
     kind: str
     body: object
@@ -126,7 +115,7 @@ def encode_body(body: object) -> str:
     try:
         text = str(body, "utf-8") if type(body) is msgspec.Raw else _encoder.encode(body).decode()
     except UnicodeEncodeError:
-        # File names and arguments from outside may carry bytes that are no UTF-8, as lone surrogates.
+        # File names and arguments may contain bytes that are not UTF-8, as lone surrogates.
         text = _encoder.encode(_mend(msgspec.to_builtins(body))).decode()
     if len(text) > MAX_BODY:
         raise BadInput(f"a record of {len(text):,} characters is too large", todo=f"At most {MAX_BODY:,} fit.")
@@ -145,7 +134,7 @@ def _mend(value: object) -> object:
 
 
 LINK_BYTES = 16
-"""Of SHA-256: no one finds another record with the same 128 bits."""
+"""Of SHA-256; 128 bits are enough against a second record with the same hash."""
 
 _FIELDS = Layout(">qqd")
 
@@ -153,8 +142,8 @@ _FIELDS = Layout(">qqd")
 class Head(Struct, frozen=True, kw_only=True):
     """The end of a journal at one moment: its newest record, the chain up to there, and the owner's signature.
 
-    `summary` is the hash of the run's row in lists at that moment. `key` is the owner's public key; with no key and no
-    signature, the owner could not sign. Publish a head elsewhere, and cutting the journal's end is noticed.
+    `summary` is the hash of the run's summary at that moment. `key` is the owner's public key; with no key and no
+    signature, the owner could not sign. If a head is published elsewhere, truncating the journal is noticed.
     """
 
     run_id: str
@@ -170,7 +159,7 @@ class Head(Struct, frozen=True, kw_only=True):
 
 
 def first_link(run_id: str, first: int) -> bytes:
-    """What the first chained record follows: the run itself, and the number at which the chain begins."""
+    """The hash before the first chained record: of the run id, and the number at which the chain begins."""
     return digest(b"interlock journal\0%b\0%d" % (run_id.encode(), first))
 
 
@@ -180,5 +169,5 @@ def next_link(before: bytes, seq: int, v: int, time: float, kind: str, body: byt
 
 
 def digest(data: bytes) -> bytes:
-    """A hash as the chain has them."""
+    """A hash of the chain's length."""
     return sha256(data).digest()[:LINK_BYTES]

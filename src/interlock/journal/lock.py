@@ -1,4 +1,4 @@
-"""Who is there: the lock of a run, which one owner process has, and whether a person has the dashboard open."""
+"""The lock of a run, which one owner process has; and whether a person has the dashboard open."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import socket
 import time
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 from msgspec import Struct
@@ -17,11 +16,11 @@ from ..core import InterlockError, InvalidState, from_json
 from .durable_files import FILE_MODE
 
 PATIENCE_S = 0.5
-"""How long we try to take the lock: a process that asks for the owner holds it for some microseconds."""
+"""How long we try to acquire the lock: a process that looks up the owner holds it for some microseconds."""
 
 
 class OwnerInfo(Struct, frozen=True):
-    """The process that owns a run, as written for people; the kernel's lock is what counts. Pid 0: not known yet."""
+    """The process that owns a run, for people; only the kernel's lock counts. Pid 0: not known yet."""
 
     pid: int = 0
     since: float = 0.0
@@ -29,14 +28,14 @@ class OwnerInfo(Struct, frozen=True):
 
 
 class RunLock:
-    """The lock, held. It ends with the process, however that ends."""
+    """A held lock. The kernel releases it when the process ends."""
 
     def __init__(self, handle: int) -> None:
         self._handle: int | None = handle
 
     @classmethod
     def acquire(cls, path: Path, what: str, patience_s: float | None = None) -> RunLock:
-        """Take the lock, or say who has it."""
+        """Acquire the lock, or raise InvalidState naming its owner."""
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         except OSError as error:
@@ -54,7 +53,7 @@ class RunLock:
                 )
             time.sleep(0.01)
         told = OwnerInfo(os.getpid(), time.time(), socket.gethostname())
-        # Who it is is for people; on a full disk it is owned anyway.
+        # This is for people; on a full disk the lock is held anyway.
         with contextlib.suppress(OSError):
             os.ftruncate(handle, 0)
             os.pwrite(handle, msgspec.json.encode(told) + b"\n", 0)
@@ -69,12 +68,12 @@ class RunLock:
     def __enter__(self) -> RunLock:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()
 
 
 def find_owner(path: Path) -> OwnerInfo | None:
-    """Who holds the lock right now; None if no one does, whatever the file says."""
+    """Who holds the lock right now; None if nobody does, whatever the file says."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -102,21 +101,19 @@ def _told_by(handle: int) -> OwnerInfo:
 
 FILE = ".viewed"
 EVERY_S = 5.0
-"""How often an open page says that it is open."""
+"""How often an open page reports that it is open."""
 FRESH_S = 20.0
-"""How long that holds: a page that was closed says nothing any more."""
+"""How long such a report is valid."""
 
 
 def mark_viewed(store: Path) -> None:
-    """Say that someone is looking at the runs of this store now."""
-    try:
+    """Note that someone is viewing the runs of this store now."""
+    with contextlib.suppress(OSError):  # a store that cannot be written can still be viewed
         (store / FILE).touch(mode=0o600)
-    except OSError:
-        return  # a store that cannot be written can still be looked at
 
 
 def is_viewed(store: Path) -> bool:
-    """Whether someone looked at them just now."""
+    """Whether someone viewed them just now."""
     try:
         return time.time() - (store / FILE).stat().st_mtime < FRESH_S
     except OSError:

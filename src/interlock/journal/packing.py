@@ -1,4 +1,4 @@
-"""Packed bodies: each record compressed by itself, with the records before it as a dictionary.
+"""Packed bodies: each record is compressed by itself, with earlier records as a dictionary.
 
 A body is stored as its JSON text, or packed: a zero byte, the length of the text in three bytes, and a Zstandard frame.
 The dictionary of a record is the newest one in the file that begins at or before its number; the first is built in.
@@ -19,10 +19,10 @@ LEAST = 64
 
 DICTIONARY_BYTES = 32 * 1024
 EACH = 4 * 1024
-"""Bytes of one record that a dictionary takes at most."""
+"""The most bytes of one record that a dictionary contains."""
 
 RENEWED = 256
-"""Records after which the dictionary is rebuilt: what an agent does now resembles what it did just before."""
+"""Records after which the dictionary is rebuilt: an agent's records resemble the latest ones most."""
 
 KEPT = 4
 """Dictionaries that a reader keeps in memory."""
@@ -71,7 +71,7 @@ class Packer:
         return body.decode()
 
     def remember(self, body: bytes) -> None:
-        """A body that is on the disk: the next dictionary may have it."""
+        """Offer a body that is on the disk for the next dictionary."""
         self._since += 1
         self._recent.append(body[:EACH])
         self._bytes += len(self._recent[-1])
@@ -83,7 +83,7 @@ class Packer:
         return b"".join(self._recent)[-DICTIONARY_BYTES:] if self._since >= RENEWED else None
 
     def use(self, dictionary: bytes) -> None:
-        """From here on pack with this dictionary, which is on the disk."""
+        """Use this dictionary, which is on the disk, from now on."""
         self._since = 0
         self._use(dictionary)
 
@@ -94,14 +94,14 @@ class Packer:
 
 
 Found = tuple[int, int | None, bytes | None]
-"""The first record of a dictionary, the first that may have another (None: the next), and its bytes as they are stored.
+"""The first record of a dictionary, the first that may have another one (None: the next), and its stored bytes.
 
-No bytes stand for the dictionary that is built in. A record that is not written yet may have another dictionary.
+None stands for the built-in dictionary. A record that is not written yet may have another dictionary.
 """
 
 
 class Unpacker:
-    """Unpacks bodies, fastest in order; `find` gives the dictionary of a record."""
+    """Unpacks bodies, fastest in order; `find` returns the dictionary of a record."""
 
     def __init__(self, find: Callable[[int], Found]) -> None:
         self._find = find

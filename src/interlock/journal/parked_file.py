@@ -27,7 +27,7 @@ def boot_reading() -> tuple[float, float, str]:
 
 
 def write_parked(folder: RunFolder, timer: Struct) -> None:
-    """Remember that a run is parked; the disk has it when this returns."""
+    """Store that a run is parked; it is on the disk when this returns."""
     marks = folder.path.parent / MARKS
     marks.mkdir(mode=FOLDER_MODE, exist_ok=True)
     (marks / folder.run_id).touch()
@@ -49,7 +49,7 @@ def clear_parked(folder: RunFolder) -> None:
 
 
 def parked_runs(store: Path) -> list[RunFolder]:
-    """The runs of a store that are parked; the cost grows with those alone."""
+    """The parked runs of a store; the cost depends on their number only."""
     try:
         names = sorted(mark.name for mark in (store / MARKS).iterdir())
     except OSError:
@@ -60,7 +60,7 @@ def parked_runs(store: Path) -> list[RunFolder]:
 
 @contextlib.contextmanager
 def quota_file(store: Path, quota: str) -> Iterator[Path]:
-    """The file of one quota, for one process at a time."""
+    """The file of one quota, locked."""
     marks = store / MARKS
     marks.mkdir(mode=FOLDER_MODE, exist_ok=True)
     path = marks / f"quota-{sha256(quota.encode()).hexdigest()[:16]}"

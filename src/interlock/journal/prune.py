@@ -1,4 +1,4 @@
-"""Remove runs that are old, too many, or too large together."""
+"""Removes runs that are too old, too many, or too large in total."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .lock import RunLock
 from .summary import RunSummary
 
 LEFTOVER_S = 3600.0
-"""A draft or a half-removed folder this old belongs to a process that died."""
+"""A draft or partly removed folder of this age was left by a process that died."""
 
 
 class Pruned(Struct, frozen=True, omit_defaults=True):
-    """A run that was removed, or would be; with a `problem`, one that should go and could not be removed."""
+    """A run that was removed, or would be; with a `problem`, one that could not be removed."""
 
     run_id: str
     name: str
@@ -40,15 +40,15 @@ def prune_runs(
     dry_run: bool,
     failed: list[Pruned] | None = None,
 ) -> list[Pruned]:
-    """Runs come newest first and go oldest first. Each bound counts alone. `failed` takes those that would not go."""
+    """`runs` are newest first, and removed oldest first. Each limit is independent. `failed` collects failures."""
     removed: list[Pruned] = []
     sizes = [folder.size() for folder, _ in runs]
     total = sum(sizes)
-    for place in reversed(range(len(runs))):
-        folder, run = runs[place]
+    for index in reversed(range(len(runs))):
+        folder, run = runs[index]
         if older_than_s is not None and now - run.updated > older_than_s:
             why = "old"
-        elif keep_last is not None and place >= keep_last:
+        elif keep_last is not None and index >= keep_last:
             why = "too many"
         elif max_bytes is not None and total > max_bytes:
             why = "too large together"
@@ -57,7 +57,7 @@ def prune_runs(
         # A paused run stays paused, however long.
         if run.owner_pid is not None or run.status in ("pausing", "paused"):
             continue
-        # Its owner may be dead, and the agent alive: the folder has its gate and its process tree.
+        # The owner may be dead and the agent alive: the folder has its gate and process tree.
         if run.status not in ENDED and agent_lives(folder):
             continue
         try:
@@ -65,24 +65,24 @@ def prune_runs(
             gone = dry_run or remove_run(folder)
         except (InterlockError, OSError) as error:
             if failed is not None:
-                failed.append(Pruned(run.run_id, run.name, sizes[place], why, str(error)))
+                failed.append(Pruned(run.run_id, run.name, sizes[index], why, str(error)))
             continue
         if gone:
-            total -= sizes[place]
-            removed.append(Pruned(run.run_id, run.name, sizes[place], why))
+            total -= sizes[index]
+            removed.append(Pruned(run.run_id, run.name, sizes[index], why))
     if not dry_run:
         _sweep(root)
     return removed
 
 
 def _be_sure(folder: RunFolder, run: RunSummary) -> None:
-    """Refuse what has the look of a run and may be someone's own folder: its journal or its spec has to say so."""
+    """Raise if an unreadable run has no valid spec: it may be a folder of the user's."""
     if run.status == "unreadable":
         folder.spec()
 
 
 def remove_run(folder: RunFolder) -> bool:
-    """Remove one run; False if someone owns it."""
+    """Remove one run; False if it has an owner."""
     try:
         lock = RunLock.acquire(folder.lock_file, f"run {folder.run_id}", patience_s=0)
     except InvalidState:
@@ -104,7 +104,7 @@ def _sweep(root: Path) -> None:
 
 
 def _is_left_over(folder: Path, pattern: str) -> bool:
-    """Whether nothing is in it but what a run's folder has."""
+    """Whether it contains only what a run's folder has."""
     if folder.is_symlink() or not is_run_id(folder.name.removeprefix(pattern.rstrip("*"))):
         return False
     return all(each.name.removeprefix(".").startswith(OURS) for each in folder.iterdir())

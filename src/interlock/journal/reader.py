@@ -21,18 +21,18 @@ from .packing import DamagedBody, Found, Unpacker
 from .summary import RunSummary
 
 CHUNK = 256
-"""Rows per transaction: a reader that stays long in one keeps the write-ahead log from being worked off."""
+"""Rows per transaction: a long transaction keeps the write-ahead log from being checkpointed."""
 
 BIG_CHUNK = 2048
-"""Rows per transaction where nothing is made of them but sums."""
+"""Rows per transaction where they are only summed up."""
 
 POLL_S = (0.02, 0.1)
-"""Time between two looks while records come, and when none have come for long. A look costs some ten microseconds.
-(Watching the file instead is no use: its last write happens before the records become visible.)"""
+"""Polling interval while records arrive, and when none have for long. A poll costs some ten microseconds.
+(Watching the file does not help: its last write happens before the records become visible.)"""
 
 _LIKE = "unpacked(seq, CAST(body AS BLOB)) LIKE ? ESCAPE '\\'"
 _COLUMNS = "SELECT seq, v, time, CAST(kind AS BLOB), CAST(body AS BLOB) FROM record"
-"""As bytes: what is damaged may be no text."""
+"""As bytes: damaged values may not be text."""
 
 _UNTIL = "SELECT coalesce((SELECT min(first) FROM dictionary WHERE first > ?1), (SELECT max(seq) + 1 FROM record))"
 _DICTIONARY = f"SELECT first, ({_UNTIL}), data FROM dictionary WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
@@ -45,7 +45,7 @@ class JournalReader(JournalReading):
         self._connection, self._folder = connection, folder
         self._version: int | None = None
         self._is_fixed = connection.open_flags & apsw.SQLITE_OPEN_URI != 0
-        # Weak, or SQLite would keep a reader that no one closes, and its files, for as long as the process lives.
+        # Weak, or SQLite would keep a reader that is never closed, and its files, for the life of the process.
         find, unpacked = WeakMethod(self._find_dictionary), WeakMethod(self.unpacked)
         self._unpack = Unpacker(lambda seq: _alive(find)(seq)).unpack
         connection.create_scalar_function("unpacked", lambda *stored: _alive(unpacked)(*stored), 2)
@@ -53,7 +53,7 @@ class JournalReader(JournalReading):
         self.version = int(self._ask("PRAGMA user_version")[0][0])
         self.is_chained = self.version >= CHAINED_VERSION
         self.newer = describe_newer(self.version)
-        """What to tell of a journal that a newer program wrote; None if this one knows its format."""
+        """The message for a journal that a newer program wrote; None if this one supports its format."""
 
     @classmethod
     def open(cls, folder: RunFolder) -> JournalReader:
@@ -73,7 +73,7 @@ class JournalReader(JournalReading):
         while left is None or left > 0:
             want = CHUNK if left is None else min(CHUNK, left)
             rows = self._rows(after, kinds, want)
-            # One after the other: a short row may be a long record.
+            # One by one: a short row may unpack to a long record.
             for row in rows:
                 yield self._record(row)
             if len(rows) < want:
@@ -94,7 +94,7 @@ class JournalReader(JournalReading):
     ) -> list[Record]:
         """At most `limit` records between two numbers, the first of them or the newest, always in order.
 
-        `text` is looked for in the body's values, of `having` one in its JSON; upper and lower case alike.
+        `text` is searched for in the body's values, any of `having` in its JSON; both ignore case.
         """
         if kinds is not None and not kinds:
             return []
@@ -106,7 +106,7 @@ class JournalReader(JournalReading):
             where.append(_LIKE)
             conditions.append(f"%{_escape(msgspec.json.encode(text).decode()[1:-1])}%")
         if having:
-            # Some times faster than instr.
+            # Several times faster than instr.
             where.append(f"({' OR '.join([_LIKE] * len(having))})")
             conditions += [f"%{_escape(each)}%" for each in having]
         clause = " AND ".join(where)
@@ -121,7 +121,7 @@ class JournalReader(JournalReading):
         return found[::-1] if newest else found
 
     def bodies(self, after: int = 0, kinds: Set[str] = frozenset()) -> Iterator[tuple[int, str, bytes]]:
-        """The seq, kind and JSON of every record of these kinds, for summing up a whole journal."""
+        """The seq, kind and JSON of every record of these kinds, for summing up a journal."""
         columns = "SELECT seq, kind, CAST(body AS BLOB) FROM record"
         each = " UNION ALL ".join([f"{columns} WHERE kind = ? AND seq > ?"] * len(kinds))
         while True:
@@ -160,7 +160,7 @@ class JournalReader(JournalReading):
                 pause = min(slow, pause * 1.3)
 
     def changed(self) -> bool:
-        """Whether anything was committed since this was last asked; the first time, true."""
+        """Whether anything was committed since the last call; True the first time."""
         before, self._version = self._version, self._ask("PRAGMA data_version")[0][0]
         return self._version != before
 
@@ -198,7 +198,7 @@ class JournalReader(JournalReading):
         )  # fmt: skip
 
     def links(self, after: int = 0) -> Iterator[tuple[int, Record, bytes | None]]:
-        """Every record after a number with its hash, for those who check the chain; seq, record, hash."""
+        """Every record after a number with its seq and hash, to verify the chain."""
         chain = "chain" if self.is_chained else "NULL"
         columns = _COLUMNS.replace(" FROM", f", {chain} FROM")
         while True:
@@ -210,12 +210,12 @@ class JournalReader(JournalReading):
             after = rows[-1][0]
 
     def link(self, seq: int) -> bytes | None:
-        """The hash of one record, which covers every record before it; None if there is none."""
+        """The hash of one record, which covers every record before it; None if it has none."""
         found = self._ask("SELECT chain FROM record WHERE seq = ?", (seq,)) if self.is_chained else []
         return found[0][0] if found and isinstance(found[0][0], bytes) else None
 
     def check(self) -> list[str]:
-        """The damage that SQLite finds in the file; empty if it is sound."""
+        """The damage that SQLite finds in the file; empty if there is none."""
         try:
             found = [str(row[0]) for row in self._ask("PRAGMA integrity_check")]
         except UnreadableJournal as error:
@@ -223,7 +223,7 @@ class JournalReader(JournalReading):
         return [] if found == ["ok"] else found
 
     def schema(self) -> frozenset[str]:
-        """What the tables are made with."""
+        """The SQL of the tables."""
         return frozenset(str(row[0]) for row in self._ask("SELECT sql FROM sqlite_schema"))
 
     def chained_from(self) -> int:
@@ -234,9 +234,9 @@ class JournalReader(JournalReading):
         return first
 
     def attach(self, to: apsw.Connection) -> None:
-        """Attach the journal to another connection, as `source`, to be read."""
+        """Attach the journal to another connection as `source`, read-only."""
         uri = f"file:{quote(str(self._folder.journal))}?mode=ro"
-        # A journal that could only be opened as one that never changes is attached as such.
+        # A journal that could only be opened as immutable is attached as such.
         to.execute("ATTACH ? AS source", (uri + ("&immutable=1" if self._is_fixed else ""),))
 
     def unpacked(self, *stored: Any) -> str:
@@ -254,16 +254,16 @@ class JournalReader(JournalReading):
             return self._ask(f"{_COLUMNS} WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit))
         if not kinds:
             return []
-        # One ordered walk along the index per kind, merged: no sorting, however long the journal is.
+        # One ordered index scan per kind, merged: no sorting, however long the journal is.
         each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND seq > {int(after)}"] * len(kinds))
         return self._ask(f"{each} ORDER BY seq LIMIT ?", (*sorted(kinds), limit))
 
     def _record(self, row: tuple[Any, ...]) -> Record:
-        """A record; a `lost` one where its bytes are damaged."""
+        """A record; one of kind `lost` if its bytes are damaged."""
         seq, v, when, kind, stored = row
         try:
             name, body = kind.decode(), self._unpack(seq, stored)
-            # Whoever uses it parses it; that it is text at all is what everyone relies on.
+            # Users parse it; here only check that it is text.
             if not body or not (body.isascii() or body.decode()):
                 raise DamagedBody("it is empty")
             return Record(seq=seq, run_id=self.run_id, time=float(when), kind=name, body=msgspec.Raw(body), v=int(v))
@@ -290,12 +290,12 @@ class JournalReader(JournalReading):
 
 
 def _escape(text: str) -> str:
-    """A text as LIKE takes it, no letter of it a wildcard."""
+    """A text for LIKE, without wildcards."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
 
 
 def _alive(method: WeakMethod[Callable[..., Any]]) -> Callable[..., Any]:
-    """The method of a reader that is in use, and so alive."""
+    """The method of a reader, which is alive because it is in use."""
     found = method()
     assert found is not None
     return found

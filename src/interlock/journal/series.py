@@ -1,4 +1,4 @@
-"""Series: what a run used and how it went, over its steps; summed as it is read, and kept alongside the journal."""
+"""Series: a run's usage and progress over its steps; summed while reading, and stored next to the journal."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from .reader import JournalReader
 SERIES_KINDS = frozenset(("step", "issue", "intervention", "effect", "gui_chunk", "gui_event", "gui_model_call"))
 
 POINTS = 2048
-"""Points kept; when there are twice as many, every second one goes."""
+"""Points kept; when there are twice as many, every second one is dropped."""
 
 NAMES = 200
-"""Different names that are counted apart: an agent makes up as many as it likes."""
+"""Different names that are counted separately: an agent can invent any number."""
 
 WINDOW = 20
-"""Progress is the share of so many steps after which the run was on its way forward."""
+"""Progress is the share of the last 20 steps that made progress."""
 
 
 class Series(Struct):
-    """Parallel lists, one entry a point: the step, and everything up to it. `progress` is 0..1, the rest are sums."""
+    """Parallel lists with one entry per point: the step, and totals up to it; `progress` is 0..1."""
 
     steps: list[int] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
@@ -47,9 +47,9 @@ class Series(Struct):
 
 
 class Sums(Struct):
-    """Issues by type and severity, answers by type and outcome, what the run used.
+    """Issues by type and severity, interventions by type and outcome, and usage.
 
-    `looks` are a GUI session's looks at the screen, by their results.
+    `looks` are a GUI session's checks of the screen, by their results.
     """
 
     steps: int = 0
@@ -67,7 +67,7 @@ class Sums(Struct):
 
 
 def count(counter: Counter[str], name: str) -> None:
-    """Count a name; when there are too many different ones, under `…`."""
+    """Count a name; beyond a number of different ones, under `…`."""
     counter[name if name in counter or len(counter) < NAMES else "…"] += 1
 
 
@@ -75,7 +75,7 @@ Point = tuple[int, int, float, float, int, int]
 
 
 class SeriesTally(Struct):
-    """Takes records in order; `seq` is the last one taken. It can be stored, and go on from there."""
+    """Sums up records in order; `seq` is the last one. It can be stored and continued."""
 
     seq: int = 0
     sums: Sums = field(default_factory=Sums)
@@ -89,13 +89,13 @@ class SeriesTally(Struct):
     last_is_point: bool = False
 
     def add_records(self, records: Iterable[tuple[int, str, bytes]]) -> None:
-        """Add records (seq, kind, body) of SERIES_KINDS; one that cannot be read is left out."""
+        """Add records (seq, kind, body) of SERIES_KINDS; unreadable ones are skipped."""
         for seq, kind, body in records:
             self.seq = seq
             self._count(decode_body(kind, body))
 
     def series(self, max_points: int) -> Series:
-        """At most so many points, evenly, with the first and the last."""
+        """At most `max_points` points, evenly spaced, including the first and the last."""
         points = list(self.points)
         if self.last is not None and not self.last_is_point:
             points.append(self.last)
@@ -126,7 +126,7 @@ class SeriesTally(Struct):
                 if outcomes["pending"] > 0:
                     outcomes["pending"] -= 1
             case GuiChunkRecord():
-                # A chunk that was typed is a GUI session's step, and a step forward.
+                # A typed chunk is a step of a GUI session, and progress.
                 sums.steps += 1
                 self._add(body.chunk, forward=True)
             case InterventionEvent():
@@ -181,7 +181,7 @@ class SeriesTally(Struct):
                 self.every *= 2
 
     def _check(self, check: InterventionEvent) -> None:
-        """A check of the screen that found something is an issue, one that did something about it an answer."""
+        """Count a check of the screen: one that found something is an issue, one that acted an intervention."""
         count(self.sums.looks, check.outcome)
         if check.outcome == "none":
             return
@@ -191,7 +191,7 @@ class SeriesTally(Struct):
         self._amend()
 
     def _amend(self) -> None:
-        """What a step led to belongs to its point."""
+        """Add what a step led to to its point."""
         if self.last is None:
             return
         self.last = (*self.last[:4], self.issues, self.acted)
@@ -200,7 +200,7 @@ class SeriesTally(Struct):
 
 
 VERSION = 1
-"""To be raised whenever something is counted differently: what was summed before is summed again then."""
+"""Increment this whenever something is counted differently, so that stored sums are discarded."""
 
 MOST_BYTES = 4_000_000
 
@@ -220,7 +220,7 @@ _DECODER = msgpack_decoder(_File, _counter)
 
 
 def load_series(folder: RunFolder, reader: JournalReader) -> SeriesTally:
-    """What is summed already; nothing where there is a doubt."""
+    """The stored sums; empty if in doubt."""
     try:
         stored = read_small(folder.series, MOST_BYTES)
         if digest(stored[16:]) != stored[:16]:
@@ -233,7 +233,7 @@ def load_series(folder: RunFolder, reader: JournalReader) -> SeriesTally:
 
 
 def store_series(folder: RunFolder, reader: JournalReader, tally: SeriesTally) -> None:
-    """Keep what is summed; without a chain there would be no telling whether it fits."""
+    """Store the sums, if the journal is chained: else nothing would tell whether they fit it."""
     chain = reader.link(tally.seq)
     if chain is not None:
         data = msgspec.msgpack.encode(_File(VERSION, reader.run_id, chain, tally))

@@ -1,4 +1,4 @@
-"""Store: all runs of one user, a folder each, and which of them a person means by what was typed."""
+"""Store: all runs of one user, a folder each; and finding a run by what a person typed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .reader import JournalReader
 from .summary import RunSummary
 
 SETTLED_NS = 100_000_000
-"""A folder's time says that nothing came since only if it is older than the kernel's clock is coarse."""
+"""A folder's time proves that nothing was added since only if it is older than a tick of the kernel's clock."""
 
 PARTS = ("inbox", "incidents", "pictures")
 
 
 class Store:
-    """Where runs live. Safe to use from many processes at once."""
+    """The folder of all runs. Safe to use from many processes at once."""
 
     def __init__(self, root: Path | None = None, clock: Clock | None = None) -> None:
         self.root = root if root is not None else default_root()
@@ -38,7 +38,7 @@ class Store:
         self._listed: tuple[int, list[RunFolder]] | None = None
 
     def create(self, spec: RunSpec, *, to_write: bool = False) -> RunFolder:
-        """Make the folder of a new run, whole or not at all; `to_write`: its journal is opened for writing next."""
+        """Create a new run's folder, completely or not at all; `to_write`: its journal is opened for writing next."""
         folder = RunFolder(self.root / check_run_id(spec.run_id))
         draft = RunFolder(self.root / f".new-{spec.run_id}")
         self.root.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ class Store:
         return folder
 
     def folders(self) -> list[RunFolder]:
-        """Every run's folder, the newest first; the same list again while none came or went."""
+        """Every run's folder, the newest first; cached while none was added or removed."""
         try:
             stamp = self.root.stat().st_mtime_ns
             if self._listed is not None and self._listed[0] == stamp:
@@ -72,19 +72,19 @@ class Store:
         except FileNotFoundError:
             return []
         found = [folder for name in names if (folder := RunFolder(self.root / name)).is_run()]
-        # A list made while the folder changes may miss what comes within the same tick of its time.
+        # A list made while the folder changes may miss what is added within the same clock tick.
         self._listed = (stamp, found) if time.time_ns() - stamp > SETTLED_NS else None
         return found
 
     def runs(self) -> list[RunSummary]:
-        """Every run in one row, the newest first. One that cannot be read says why in `problem`."""
+        """The summary of every run, the newest first. An unreadable one says why in `problem`."""
         folders = self.folders()
         found = [summary for folder in folders if (summary := self.summary(folder)) is not None]
         self.keep_index()
         return sorted(found, key=lambda run: run.started, reverse=True)
 
     def summary(self, folder: RunFolder) -> RunSummary | None:
-        """One run in one row, from the index where it has ended; None if it has gone meanwhile."""
+        """The summary of a run, from the index if it has ended; None if it was removed meanwhile."""
         if self._index is None:
             self._index = Index(self.root)
         known = self._index.get(folder)
@@ -97,13 +97,13 @@ class Store:
         return summary
 
     def keep_index(self) -> None:
-        """Write down the summaries of runs that have ended since."""
+        """Store the summaries of runs that have ended since."""
         if self._index is not None:
             self._index.keep({folder.run_id for folder in self.folders()})
 
     def find(self, ref: str) -> RunFolder:
         """The run with this id, name or unique beginning of either."""
-        # A path is not an id: what is elsewhere is not found here.
+        # A path is not an id: only runs of this store are found.
         if is_run_id(ref) and (direct := RunFolder(self.root / ref)).is_run():
             return direct
         return RunFolder(self.root / find_run(ref, self.runs()).run_id)
@@ -117,7 +117,7 @@ class Store:
         dry_run: bool = False,
         failed: list[Pruned] | None = None,
     ) -> list[Pruned]:
-        """Remove runs that are old, too many, or too large together: the oldest first, never a live or a paused one.
+        """Remove runs that are too old, too many, or too large in total: the oldest first, never a live or paused one.
 
         Those that could not be removed are added to `failed`.
         """
@@ -133,7 +133,7 @@ class Store:
         )
 
     def discard(self, run_id: str) -> bool:
-        """Remove a run that never began; one that someone owns stays."""
+        """Remove a run that never began, unless it has an owner."""
         folder = RunFolder(self.root / check_run_id(run_id))
         try:
             return folder.is_run() and remove_run(folder)
@@ -153,7 +153,7 @@ def open_store(config: Config) -> Store:
 
 
 def summarize(folder: RunFolder) -> RunSummary | None:
-    """One run in one row, with the process that owns it right now; None if it has gone meanwhile."""
+    """The summary of a run with its current owner; None if it was removed meanwhile."""
     try:
         with JournalReader.open(folder) as reader:
             summary = reader.summary() or RunSummary.of(folder.spec(), 0.0)
@@ -173,13 +173,13 @@ def summarize(folder: RunFolder) -> RunSummary | None:
 
 
 NEAR = 60.0
-"""How alike (0..100) a name must be to be offered instead."""
+"""How similar (0..100) a name must be to be suggested."""
 
 
 def find_run(ref: str, runs: Sequence[RunSummary]) -> RunSummary:
     """The run with this id, name or unique beginning of either; runs come newest first.
 
-    Of several with one name the live one is meant, and if none lives the newest.
+    Among several with one name, the live one, or else the newest.
     """
     if not ref:
         raise BadInput("no run specified", todo="Specify an id, a name, or a unique prefix. See interlock ps --all.")

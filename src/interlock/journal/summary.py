@@ -1,4 +1,4 @@
-"""RunSummary: one run in one row, kept up to date so that a list of runs never reads their records."""
+"""RunSummary: one run in one row, kept up to date so that a list of runs need not read their records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core import AGENT, SIGNAL, Liveness, RunSpec, Status
 SummaryStatus = Status | Literal["unreadable"]
 
 TASK_LENGTH = 300
-"""Characters of a task that a list may need; the whole of it is in the run's spec."""
+"""Characters of a task that a list may need; the run's spec has all of it."""
 
 
 ENDINGS = {
@@ -26,22 +26,22 @@ ENDINGS = {
     "UNPROVEN": "ended without proof",
     "MAX_ISSUES": "ended after too many issues",
 }
-"""Why a run ended, in words, where that is not simply that it came to its end."""
+"""Why a run ended, in words, if it did not simply complete."""
 
 
 SHORT = {"ERROR": "failed", "STUCK": "stuck", "UNPROVEN": "unproven", "MAX_ISSUES": "too many issues"}
-"""The same where there is room for a word or two."""
+"""The same in a word or two."""
 
 
 class RunSummary(Struct, frozen=True, kw_only=True):
-    """What a list shows of a run.
+    """What lists show of a run.
 
-    `owner_pid` is the process that holds the run now, None if no one does. `problem` says why a run cannot be read,
-    `reason` why it has ended, in the protocol's words. `stuck` says what it is stuck on now and how the newest
-    answer went: empty where every episode is over, None where issues belong to no episode. `tampering` says how
-    supervision was interfered with last, `unstopped` which processes the last pause or end did not reach.
-    `unpriced_tokens` are those that `cost_usd` knows no price of. `liveness` is what the run was doing when its owner
-    looked last: see `doing`. `exit_status` is the command's; minus a signal. `cancelled_by` is who asked for the end.
+    `owner_pid` is the process that owns the run now, or None. `problem` says why a run cannot be read,
+    `reason` why it has ended, as a reason of the protocol. `stuck` says what it is stuck on now and how the newest
+    intervention went: empty if every episode is over, None if issues have no episodes. `tampering` says how
+    supervision was tampered with last, `unstopped` which processes the last pause or end did not reach.
+    `unpriced_tokens` are not in `cost_usd`: their price is unknown. `liveness` is what the run was doing when its owner
+    checked last: see `doing`. `exit_status` is the command's, negative for a signal. `cancelled_by` requested the end.
     Without a task, `task` is the command.
     """
 
@@ -96,7 +96,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def shown(self) -> str:
-        """The status for people: a live run without an owner is `lost`; one that a limit ended says `limit`."""
+        """The status for people: a live run without an owner is `lost`, one that a limit ended `limit`."""
         if self.status in ("running", "pausing") and self.owner_pid is None:
             return "lost"
         return "limit" if self.status == "done" and self.reason == "MAX_ITERATIONS" else self.status
@@ -110,7 +110,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def ending(self) -> str:
-        """Who or what ended the run; empty while it continues, and where it came to its end by itself."""
+        """Who or what ended the run; empty while it continues, and if it ended by itself."""
         if self.ended is None:
             return ""
         if self.reason == "ERROR" and self.exit_status:
@@ -124,7 +124,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
     @property
     def outcome(self) -> str:
-        """One word or two for how the run is or why it ended, never one for all: `failed (7)`, `cancelled by you`."""
+        """A word or two for the run's state or why it ended: `running`, `failed (7)`, `cancelled by you`."""
         if self.shown == "limit" or not self.ending:
             return self.shown
         if self.reason == "ERROR" and self.exit_status:
@@ -133,7 +133,7 @@ class RunSummary(Struct, frozen=True, kw_only=True):
 
 
 def exit_words(status: int) -> str:
-    """What the exit status of a command that failed says; minus a signal."""
+    """An exit status of a failed command in words; negative for a signal."""
     if status == -signal.SIGINT:
         return "interrupted"
     if status < 0:

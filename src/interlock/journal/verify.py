@@ -1,4 +1,4 @@
-"""Verify a journal: whether anything in it was changed, removed or added since its owner wrote it."""
+"""Verifies a journal: whether anything was changed, removed or added since its owner wrote it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .interface import LOST, Head, first_link, next_link
 from .reader import JournalReader
 
 MOST = 20
-"""Places that are named; more say nothing new."""
+"""Damages that are listed at most."""
 
 Verdict = Literal["intact", "changed", "not chained", "not signed", "newer"]
 
@@ -29,10 +29,10 @@ class Damage(Struct, frozen=True, omit_defaults=True):
 
 
 class Verification(Struct, frozen=True, kw_only=True):
-    """What was found.
+    """The result of verifying a journal.
 
-    `chained_from` is the first record that the chain covers; `key` is the key that signed the end, empty if it is
-    not signed. `known_key` says that it is this store's own; `published` is the newest head known from elsewhere.
+    `chained_from` is the first record that the chain covers; `key` is the key that signed the end, empty if it was
+    not signed. `known_key`: it is this store's own key; `published` is the newest head known from elsewhere.
     """
 
     run_id: str
@@ -50,7 +50,7 @@ class Verification(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """The finding in one line."""
+        """The result in one line."""
         match self.verdict:
             case "intact":
                 by = "this machine's key" if self.known_key else f"key {self.key}"
@@ -69,7 +69,7 @@ class Verification(Struct, frozen=True, kw_only=True):
 
 
 def verify_journal(folder: RunFolder, published: Sequence[Head] = ()) -> Verification:
-    """Check every record of a journal; `published` are heads of this run that someone else has kept."""
+    """Check every record of a journal; `published` are heads of this run that were stored elsewhere."""
     try:
         with JournalReader.open(folder) as reader:
             return _verify(reader, folder, published)
@@ -92,7 +92,7 @@ def _verify(reader: JournalReader, folder: RunFolder, published: Sequence[Head])
     try:
         walk.check(reader.links())
         reader.summary()
-        # Read last: what a live owner adds meanwhile is beyond the records that were read.
+        # Read last: a live owner may add records meanwhile.
         head = reader.head()
     except UnreadableJournal as error:
         damage.append(Damage(f"after record {walk.seq:,}: {error.what}", walk.seq))
@@ -122,7 +122,7 @@ def _verify_unchained(reader: JournalReader, damage: list[Damage]) -> Verificati
 
 
 def _check_head(reader: JournalReader, head: Head | None, walk: _Walk) -> list[Damage]:
-    """The signed end: whether it is there, is signed, and is what the records lead to."""
+    """Check the head: whether it exists, its signature is valid, and it matches the records."""
     if head is None:
         return [Damage("its signed end is missing")]
     if head.signature and not is_signed_by(head.key, head.message(), head.signature):
@@ -139,7 +139,7 @@ def _check_head(reader: JournalReader, head: Head | None, walk: _Walk) -> list[D
 
 
 def _grew(reader: JournalReader, walk: _Walk, head: Head) -> bool:
-    """Whether a live owner has added the records up to the head while we read."""
+    """Whether a live owner added the records up to the head while we read."""
     more = _Walk(reader.run_id, walk.first, (head,))
     more.seq, more.chain = walk.seq, walk.chain
     more.check(reader.links(walk.seq))
@@ -147,7 +147,7 @@ def _grew(reader: JournalReader, walk: _Walk, head: Head) -> bool:
 
 
 class _Walk:
-    """Follows the chain, and says where it breaks."""
+    """Follows the chain and records where it breaks."""
 
     def __init__(self, run_id: str, first: int, published: Iterable[Head]) -> None:
         self.first, self.seq, self.count = first, 0, 0
@@ -157,7 +157,7 @@ class _Walk:
         self._run_id = run_id
 
     def check(self, links: Iterable[tuple[int, Record, bytes | None]]) -> None:
-        """Take every record in order."""
+        """Check every record in order."""
         for seq, record, stored in links:
             gone = seq - self.seq - 1
             if gone:

@@ -1,4 +1,4 @@
-"""WriteQueue: the bounded queue between those who append and the one thread that writes."""
+"""WriteQueue: the bounded queue between callers that append and the writer thread."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .interface import LOST, encode_body
 from .summary import RunSummary
 
 WINDOW_S = 0.03
-"""How long the first entry of a group waits for company; with the commit it stays well below 100 ms."""
+"""How long the first entry of a group waits for others; with the commit it stays well below 100 ms."""
 
 RETRY_S = 1.0
-"""Time between two tries while the disk refuses."""
+"""Time between two attempts while the disk refuses."""
 
 IDLE_S = 0.5
-"""No entry for this long: a good moment to tidy up."""
+"""After this long without an entry, the log is tidied up."""
 
 MAX_ENTRIES = 100_000
 MAX_CHARACTERS = 64 * 1024 * 1024
@@ -27,9 +27,9 @@ Row = tuple[int, float, str, str]
 
 
 class Batch:
-    """The entries of one append; `durable` if someone waits for the disk, by `settled` if another thread writes.
+    """The entries of one append; `durable` if the caller waits for the disk, by `settled` if another thread writes.
 
-    `size` is what it takes of the queue, in characters; None for one that is not in there.
+    `size` is its share of the queue, in characters; None if it is not in the queue.
     """
 
     __slots__ = ("durable", "error", "first", "rows", "settled", "size", "summary")
@@ -44,25 +44,25 @@ class Batch:
         self.error: InterlockError | None = None
 
     def expect(self) -> threading.Lock:
-        """A lock that is available when it is over."""
+        """A lock that is released when the batch is settled."""
         self.settled = threading.Lock()
         self.settled.acquire()
         return self.settled
 
     def settle(self) -> None:
-        """It is over."""
+        """Release the waiting caller."""
         if self.settled is not None:
             self.settled.release()
             self.settled = None
 
     def refuse(self, error: InterlockError) -> None:
-        """Wake the callers, and leave a mark in the place of every entry, so that the numbers stay without a gap."""
+        """Wake the caller, and replace every entry with a mark, so that the numbers have no gap."""
         self.error, self.summary, self.durable = error, None, False
         self.rows = self._marks(error)
         self.settle()
 
     def without_content(self, error: InterlockError) -> Batch:
-        """The same with nothing but marks."""
+        """The same batch with marks only."""
         marks = Batch(self._marks(error), self.summary, durable=False)
         marks.first = self.first
         return marks
@@ -74,7 +74,7 @@ class Batch:
 
 
 class WriteQueue:
-    """Batches in the order of their numbers."""
+    """Batches in order of their numbers."""
 
     def __init__(self, next_seq: int) -> None:
         self._lock = threading.Lock()
@@ -89,7 +89,7 @@ class WriteQueue:
         self.closed = False
 
     def put(self, batch: Batch, by_writer: bool = False) -> int:
-        """Number a batch and queue it; the last number, or 0 for no room. The writer itself is never refused."""
+        """Number a batch and queue it; returns the last number, or 0 if full. The writer itself is never refused."""
         count, size = len(batch.rows), _measure(batch)
         with self._lock:
             if self.closed and not by_writer:
@@ -105,21 +105,21 @@ class WriteQueue:
             self._fresh = True
             if len(self._batches) == 1:
                 self._due = self._put_at + WINDOW_S
-            # Whoever wants it durable sees to it, and asks the writer only if that is at work already; but one that
-            # sleeps indefinitely has to learn that there will be something to tidy up.
+            # The caller of a durable batch commits it, and involves the writer only if that is busy; but a writer that
+            # sleeps indefinitely has to know that there will be something to tidy up.
             if self._dozing or (not batch.durable and len(self._batches) == 1):
                 self._dozing = False
                 self._changed.notify()
             return self._next_seq - 1
 
     def hurry(self) -> None:
-        """Have the writer look now: for something that cannot wait, or because the log has grown large."""
+        """Wake the writer now: for something urgent, or because the log is large."""
         with self._lock:
             self._urgent = True
             self._changed.notify()
 
     def wait(self, untidy: Callable[[], bool]) -> bool:
-        """Wait until a group is due, or until an idle moment if something is untidy; False at the end."""
+        """Wait until a group is due, or for an idle moment if something is untidy; False at the end."""
         with self._lock:
             while not (self._urgent or self.closed):
                 if self._batches:
@@ -127,7 +127,7 @@ class WriteQueue:
                 else:
                     wake = self._put_at + IDLE_S - time.monotonic() if self._fresh or untidy() else None
                 if wake is not None and wake <= 0:
-                    # If a reader keeps it from being tidied up now, the next idle moment is as far away again.
+                    # If a reader prevents tidying up now, wait as long again for the next attempt.
                     self._put_at = time.monotonic()
                     break
                 self._dozing = wake is None
@@ -136,13 +136,13 @@ class WriteQueue:
             return bool(self._batches) or not self.closed
 
     def drain(self) -> list[Batch]:
-        """All that waits, in order."""
+        """Remove and return all batches, in order."""
         with self._lock:
             group, self._batches = self._batches, []
             return group
 
     def drain_with(self, batch: Batch) -> list[Batch]:
-        """All that waits, and behind it a batch of whoever takes it: it gets its number and never was in the queue."""
+        """The same followed by a batch of the caller, which gets its number without being queued."""
         with self._lock:
             if self.closed:
                 raise InvalidState("the journal is closed")
@@ -158,7 +158,7 @@ class WriteQueue:
             return group
 
     def settle(self, group: list[Batch]) -> None:
-        """The group is on the disk, or given up."""
+        """Note that the group is on the disk, or given up."""
         with self._lock:
             for batch in group:
                 if batch.size is not None:
@@ -170,7 +170,7 @@ class WriteQueue:
                 batch.settle()
 
     def give_back(self, group: list[Batch]) -> None:
-        """The group could not be written: keep it, at its place, for another try."""
+        """Put a group back that could not be written, in front, for another attempt."""
         with self._lock:
             for batch in group:
                 if batch.size is None:
@@ -179,7 +179,7 @@ class WriteQueue:
             self._not_before = time.monotonic() + RETRY_S
 
     def close(self) -> None:
-        """Accept no more, and have the rest written now."""
+        """Accept no more batches, and have the rest written now."""
         with self._lock:
             self.closed = True
             self._changed.notify()

@@ -1,4 +1,4 @@
-"""Journal: the one writer of a run, a thread that commits in groups."""
+"""Journal: the single writer of a run, with a thread that commits in groups."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .reader import JournalReader
 from .summary import RunSummary
 from .write_queue import Batch, Row, WriteQueue
 
-LOOK_S = 0.5
-"""Time between two looks whether a full disk has room again."""
+RECHECK_S = 0.5
+"""Time between two checks whether a full disk has space again."""
 
 
 class Journal(JournalWriting):
@@ -32,8 +32,8 @@ class Journal(JournalWriting):
         self._committer, self._clock, self._lock = committer, clock, lock
         self._waiting = WriteQueue(committer.last_seq + 1)
         self._losses = Losses(clock)
-        self._turns_away, self._look_again = False, 0.0
-        # Held while committing: by the writer's thread, or one that waits for the disk and finds no one at it.
+        self._turns_away, self._recheck_at = False, 0.0
+        # Held while committing: by the writer thread, or by a caller that commits its durable batch itself.
         self._writing = threading.Lock()
         committer.reserve()
         self._thread = threading.Thread(target=self._write, name=f"journal {self.run_id}", daemon=True)
@@ -42,7 +42,7 @@ class Journal(JournalWriting):
 
     @classmethod
     def open(cls, folder: RunFolder, clock: Clock | None = None, *, lock: RunLock | None = None) -> Journal:
-        """Open for writing. Without a lock handed in, it takes the run's lock and gives it back on close."""
+        """Open for writing. Without a given lock, it acquires the run's lock and releases it on close."""
         own = folder.lock() if lock is None else None
         try:
             committer = Committer.open(folder.journal)
@@ -74,12 +74,12 @@ class Journal(JournalWriting):
     def flush(self) -> None:
         self.append((), durable=True)
 
-    def trouble(self) -> JournalProblem | None:
-        return self._losses.trouble(self._waiting.entries)
+    def problem(self) -> JournalProblem | None:
+        return self._losses.problem(self._waiting.entries)
 
     @property
     def head(self) -> Head | None:
-        """The newest end of the journal that is on the disk and signed, to be published elsewhere."""
+        """The newest signed head on the disk, to be published elsewhere."""
         return self._committer.head
 
     def reader(self) -> JournalReader:
@@ -94,7 +94,7 @@ class Journal(JournalWriting):
             self._lock = None
 
     def _put_and_commit(self, batch: Batch) -> int:
-        """Commit in this thread, which spares two changes of thread; the writer's is asked if it is at work."""
+        """Commit in this thread, which saves two thread switches; if the writer is busy, it commits the batch."""
         if self._writing.acquire(blocking=False):
             try:
                 self._commit(self._waiting.drain_with(batch))
@@ -112,13 +112,13 @@ class Journal(JournalWriting):
         return batch.first + len(batch.rows) - 1
 
     def _commit(self, group: list[Batch]) -> None:
-        """Write a group, or say why not. The caller holds `_writing`."""
+        """Write a group, or fail its batches. The caller holds `_writing`."""
         try:
             self._commit_where_there_is_room(group)
         except apsw.Error as error:
             self._fail(group, explain(error, self.folder.journal))
         except BaseException:
-            # A bug in Interlock: no one may wait for what is never written.
+            # A bug in Interlock: nobody must wait for what is never written.
             self._waiting.close()
             self._abandon(group, InterlockError("the journal's writer has stopped", where=str(self.folder.journal)))
             raise
@@ -128,7 +128,7 @@ class Journal(JournalWriting):
                 self._tell_losses()
 
     def _commit_where_there_is_room(self, group: list[Batch]) -> None:
-        """On a full disk, what someone waits for goes into the room that is kept; the rest waits, or leaves marks."""
+        """On a full disk, durable batches use the reserved space; the others wait, or leave marks."""
         awaited = group[0].durable if len(group) == 1 else all(batch.durable for batch in group)
         if not self._committer.is_short:
             self._committer.commit(group)
@@ -142,21 +142,21 @@ class Journal(JournalWriting):
         rest = [batch for batch in group if not batch.durable and batch.rows and batch.rows[0][2] != LOST]
         reason = explain(full, self.folder.journal)
         self._commit_from_room([batch.without_content(reason) if batch in rest else batch for batch in group])
-        # From here on nothing is queued that would have to make room for the next command: each mark takes some too.
+        # From here on only durable batches are queued: even a mark would use space that the next command needs.
         self._turns_away = True
         if rest:
             self._losses.fail(str(reason), sum(len(batch.rows) for batch in rest))
 
     def _is_still_full(self) -> bool:
-        """Whether what no one waits for is turned away; asked by many, looked at now and then."""
+        """Whether batches that are not durable are rejected; rechecked now and then only."""
         now = time.monotonic()
-        if now >= self._look_again:
-            self._look_again = now + LOOK_S
+        if now >= self._recheck_at:
+            self._recheck_at = now + RECHECK_S
             self._turns_away = self._committer.is_short
         return self._turns_away
 
     def _commit_from_room(self, group: list[Batch]) -> None:
-        """The disk is full: use what is kept, and if that is used up, what the log gives back when it is worked off."""
+        """Use the reserved space of a full disk, and if that is used up, what checkpointing the log frees."""
         try:
             self._committer.commit(group, from_room=True)
         except apsw.FullError:
@@ -180,14 +180,14 @@ class Journal(JournalWriting):
             self._stop()
 
     def _reserve(self) -> None:
-        """An idle moment: make room for the log, unless someone comes."""
+        """In an idle moment, reserve space for the log, until something is appended."""
         more = True
         while more and not (self._waiting.entries or self._waiting.closed):
             with self._writing:
                 more = self._committer.reserve()
 
     def _fail(self, group: list[Batch], error: InterlockError) -> None:
-        """Fail the batches that a caller waits for, and keep the rest for another try."""
+        """Fail the batches that a caller waits for, and keep the rest for another attempt."""
         if self._waiting.closed:
             self._abandon(group, error)
             return
@@ -210,7 +210,7 @@ class Journal(JournalWriting):
             self._waiting.put(Batch(rows, None, durable=False), by_writer=True)
 
     def _stop(self) -> None:
-        """Let no one wait for a thread that is gone; there is something left only if it broke."""
+        """Fail what is left when the thread ends; there is something only if it broke."""
         self._waiting.close()
         with self._writing:
             if left := self._waiting.drain():
@@ -222,46 +222,46 @@ OVERRUN = "entries arrived faster than the disk can store them"
 
 
 class Losses:
-    """The present trouble and the count of lost entries. Thread-safe."""
+    """The present problem and the count of lost entries. Thread-safe."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._trouble: JournalProblem | None = None
+        self._problem: JournalProblem | None = None
         self.any = False
-        """Whether there is something to recover from."""
+        """Whether there is a problem to recover from."""
         self._untold = 0
 
     def fail(self, reason: str, lost: int = 0) -> None:
-        """A try to write failed, and these entries are given up."""
+        """Record a failed write, and how many entries are given up."""
         with self._lock:
             self._note(reason, lost)
 
     def drop(self, count: int) -> None:
-        """Entries found no room in the queue; unlike refused ones they leave no gap to mark."""
+        """Record entries that did not fit into the queue; unlike refused ones they leave no gap to mark."""
         with self._lock:
-            reason = self._trouble.reason if self._trouble and not self._trouble.over else OVERRUN
+            reason = self._problem.reason if self._problem and not self._problem.over else OVERRUN
             self._note(reason, count)
             self._untold += count
 
     def recover(self) -> int:
-        """Writing works. How many dropped entries the journal does not know of yet."""
+        """Note that writing works again; returns how many dropped entries are not in the journal yet."""
         with self._lock:
-            if self._trouble is None:
+            if self._problem is None:
                 return 0
-            self._trouble = msgspec.structs.replace(self._trouble, over=True) if self._trouble.lost else None
-            self.any = self._trouble is not None
+            self._problem = msgspec.structs.replace(self._problem, over=True) if self._problem.lost else None
+            self.any = self._problem is not None
             untold, self._untold = self._untold, 0
             return untold
 
-    def trouble(self, waiting: int) -> JournalProblem | None:
+    def problem(self, waiting: int) -> JournalProblem | None:
         """The problem to report."""
         with self._lock:
-            trouble = self._trouble
-        return trouble if trouble is None or trouble.over else msgspec.structs.replace(trouble, waiting=waiting)
+            problem = self._problem
+        return problem if problem is None or problem.over else msgspec.structs.replace(problem, waiting=waiting)
 
     def _note(self, reason: str, lost: int) -> None:
-        old = self._trouble
+        old = self._problem
         since = self._clock.time() if old is None or old.over else old.since
         self.any = True
-        self._trouble = JournalProblem(reason, since, lost=lost + (old.lost if old else 0))
+        self._problem = JournalProblem(reason, since, lost=lost + (old.lost if old else 0))

@@ -1,4 +1,4 @@
-"""How processes talk: unix sockets, the NATS hub."""
+"""Communication between processes: unix sockets and the NATS hub."""
 
 from .._lazy import lazy
 

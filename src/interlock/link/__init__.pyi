@@ -9,7 +9,7 @@ from .gate_file import GateState as GateState
 from .gate_file import read_gate as read_gate
 from .hub_absent import AbsentRuns as AbsentRuns
 from .hub_address import check_urls as check_urls
-from .hub_address import look_for_hub as look_for_hub
+from .hub_address import find_hub_problem as find_hub_problem
 from .hub_client import HubClient as HubClient
 from .hub_endpoint import HubLink as HubLink
 from .hub_ledger import HubLedger as HubLedger

@@ -1,4 +1,4 @@
-"""ControlServer: a run's endpoint on a unix socket, with its inbox; JournalLog: the journal as its log."""
+"""ControlServer: a run's endpoint on a unix socket, with its inbox; JournalLog: the journal as the endpoint's log."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .peer import Peer
 from .socket_paths import listen, note_socket, socket_path
 
 FROM_INSIDE = ("pause", "cancel")
-"""What a process of the run may ask of its own run."""
+"""The commands that a process of the run may send to its own run."""
 
 ENDED = "it has ended, and another process may have its number"
 
 
 class Authority:
-    """Who may steer a run. A process of the run itself may pause and cancel it, and nothing else.
+    """Who may control a run. A process of the run itself may pause and cancel it, and nothing else.
 
-    `why_inside` says of a pid how we know that it belongs to the run, and nothing of a person's; None where nobody is
-    inside. `on_refused` is called with what was refused. Where `knows_by_peer`, the inbox takes only what anybody may
+    `why_inside` returns how we know that a pid belongs to the run, empty for a person's process; None if no process is
+    inside. `on_refused` is called with what was refused. With `knows_by_peer` the inbox accepts only what anybody may
     ask.
     """
 
@@ -38,7 +38,7 @@ class Authority:
         self.on_refused: Callable[[str], None] = lambda what: None
 
     def name(self, peer: Peer) -> str:
-        """Who asks: a process of the run does so for the agent, not for a person."""
+        """The sender's name: a process of the run acts for the agent, not for a person."""
         return f"{AGENT} ({peer.actor})" if self._why(peer) else peer.actor
 
     def refuse(self, peer: Peer, line: bytes) -> str:
@@ -56,19 +56,19 @@ class Authority:
     def _why(self, peer: Peer) -> str:
         if self.why_inside is None:
             return ""
-        # Last: while the process lives, what was found out by its number is true of it.
+        # Checked last: while the process lives, what was found out by its pid is true of it.
         return self.why_inside(peer.pid) or (ENDED if peer.has_ended() else "")
 
 
 class ControlHandler(LineHandler):
-    """Hands lines to the endpoint; answers go down the connection that the copy came on."""
+    """Passes lines to the endpoint; answers go to the connection that the copy came on."""
 
     def __init__(self, endpoint: Endpoint, authority: Authority) -> None:
         self._endpoint, self._authority = endpoint, authority
 
     def on_line(self, peer: Peer, line: bytes) -> None:
         if peer.has_hung_up():
-            # It may have lain in our buffers for long, and no one waits for it: on a socket age is zero.
+            # It may have waited in our buffers for long: on a socket, age counts as zero.
             self._post(ClientRefused("the sender disconnected before its message was read", peer.actor))
             return
         if refusal := self._authority.refuse(peer, line):
@@ -77,7 +77,7 @@ class ControlHandler(LineHandler):
         try:
             self._endpoint.receive(line, peer, actor=self._authority.name(peer))
         except InterlockError:
-            # It could not be made durable, so there is no answer: the sender notices at once, and retries.
+            # It could not be made durable, so there is no answer: the sender notices at once and retries.
             peer.shut_down()
 
     def on_too_long(self, peer: Peer) -> None:
@@ -95,9 +95,9 @@ class ControlHandler(LineHandler):
 
 
 class ControlServer:
-    """Serves one run: `open` listens and takes what is in the inbox; the endpoint must have been started.
+    """Serves one run: `open` listens and reads the inbox; the endpoint must have been started.
 
-    A listener that is handed in stays open when this is closed: its creator gives it to the next owner.
+    A given listener stays open when this is closed: its creator passes it to the next owner.
     """
 
     def __init__(self, endpoint: Endpoint, folder: Path, listener: socket.socket | None = None) -> None:
@@ -114,7 +114,7 @@ class ControlServer:
         self.read_inbox()
 
     def bind_again(self) -> None:
-        """The socket was removed: listen at the same place again."""
+        """The socket was removed: listen at the same path again."""
         server = self._serve(listen(self.path))
         self._servers.append(server)
         server.start()
@@ -122,7 +122,7 @@ class ControlServer:
             note_socket(self._folder, self.path)
 
     def read_inbox(self) -> None:
-        """Take the requests that were left while no one was here. Its sender cannot be determined: see `Authority`."""
+        """Receive the requests that were left while there was no owner. Their senders are unknown: see `Authority`."""
         for left in collect_requests(self._folder / "inbox"):
             request = decode_request(left.data) if self.authority.knows_by_peer else None
             if isinstance(request, Request) and request.command not in FROM_INSIDE:
@@ -152,7 +152,7 @@ class JournalLog:
         return self.write([JournalEntry(entry.kind, msgspec.Raw(entry.body)) for entry in entries], state, durable)
 
     def write(self, rows: list[JournalEntry], state: ControlState, durable: bool) -> int:
-        """Put rows into the journal; a run that keeps a summary stores it with them."""
+        """Add rows to the journal; a run that has a summary stores it with them."""
         return self._journal.append(rows, durable=durable)
 
     def read(self) -> Iterable[Record]:

@@ -1,4 +1,4 @@
-"""Endpoint: one run's end of the control protocol; joins the state machine with log, actuator and transports."""
+"""Endpoint: a run's side of the control protocol; connects the state machine to log, actuator and transports."""
 
 from __future__ import annotations
 
@@ -35,63 +35,56 @@ from ..control import (
     stamp_seq,
 )
 from ..core import Applied, Clock, InterlockError, Record, SystemClock, from_json
-from .live_clock import LOOK_S, LiveClock
+from .live_clock import TICK_S, LiveClock
 
 log = logging.getLogger("interlock")
 
 SOON_S = 1.0
-"""How long an iteration may go unannounced, and how often something that failed is tried again."""
+"""How long an iteration may go unannounced, and how often a failed action is retried."""
 
 
 class Log(Protocol):
     """Where the endpoint's records live."""
 
     def append_atomic(self, entries: Sequence[LogEntry], state: ControlState, *, durable: bool) -> int:
-        """Add entries, all or none, in sequence, and give the last one's number. `state` is the run after them."""
-        ...
+        """Add entries, all or none, in sequence; returns the last one's number. `state` is the run after them."""
 
     def read(self) -> Iterable[Record]:
         """The records of control.CONTROL_KINDS, in order."""
-        ...
 
 
 class Actuator(Protocol):
-    """What acts outside the log: the gate, the agent's processes, its model."""
+    """What has effects outside the log: the gate, the agent's processes, its model."""
 
     @property
     def revision(self) -> int:
         """The newest revision that it has."""
-        ...
 
     def set_desired(self, desired: Desired) -> Applied | None:
-        """Be like this, unless it has a newer revision. None: it takes its time and posts Actuated later."""
-        ...
+        """Reach this state, unless it has a newer revision. None: it takes longer and posts Actuated later."""
 
     def execute(self, order: Execute) -> Executed | None:
         """Carry out approve, reject or rollback, once per request_id. None: it posts Executed later."""
-        ...
 
     def rest(self) -> None:
-        """Everything has been reported, and nothing more is pending: deferred work is done here."""
-        ...
+        """Called when everything is reported and nothing is pending: do deferred work here."""
 
 
 class Reply(Protocol):
     """Where answers to one copy of a message go."""
 
     def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
-        """Send one message. `direct` ones exist on connections only; one with a `seq` is in the log."""
-        ...
+        """Send one message. `direct` ones go to connections only; one with a `seq` is in the log."""
 
 
 COUNTED = frozenset(("result", "audit"))
-"""Entries that a counter of requests goes by."""
+"""Entries that the request counters use."""
 
 Follower = Callable[[int, LogEntry], None]
 
 
 class Endpoint:
-    """Thread-safe. Events are handled one after the other; an ACK is durable before anything happens."""
+    """Thread-safe. Events are handled one by one; an ACK is durable before anything happens."""
 
     def __init__(
         self,
@@ -107,7 +100,7 @@ class Endpoint:
         self._fresh, self._log, self._actuator = fresh, log, actuator
         self._clock = LiveClock(clock or SystemClock())
         self._state = replace(fresh, under_way=under_way)
-        # The holder of `_turn` carries effects out; `_mutex` is held for moments only, so that the gate never waits.
+        # The holder of `_turn` carries out effects; `_mutex` is held only briefly, so that the gate never waits.
         self._turn, self._mutex = threading.RLock(), threading.Lock()
         self._opened = threading.Condition(self._mutex)
         self._events: deque[Event] = deque()
@@ -125,7 +118,7 @@ class Endpoint:
         return self._state
 
     def start(self) -> None:
-        """Read the log, put the actuator into the state that it tells, and finish what was in flight."""
+        """Read the log, put the actuator into its state, and finish what was in flight."""
         with self._turn:
             self._recover(self._state.under_way)
             self.post(OwnerStarted(self._actuator.revision))
@@ -133,7 +126,7 @@ class Endpoint:
             self._ticker.start()
 
     def close(self) -> None:
-        """Stop looking after time. Nothing is lost: the log has it all."""
+        """Stop the ticker. Nothing is lost: everything is in the log."""
         self._stop.set()
         self._bell.set()
         if self._ticker.ident is not None:
@@ -142,11 +135,11 @@ class Endpoint:
             self._opened.notify_all()
 
     def receive(self, data: bytes, reply: Reply | None, *, age: float = 0.0, actor: str | None = None) -> None:
-        """Take one copy of a message. When this returns, the first transaction is durable."""
+        """Receive one copy of a message. When this returns, the first transaction is durable."""
         self.post(Received(data, reply, age, actor))
 
     def post(self, event: Event) -> None:
-        """Let something happen to the run; when this returns, its effects have been carried out."""
+        """Handle an event; when this returns, its effects have been carried out."""
         with self._turn:
             self._events.append(event)
             if self._draining:
@@ -181,13 +174,13 @@ class Endpoint:
         self.post(IterationEnded(key))
 
     def wait_open(self, timeout: float | None = None) -> bool:
-        """Wait until an iteration may start; False when the time is up or the run has ended."""
+        """Wait until an iteration may start; False after a timeout or if the run has ended."""
         with self._opened:
             self._opened.wait_for(lambda: may_start(self._state) or self._state.ended or self._stop.is_set(), timeout)
             return may_start(self._state)
 
     def follow(self, follower: Follower) -> Callable[[], None]:
-        """Call back for every committed entry, with its sequence number; call what is returned to stop."""
+        """Call back for every committed entry, with its sequence number; call the returned function to stop."""
         self._followers.append(follower)
         return lambda: self._followers.remove(follower)
 
@@ -196,7 +189,7 @@ class Endpoint:
         self._on_open.append(tell)
 
     def forget(self, reply: Reply) -> None:
-        """Someone who asked has gone."""
+        """Forget a requester that has disconnected."""
         with self._turn:
             for request_id, replies in list(self._asking.items()):
                 if reply in replies:
@@ -225,7 +218,7 @@ class Endpoint:
                 else:
                     self._execute(effect)
         except Exception:
-            # Nothing after a failed commit may happen: go back to what the log says, and try again soon.
+            # Nothing may happen after a failed commit: return to the state in the log, and retry soon.
             self._events.clear()
             self._must_restart = True
             self._recover(self._state.under_way, gate_open=before.gate_open)
@@ -234,7 +227,7 @@ class Endpoint:
     def _persist(self, effect: Persist, event: Event) -> None:
         last = self._log.append_atomic(effect.entries, self._state, durable=effect.durable)
         if last == 0:
-            # Not durable, and the disk could not keep it: it never happened.
+            # It was not durable and could not be written: it never happened.
             return
         first = last - len(effect.entries) + 1
         for seq, entry in enumerate(effect.entries, first):
@@ -259,7 +252,7 @@ class Endpoint:
             effect.via.send(effect.body, direct=effect.direct)  # type: ignore[attr-defined]
 
     def _remember(self, request_id: str | None, reply: object) -> None:
-        """Who wants the RESULT of a request."""
+        """Remember who wants the RESULT of a request."""
         if request_id is not None and reply is not None:
             replies = self._asking.setdefault(request_id, [])
             if reply not in replies:
@@ -287,7 +280,7 @@ class Endpoint:
             self._state = replace(recovered, gate_open=gate_open and recovered.status == "running")
 
     def _count(self, entry: LogEntry) -> None:
-        """What a counter of requests needs: the command and how it ended."""
+        """Count a request by its command and outcome."""
         if entry.kind == "result":
             result = from_json(entry.body, Result)
             self.counts[result.command or "", result.payload.code or "success"] += 1
@@ -298,7 +291,7 @@ class Endpoint:
         state = self._state
         if state.quiet or state.untold is not None or self._must_restart:
             return SOON_S
-        return LOOK_S if state.answered else None
+        return TICK_S if state.answered else None
 
     def _wake_ticker(self) -> None:
         if not self._bell.is_set() and self._pause_until_tick() is not None:
@@ -309,18 +302,18 @@ class Endpoint:
         while not self._stop.is_set():
             self._bell.wait()
             while (pause := self._pause_until_tick()) is not None and not self._stop.wait(pause):
-                self._look()
+                self._post_tick()
             self._bell.clear()
             self._wake_ticker()
 
-    def _look(self) -> None:
+    def _post_tick(self) -> None:
         event: Event = Tick()
         if self._must_restart:
             self._must_restart, event = False, OwnerStarted(self._actuator.revision)
         try:
             self.post(event)
         except InterlockError:
-            # The log cannot be written: the journal tells of its own trouble, and the next look tries again.
+            # The log cannot be written: the journal reports that itself, and the next tick retries.
             self._must_restart = True
         except Exception:
             log.exception("run %s: a pending action failed and will be retried", self._fresh.run_id)

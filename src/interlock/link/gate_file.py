@@ -1,6 +1,6 @@
-"""The gate as a small file: what a hook client goes by when no owner answers.
+"""The gate as a small file, which a hook client obeys when no owner answers.
 
-One line of JSON, padded with spaces to 128 bytes, so that every change is one write of one sector:
+One line of JSON, padded to 128 bytes with spaces, so that every change is a single write of one sector:
 {"v":1,"status":"paused","shut":true,"revision":7,"check":1234567}
 """
 
@@ -24,13 +24,13 @@ from ..core import Applied, InterlockError, Status, from_json, read_small, sync_
 SIZE = 128
 SOON_S = 0.02
 TRIES = 5
-"""A reader may see a write half done; it looks again, a moment later."""
+"""Attempts to read the file: a reader may see a partial write."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class GateState(Struct, frozen=True, kw_only=True):
-    """The content of the file. `shut` decides: nothing may start."""
+    """The content of the file. While `shut`, nothing may start."""
 
     status: Status
     shut: bool
@@ -61,16 +61,16 @@ def read_gate(path: Path) -> GateState | None:
 
 
 class FileGate:
-    """The gate file as an actuator, or as a part of one. The owner of the run is the only one who writes it.
+    """The gate file as an actuator, or part of one. Only the owner of the run writes it.
 
-    It outlives the owner as soon as it is written; the disk has it a moment later. What must survive a power cut is
-    the journal: an owner that comes up writes the file again.
+    It outlives the owner as soon as it is written, and is on the disk a moment later. What must survive a power cut is
+    in the journal: an owner that starts writes the file again.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         gate = read_gate(path)
-        self._revision = gate.revision if gate is not None else 0
+        self.revision = gate.revision if gate is not None else 0
         self._line: bytes | None = None
         self._odd = False
         self._lock = threading.Lock()
@@ -78,37 +78,33 @@ class FileGate:
         self._unsynced = self._syncing = False
         self._handle: int | None = None
 
-    @property
-    def revision(self) -> int:
-        return self._revision
-
     def set_desired(self, desired: Desired) -> Applied:
         """Write what is desired, unless the file has a newer revision."""
-        if desired.revision < self._revision:
+        if desired.revision < self.revision:
             return Applied(True, "a newer revision already exists")
         try:
             with self._lock:
                 self._line = _line(desired.status, desired.revision, desired.shut)
                 os.pwrite(self._open(), self._line, 0)
         except FileNotFoundError:
-            # Someone has removed the run's folder: there is nothing to outlive us, and the agent obeys anyway.
-            self._revision = desired.revision
+            # Someone removed the run's folder: there is no file to outlive us, and the agent obeys anyway.
+            self.revision = desired.revision
             return Applied(True, "no gate file: the run's folder is gone")
-        self._revision = desired.revision
+        self.revision = desired.revision
         self._unsynced = desired.shut
         return Applied(True)
 
     def mend(self) -> bool:
-        """Rewrite the file where it is not as we left it, seen twice in a row; whether that was so.
+        """Rewrite the file if it was changed, as seen twice in a row; returns whether it was.
 
-        Once is not enough: the whole folder may be on its way out.
+        Once is not enough: the whole folder may be about to be removed.
         """
         with self._lock:
             was_odd, self._odd = self._odd, self._is_odd()
             if self._line is None or not (was_odd and self._odd):
                 return False
             with contextlib.suppress(OSError):
-                # A new file: whatever was put in its place is nothing to write through.
+                # As a new file: never write through whatever replaced it.
                 self._path.unlink(missing_ok=True)
                 os.pwrite(self._open(), self._line, 0)
             return True
@@ -122,23 +118,23 @@ class FileGate:
             return self._path.parent.exists()
 
     def rest(self) -> None:
-        """The RESULT is out: now the disk may have the file too, and the caller does not wait for it."""
+        """The RESULT is sent: sync the file now, without making the caller wait."""
         if self._unsynced and not self._syncing:
             self._unsynced, self._syncing = False, True
-            # A program that is ending starts no threads any more; the journal has it in any case.
+            # A program that is ending can start no more threads; the journal has the state in any case.
             with contextlib.suppress(RuntimeError):
                 self._worker.submit(self._sync_soon)
 
     def _sync_soon(self) -> None:
-        """Not at once: the next command, if one follows, has the disk first."""
+        """Sync after a moment, so that a following command gets the disk first."""
         time.sleep(SOON_S)
         self._syncing = False
-        # What was written, not the file that is found now: in a folder that is being removed it would be a new one.
+        # Sync the file that was written: opening the path in a folder that is being removed would create a new one.
         if self._handle is not None:
             sync_data(self._handle)
 
     def _open(self) -> int:
-        """The file, kept open as long as it is the one that others find."""
+        """The file, kept open while it is the one at the path."""
         if self._handle is None or not os.fstat(self._handle).st_nlink:
             self._handle = _open(self._path)
             weakref.finalize(self, os.close, self._handle)
@@ -147,7 +143,7 @@ class FileGate:
 
 def _open(path: Path) -> int:
     if not path.is_file() or path.is_symlink():
-        # Whatever was put in its place is nothing to write to, or to wait for.
+        # Never write to, or wait for, whatever replaced it.
         path.unlink(missing_ok=True)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
 

@@ -1,4 +1,4 @@
-"""AbsentRuns: answers on the hub for runs that have no one who would: those that have ended, and those unknown."""
+"""AbsentRuns: answers requests on the hub for runs that have ended or are unknown."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from .hub_streams import is_signed, read_all, read_newest
 log = logging.getLogger("interlock")
 
 GROUP = "interlock-absent"
-"""Listeners in this group share the work: one of them answers."""
+"""Listeners in this group share the work: only one of them answers."""
 
 GRACE_S = 0.5
-"""How long the run's own owner has to answer; one that has just ended still does."""
+"""How long we leave it to the run's own owner to answer; one that has just ended still does."""
 
 UNKNOWN_GRACE_S = 2.0
-"""How long a run that the hub does not know may take to show itself: it may just be starting."""
+"""How long an unknown run may take to appear: it may just be starting."""
 
 REQUESTS = "loop:control.*"
 STORED = "stored:control.*"
 MOST = 500
-"""Requests that are being looked into at a time; the others ask again."""
+"""Requests handled at a time; the senders of others ask again."""
 
 BACK_OFF_S = 2.0
-LOOK_BACK_S = 330.0
-"""How far back a RESULT of the same request is looked for: its window, and a margin."""
+HISTORY_S = 330.0
+"""How far back to search for a RESULT of the same request: its window, and a margin."""
 
 
 class AbsentRuns:
-    """Listens to every request on the hub. What a live run has to answer is left to it, also when its owner is gone:
-    then the controller says that the outcome is unknown."""
+    """Listens to every request on the hub. Requests to a live run are left to it, even if its owner is gone:
+    then the controller reports an unknown outcome."""
 
     def __init__(self, settings: HubSettings) -> None:
         self._settings = settings
@@ -62,14 +62,14 @@ class AbsentRuns:
         self.answered = 0
 
     def start(self) -> None:
-        """Begin, in the background: a hub that is not there yet is found when it comes."""
+        """Start in the background; a hub that is not reachable yet is retried."""
         self._thread.begin(self._keep())
 
     def close(self) -> None:
         self._thread.close()
 
     async def _keep(self) -> None:
-        """One session after the other, whatever ends each of them."""
+        """Open one session after the other, whatever ends each of them."""
         while True:
             try:
                 session = await open_session(self._settings, "interlock serve", owner=True)
@@ -88,7 +88,7 @@ class AbsentRuns:
     async def _listen(self, session: HubSession) -> None:
         def hear(message: HubMessage, *, is_new: bool = True) -> None:
             if SEQ_HEADER in message.headers or len(self._tasks) >= MOST:
-                # An answer, not a request; or more than can be looked into.
+                # An answer, not a request; or too many.
                 return
             task = asyncio.create_task(self._handle_message(session, message, is_new))
             self._tasks.add(task)
@@ -103,7 +103,7 @@ class AbsentRuns:
         async with telling():
             await session.client.subscribe(STORED, queue=GROUP, cb=deliver)
             await session.client.flush()
-        # What came before we listened and is not too old to be answered.
+        # Requests that came before we listened and are not too old to be answered.
         async for message in read_all(session, REQUESTS, since=session.broker_time() - EXPIRY_S):
             hear(message, is_new=False)
         self.problem = ""
@@ -140,9 +140,9 @@ class AbsentRuns:
         return status_of(event) if event is not None else "unknown"
 
     async def _stored(self, session: HubSession, subject: str, request_id: str) -> bytes | None:
-        """The RESULT that the stream has of this request: whoever asks again gets it again, byte for byte."""
+        """The stored RESULT of this request: a sender that asks again gets it again, byte for byte."""
         found = None
-        async for message in read_all(session, subject, since=session.broker_time() - LOOK_BACK_S, confirm=True):
+        async for message in read_all(session, subject, since=session.broker_time() - HISTORY_S, confirm=True):
             answer = decode_control(message.data)
             if (
                 isinstance(answer, Result)

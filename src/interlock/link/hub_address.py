@@ -1,4 +1,4 @@
-"""A hub's addresses, and whether one of them answers right now: checked before a run, which keeps trying anyway."""
+"""A hub's addresses, and whether one of them answers now: checked before a run, which keeps trying anyway."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMES = ("nats", "tls")
 
 
 def check_urls(text: str | None) -> list[str]:
-    """The hub's addresses; a password has no place in them, because others can read the command line."""
+    """The hub's addresses; without passwords, because others can read the command line."""
     urls = [_check(part.strip()) for part in (text or "").split(",") if part.strip()]
     if not urls:
         raise BadInput("no hub is configured", todo="Use --hub nats://host:port or set hub.url.")
@@ -31,7 +31,7 @@ def _check(url: str) -> str:
     except ValueError:
         reachable = False
     if not reachable:
-        # Without what may be a password.
+        # Do not repeat what may be a password.
         raise BadInput(
             f"{url.rpartition('@')[2]!r} is not a hub address", todo="Use nats://host:port or tls://host:port."
         )
@@ -40,7 +40,7 @@ def _check(url: str) -> str:
     return parts.geturl()
 
 
-def look_for_hub(urls: list[str]) -> str | None:
+def find_hub_problem(urls: list[str]) -> str | None:
     """Why none of the checked addresses answers; None if one does."""
     problems = []
     for url in urls:

@@ -1,11 +1,12 @@
-"""HubClient: what other machines' runs are, and control of them."""
+"""HubClient: lists and controls the runs of other machines."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections import Counter
-from typing import Any
+from collections.abc import Coroutine
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -22,6 +23,8 @@ from .hub_streams import is_signed, read_all, read_newest
 from .outbox import RemoteRun
 from .owner_client import DEFAULT_TIMEOUT_S, Notice
 
+T = TypeVar("T")
+
 
 class HubClient:
     """A connection for commands and screens. Thread-safe; use it with `with`."""
@@ -32,7 +35,7 @@ class HubClient:
         self._line: ReplyListener | None = None
         self._opening = asyncio.Lock()
         self.refused: Counter[str] = Counter()
-        """Why rows of runs did not count at the last look, and how many."""
+        """Why rows were rejected when runs were last listed, and how many."""
         try:
             self._thread.run(self.line())
         except (InterlockError, SessionLost) as error:
@@ -40,30 +43,26 @@ class HubClient:
             raise error if isinstance(error, InterlockError) else _unreachable(error) from error
 
     def runs(self) -> list[RemoteRun]:
-        """Every run that the hub knows, the newest first."""
-        found: list[RemoteRun] = self._run(self._runs())
-        return sorted(found, key=lambda run: run.summary.started, reverse=True)
+        """Every run on the hub, the newest first."""
+        return sorted(self._run(self._runs()), key=lambda run: run.summary.started, reverse=True)
 
     def ask(
         self, request: Request, *, timeout: float = DEFAULT_TIMEOUT_S, notice: Notice | None = None
     ) -> RequestOutcome:
-        """Send a request to a run, wherever it is, and wait for its one answer."""
+        """Send a request to a run, on any machine, and wait for its answer."""
         return self._thread.run(HubRequest(self.line, request, timeout, notice or (lambda _: None)).run())
 
     def current(self, run_id: str) -> bytes | None:
         """The last message of a run on loop:current."""
-        found: bytes | None = self._run(self._current(run_id))
-        return found
+        return self._run(self._current(run_id))
 
     def records(self, run_id: str, after: int = 0) -> list[Record]:
         """The records of a run's journal on the hub after a sequence number, each once."""
-        found: list[Record] = self._run(self._records(run_id, after))
-        return found
+        return self._run(self._records(run_id, after))
 
     def heads(self, run_id: str) -> list[Head]:
-        """The ends of a run's journal that its owner has published, for `verify_journal`."""
-        found: list[Head] = self._run(self._heads(run_id))
-        return found
+        """The journal heads that a run's owner has published, for `verify_journal`."""
+        return self._run(self._heads(run_id))
 
     def close(self) -> None:
         if self._line is not None:
@@ -78,13 +77,13 @@ class HubClient:
         self.close()
 
     async def line(self) -> ReplyListener:
-        """The line to the hub, made again if it has broken."""
+        """The connection to the hub, reopened if it broke."""
         async with self._opening:
             if self._line is None or self._line.session.closed.is_set():
                 self._line = ReplyListener(await open_session(self._settings, "interlock", no_echo=True))
             return self._line
 
-    def _run(self, work: Any) -> Any:
+    def _run(self, work: Coroutine[object, object, T]) -> T:
         try:
             return self._thread.run(work)
         except SessionLost as error:
@@ -103,7 +102,7 @@ class HubClient:
         return found
 
     async def _by_state(self, session: HubSession, row: HubMessage) -> RemoteRun | None:
-        """A run whose row does not count, by what its owner said of it last: no one hides it by a row of their own."""
+        """A run whose row was rejected, from its owner's last state: nobody can hide a run with a row of their own."""
         subject = row.subject.replace("loop:run.", "loop:current.", 1)
         last = await read_newest(session, subject, "owner")
         event = decode_current(last.data) if last is not None else None

@@ -1,4 +1,4 @@
-"""Connecting to the hub: its addresses one after the other, TLS where it was asked for, credentials from files."""
+"""Connecting to the hub: tries its addresses in turn, with TLS if requested and credentials from files."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from .hub_signing import Signing
 from .hub_streams import ensure_streams
 
 OLDEST_SERVER = (2, 12)
-"""Older servers ignore options that we need, and say nothing."""
+"""Older servers silently ignore options that we need."""
 
 CONNECT_S = 5.0
 PING_S = 10
-"""A connection on which two of these go unanswered is broken: its server may hang."""
+"""A connection with two unanswered pings is broken: its server may hang."""
 
 SEND_TIMEOUT_MS = 20_000
-"""How long the kernel may try to get bytes across. A copy of a request must not arrive when its window is over."""
+"""How long the kernel may retransmit. A copy of a request must not arrive after its window."""
 
 
 async def open_session(settings: HubSettings, name: str, *, no_echo: bool = False, owner: bool = False) -> HubSession:
-    """Connect to the first address that works; raises InterlockError with the reason for each if none does.
+    """Connect to the first address that works; raises InterlockError with each reason if none does.
 
     An `owner` also brings existing streams up to date.
     """
     if find_spec("nats") is None:
         raise MissingExtra("the hub's client is", "hub")
     urls, signing = check_urls(settings.url), Signing.from_settings(settings)
-    # From any of them on: a server that hangs must not be in everyone's way.
+    # Start with a random one: a server that hangs must not delay everybody.
     first = random.randrange(len(urls))
     problems: list[InterlockError] = []
     for url in urls[first:] + urls[:first]:
@@ -69,7 +69,7 @@ async def _open_at(
     problems: list[str] = []
 
     async def on_error(error: Exception) -> None:
-        """Kept for the message: what the call raises in the end says less."""
+        """Kept for the message: the final exception says less."""
         problems.append(reason_of(error))
 
     client = _encrypted_client(is_tls=url.startswith("tls:") or bool(settings.tls))
@@ -91,7 +91,7 @@ async def _open_at(
         await asyncio.wait_for(connecting, 2 * CONNECT_S)
     except (nats.errors.Error, OSError, TimeoutError) as error:
         if client._transport is not None:
-            # Closing a client that never was connected does not close its socket.
+            # Closing a client that was never connected does not close its socket.
             client._transport.close()
         why = problems[-1] if problems else reason_of(error)
         raise InterlockError(
@@ -114,7 +114,7 @@ async def _open_at(
 
 
 def _encrypted_client(*, is_tls: bool) -> Any:
-    """A client that, where TLS was asked for, says nothing of itself to a server that does not use it."""
+    """A client that, if TLS was requested, sends nothing to a server without it."""
     import nats.errors
     from nats.aio.client import Client
 
@@ -175,7 +175,7 @@ def _check_version(client: Any, url: str) -> None:
 
 
 def _bound_sending(client: Any) -> None:
-    """Keep the kernel from delivering minutes later what we have given up on."""
+    """Keep the kernel from delivering minutes later what we gave up on."""
     writer = getattr(getattr(client, "_transport", None), "_bare_io_writer", None)
     sock = writer.get_extra_info("socket") if writer is not None else None
     if sock is not None and hasattr(socket, "TCP_USER_TIMEOUT"):

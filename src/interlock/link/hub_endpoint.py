@@ -1,4 +1,4 @@
-"""HubLink: a run's endpoint on the hub. Requests come through the stream, all else goes out from the journal."""
+"""HubLink: a run's endpoint on the hub. Requests come from the stream; everything else is sent from the journal."""
 
 from __future__ import annotations
 
@@ -32,32 +32,32 @@ from .hub_session import (
 )
 from .hub_signing import SEQ_HEADER, HubMessage, NotSigned
 from .hub_streams import ensure_streams, read_all
-from .outbox import HubTrouble, Outbox
+from .outbox import HubProblems, Outbox
 from .request_queue import RequestQueue
 
 log = logging.getLogger("interlock")
 
 BACK_OFF_S = (0.2, 5.0)
-"""Time between two tries to find the hub: at first, and later."""
+"""Time between two attempts to reach the hub: at first, and later."""
 
 CATCH_UP_S = 10.0
-"""How often the stream is asked for requests that were not delivered: delivery alone promises nothing."""
+"""How often the stream is read for requests that were not delivered, as delivery is not guaranteed."""
 
 COPIES_S = 30.0
-"""How often an owner asks for the copies that a cluster could not keep when its streams were made."""
+"""How often an owner requests the replicas that a cluster could not provide when its streams were created."""
 
 TRY_AGAIN_S = 1.0
-"""How long a request waits whose journal could not be written."""
+"""How long a request waits if the journal could not be written."""
 
 
 FLOOD, FLOOD_S = 100, 0.2
-"""More copies than this in this many seconds are a flood: until it is over, only cancels are executed."""
+"""More copies than this in this many seconds are a flood: until it ends, only cancels are executed."""
 
 LULL_S = 0.01
 
 
 class HubReply:
-    """Answers to one copy: on the short way to its sender, and, unless they go out with the journal, to the topic."""
+    """Sends answers to one copy: directly to its sender and, unless the journal's outbox does, to the topic."""
 
     def __init__(self, link: HubLink, session: HubSession, number: int, inbox: str | None) -> None:
         self._link, self._session, self._number, self._inbox = link, session, number, inbox
@@ -80,13 +80,13 @@ class _Copy(Struct, frozen=True):
 
 
 class HubLink:
-    """Keeps a run in touch with the hub for as long as it lives. A broken network delays, it does not lose."""
+    """Connects a run to the hub for as long as it lives. A broken network delays messages, but loses none."""
 
     def __init__(self, settings: HubSettings, endpoint: Endpoint, journal: JournalWriting) -> None:
         self.run_id = journal.run_id
         self.token = os.urandom(12).hex()
-        """What our messages' ids begin with. The broker drops an id that it has seen: no one may guess the next one."""
-        self.trouble = HubTrouble(lambda note: self._worker.submit(self._note, note), endpoint.counts)
+        """The prefix of our message ids. The broker drops ids that it has seen, so nobody may guess the next one."""
+        self.problems = HubProblems(lambda note: self._worker.submit(self._note, note), endpoint.counts)
         self._settings, self._endpoint, self._journal = settings, endpoint, journal
         self._thread = LoopThread(f"hub {self.run_id}")
         self._worker = ThreadPoolExecutor(1, f"hub {self.run_id}")
@@ -100,7 +100,7 @@ class HubLink:
     @property
     def problem(self) -> str:
         """Why the run is not on the hub right now; empty if it is."""
-        return self.trouble.problem
+        return self.problems.problem
 
     def start(self) -> None:
         """Begin, in the background: a hub that is not there yet is found when it comes."""
@@ -108,7 +108,7 @@ class HubLink:
         self._thread.begin(self._keep())
 
     def close(self, flush_s: float = 2.0) -> None:
-        """Let go, after a last try to send what has not gone out."""
+        """Disconnect, after a last attempt to send what is pending."""
         if self._unfollow is not None:
             self._unfollow()
         if self._outbox is not None and self._outbox.is_connected:
@@ -118,7 +118,7 @@ class HubLink:
         self._thread.close()
 
     def answer(self, session: HubSession, body: bytes, inbox: str | None, message_id: str | None) -> None:
-        """Send an answer; if that fails, the sender asks again. Called in whatever thread has it."""
+        """Send an answer; if that fails, the sender asks again. Called in any thread."""
 
         async def send() -> None:
             subject = control_subject(self.run_id)
@@ -131,7 +131,7 @@ class HubLink:
         asyncio.run_coroutine_threadsafe(send(), self._thread.loop)
 
     def _ring(self, seq: int, entry: LogEntry) -> None:
-        """Something was committed. Called in whatever thread committed it."""
+        """Something was committed. Called in any thread."""
         self._thread.loop.call_soon_threadsafe(self._more.set)
 
     async def _keep(self) -> None:
@@ -145,12 +145,12 @@ class HubLink:
                     await self._live(session)
                 finally:
                     await session.close()
-                self.trouble.set("the hub is gone")
+                self.problems.set("the hub is gone")
             except (InterlockError, SessionLost) as error:
-                self.trouble.set(str(error) or "the hub is gone")
+                self.problems.set(str(error) or "the hub is gone")
             except Exception as error:
                 log.warning("run %s: the session with the hub failed", self.run_id, exc_info=True)
-                self.trouble.set(f"the session failed ({type(error).__name__}: {error})")
+                self.problems.set(f"the session failed ({type(error).__name__}: {error})")
             if asyncio.get_running_loop().time() - started > 2 * BACK_OFF_S[1]:
                 pause = BACK_OFF_S[0]
             await asyncio.sleep(pause)
@@ -159,7 +159,7 @@ class HubLink:
     async def _live(self, session: HubSession) -> None:
         """Receive and send until one of the two, or the connection, ends."""
         reader = self._journal.reader()
-        self._outbox = Outbox(session, self.run_id, reader, self.trouble, self.token)
+        self._outbox = Outbox(session, self.run_id, reader, self.problems, self.token)
         tasks = [
             asyncio.create_task(self._outbox.work(self._more)),
             asyncio.create_task(self._receive(session)),
@@ -176,15 +176,15 @@ class HubLink:
             reader.close()
 
     async def _receive(self, session: HubSession) -> None:
-        """Take requests as the server stores them; what was not delivered is read from the stream.
+        """Receive requests as the server stores them; what was not delivered is read from the stream.
 
-        A copy older than 30 s is never executed, so nothing has to be remembered on the server for a run.
+        A copy older than 30 s is never executed, so the server keeps no state for a run.
         """
 
         async def deliver(raw: Any) -> None:
             message = message_of(raw)
             if not message.seq:
-                self.trouble.quarantine("a message that does not come from the store", raw.subject)
+                self.problems.quarantine("a message that does not come from the store", raw.subject)
                 return
             if message.headers.get("Nats-Last-Sequence", "0") not in (
                 "0",
@@ -198,7 +198,7 @@ class HubLink:
             await session.client.subscribe(stored_subject(self.run_id), cb=self._guarded(deliver))
             await session.client.flush()
         since: float | None = session.broker_time() - EXPIRY_S
-        look_at = 0.0
+        check_at = 0.0
         while True:
             self._missed.clear()
             last = self._through
@@ -209,15 +209,15 @@ class HubLink:
                 await self._enqueue(session, message)
             self._through, since = last, None
             self._seen = {seq for seq in self._seen if seq > last}
-            self.trouble.clear()
-            if not session.has_streams and asyncio.get_running_loop().time() > look_at:
+            self.problems.clear()
+            if not session.has_streams and asyncio.get_running_loop().time() > check_at:
                 session.has_streams = await ensure_streams(session, self._settings, owner=True)
-                look_at = asyncio.get_running_loop().time() + COPIES_S
+                check_at = asyncio.get_running_loop().time() + COPIES_S
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._missed.wait(), CATCH_UP_S)
 
     def _guarded(self, deliver: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """One message that no one expected is put aside; the next one is taken."""
+        """Quarantine a message that cannot be handled, and continue with the next."""
 
         async def guard(raw: Any) -> None:
             try:
@@ -225,7 +225,7 @@ class HubLink:
             except SessionLost:
                 self._missed.set()
             except Exception as error:  # noqa: BLE001 - whatever a stranger sends, it must not end the session
-                self.trouble.quarantine(f"a message that cannot be handled ({type(error).__name__})", raw.subject)
+                self.problems.quarantine(f"a message that cannot be handled ({type(error).__name__})", raw.subject)
 
         return guard
 
@@ -235,27 +235,27 @@ class HubLink:
         self._seen.add(message.seq)
         self._arrivals.append(time.monotonic())
         if SEQ_HEADER in message.headers:
-            # What we said ourselves on the topic.
+            # Our own message on the topic.
             return
         await session.age_of(message.time)
         try:
             signer = session.signing.check(message, "controller", fresh=True)
         except NotSigned as why:
-            self.trouble.quarantine(f"a request: {why}", message.subject, message.data)
+            self.problems.quarantine(f"a request: {why}", message.subject, message.data)
             return
         actor = f"hub: {signer.name}" if signer.trusted else "hub"
         if not self._waiting.put(message.data, actor, _Copy(session, message, actor)):
-            self.trouble.quarantine("too many pending requests", message.subject, message.data)
+            self.problems.quarantine("too many pending requests", message.subject, message.data)
             return
-        # In another thread, and not waited for: the ACK goes out while the command is being executed.
+        # In another thread: the ACK is sent while the command is being executed.
         self._worker.submit(self._hand_over)
 
     def _hand_over(self) -> None:
-        """One copy after the other: a cancel first, else in the order in which they came."""
+        """Execute the next copy: cancels first, else in order of arrival."""
         while (copy := self._waiting.pop(cancels_only=self._is_flooded())) is None:
             if not self._is_flooded():
                 return
-            # Read on before anything else is executed: the cancel may be among what is still to come.
+            # Keep receiving before anything else is executed: a cancel may still come.
             time.sleep(LULL_S)
         session, message = copy.session, copy.message
         age = max(0.0, session.broker_time() - message.time)
@@ -263,12 +263,12 @@ class HubLink:
         try:
             self._endpoint.receive(message.data, reply, age=age, actor=copy.actor)
         except InterlockError:
-            # Not durable: the same copy again, until it is too old.
+            # Not durable: retry the same copy until it is too old.
             if age <= EXPIRY_S:
                 self._thread.loop.call_soon_threadsafe(self._thread.loop.call_later, TRY_AGAIN_S, self._again, copy)
         except Exception as error:
             log.warning("run %s: a request from the hub failed", self.run_id, exc_info=True)
-            self.trouble.quarantine(f"a request that cannot be handled ({type(error).__name__})", message.subject)
+            self.problems.quarantine(f"a request that cannot be handled ({type(error).__name__})", message.subject)
 
     def _note(self, note: TransportNoted) -> None:
         with contextlib.suppress(InterlockError):

@@ -13,7 +13,7 @@ import msgspec
 
 from ..config import Hub as HubSettings
 from ..core import InterlockError, from_json
-from ..journal import Booking, BudgetLedger, Page, Standing, book
+from ..journal import BudgetLedger, Page, Standing, UsageReport, apply_report
 from .hub_connect import open_session
 from .hub_session import HubSession, LoopThread, SessionLost, telling
 
@@ -21,15 +21,15 @@ log = logging.getLogger("interlock")
 
 BUCKET = "INTERLOCK_BUDGETS"
 TRIES = 200
-"""How often a page is read again because another run changed it in between."""
+"""How often a page is reread because another run changed it in between."""
 
 ANSWER_S = 20.0
 AGAIN_S = 5.0
-"""How long after a failure the hub is tried again; meanwhile this machine's own ledger counts."""
+"""How long after a failure the hub is retried; meanwhile this machine's own ledger counts."""
 
 
 class HubLedger:
-    """The ledger of all machines on a hub. Everything is booked here as well, which counts while the hub is away."""
+    """The ledger of all machines on a hub. This machine's ledger gets every report too, and counts while it is away."""
 
     def __init__(self, settings: HubSettings, local: BudgetLedger) -> None:
         self._settings, self._local = settings, local
@@ -38,15 +38,15 @@ class HubLedger:
         self._bucket: Any = None
         self._try_at = 0.0
 
-    def book(self, budget: str, period: str, said: Booking) -> Standing:
-        """Change a page by what a run says."""
-        own = self._local.book(budget, period, said)
+    def report(self, budget: str, period: str, report: UsageReport) -> Standing:
+        """Apply a run's report to a page."""
+        own = self._local.report(budget, period, report)
         if time.monotonic() < self._try_at:
             return own
         try:
             if self._thread is None:
                 self._thread = LoopThread("interlock-budgets")
-            return self._thread.run(self._book(f"{_token(budget)}.{_token(period)}", said), ANSWER_S)
+            return self._thread.run(self._report(f"{_token(budget)}.{_token(period)}", report), ANSWER_S)
         except (SessionLost, InterlockError, TimeoutError) as error:
             log.warning("budgets: the hub does not respond (%s); using this machine's own count", error)
             self._session, self._try_at = None, time.monotonic() + AGAIN_S
@@ -69,19 +69,19 @@ class HubLedger:
             self._thread.close()
             self._thread = None
 
-    async def _book(self, key: str, said: Booking) -> Standing:
+    async def _report(self, key: str, report: UsageReport) -> Standing:
         from nats.js.errors import APIError, KeyWrongLastSequenceError
 
         for turn in range(TRIES):
             page, revision = await self._read(key)
-            # Ages count by the broker's clock: those of two machines may differ.
+            # Ages count by the broker's clock, as those of two machines may differ.
             assert self._session is not None
-            changed, standing = book(page, said, self._session.broker_time())
+            changed, standing = apply_report(page, report, self._session.broker_time())
             async with telling():
                 try:
                     await self._bucket.update(key, msgspec.json.encode(changed), last=revision)
                 except (KeyWrongLastSequenceError, APIError):
-                    # By chance: those that wait equally long meet again.
+                    # Random, because runs that wait equally long collide again.
                     await asyncio.sleep(random.uniform(0, 0.004 * min(turn + 1, 40)))
                     continue
             return standing
@@ -119,5 +119,5 @@ async def _close(session: HubSession) -> None:
 
 
 def _token(word: str) -> str:
-    """A name as a part of a key, whatever characters it has."""
+    """A name as part of a key, whatever its characters."""
     return hashlib.sha256(word.encode()).hexdigest()[:24]

@@ -1,4 +1,4 @@
-"""The configuration of a hub's server: every trusted key may do what its roles need, and no one else connects."""
+"""The configuration of a hub's server: each trusted key may do what its roles need; nobody else may connect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ = tuple(
     for name in STREAMS
     for subject in (f"$JS.API.STREAM.INFO.{name}", f"$JS.API.STREAM.MSG.GET.{name}", f"$JS.API.DIRECT.GET.{name}")
 )
-"""Reading without a consumer. No one may delete or purge, and no one but an owner may make a stream."""
+"""Reading without a consumer. Nobody may delete or purge, and only an owner may create a stream."""
 
 PUBLISH: dict[KeyRole, tuple[str, ...]] = {
     "viewer": READ,
@@ -58,7 +58,7 @@ authorization {{
 
 def _user(key: TrustedKey) -> str:
     publish = _joined(subject for role in key.roles for subject in PUBLISH[role])
-    # Its own replies, and no one else's.
+    # Only its own replies.
     hear = _joined((f"_INBOX.{key.public}.>", *(subject for role in key.roles for subject in SUBSCRIBE[role])))
     name = " ".join(key.name.split())
     return (

@@ -1,4 +1,4 @@
-"""HubRequest: one request to a run on the hub, over as many sessions as it takes."""
+"""HubRequest: one request to a run on the hub, over as many sessions as needed."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ from .live_clock import now
 from .owner_client import Notice
 
 RETRY_S = (0.5, 3.0)
-"""Time between two tries to find a hub that has gone while an answer is waited for: at first, and later."""
+"""Time between two attempts to reach a hub that disappeared while we wait for an answer: at first, and later."""
 
 DOUBT_S = 0.3
-"""No answer for this long: perhaps the run has ended, and no one is there to say so."""
+"""After this long without an answer, check whether the run has ended without an owner to say so."""
 
-LOOK_BACK_S = 330.0
-"""How far back a RESULT is looked for: as long as it is promised, and a margin. Whoever asks again gets it again."""
+HISTORY_S = 330.0
+"""How far back to search for a RESULT: as long as it is stored, and a margin."""
 
-TAKEN_S = 5.0
+STORED_S = 5.0
 """How long the hub may take to store a copy; then another server is tried."""
 
 
 class ReplyListener:
-    """A session and its listeners: each gets the messages about its request's id that the run's owner signed."""
+    """A session and its listeners: each gets the messages about its request that the run's owner signed."""
 
     def __init__(self, session: HubSession) -> None:
         self.session = session
@@ -64,7 +64,7 @@ class ReplyListener:
         self._watch = asyncio.create_task(self._tell_end())
 
     async def listen(self, request_id: str, run_id: str) -> Hearing:
-        """Where the messages about one request come: None is the end of the session."""
+        """Receive the messages about one request; None marks the end of the session."""
         for subject in (self.inbox, control_subject(run_id)):
             if subject not in self._subjects:
                 self._subjects.add(subject)
@@ -102,7 +102,7 @@ class ReplyListener:
 
 
 class Hearing:
-    """The messages about one request; `refused` is the reason why an answer did not count."""
+    """The messages about one request; `refused` is why an answer was rejected."""
 
     def __init__(self, subject: str) -> None:
         self.subject = subject
@@ -116,7 +116,7 @@ class Hearing:
 
 
 class HubRequest:
-    """One request on its way."""
+    """One request."""
 
     def __init__(
         self, line: Callable[[], Awaitable[ReplyListener]], request: Request, timeout: float, notice: Notice
@@ -146,7 +146,7 @@ class HubRequest:
         answer = self._controller.answer
         if answer.outcome != "unknown":
             return answer
-        # The hub may not have stored what came after.
+        # The hub may lack later messages.
         words = answer.message.replace("the run is", "as far as the hub knows, the run is")
         if self._refused:
             words += f"; a reply was received but not accepted: {self._refused}"
@@ -184,18 +184,18 @@ class HubRequest:
             if isinstance(action, LookUp):
                 self._controller.found(await self._look_up(line.session))
             else:
-                # The signature says when it was made, by the broker's clock, which may have stepped.
+                # The signature contains the broker's time, whose clock may have stepped.
                 await line.session.set_clock()
-                # Each copy has its own id: the broker must not swallow the one that should get the stored RESULT.
+                # Each copy has its own id, or the broker would drop the one that should get the stored RESULT.
                 message_id, headers = f"{self._token}:{action.attempt}", {REPLY_HEADER: line.inbox}
                 subject = control_subject(self._run_id)
-                taken = await line.session.publish(subject, action.data, message_id, **headers)
-                self._watching.add(asyncio.create_task(self._see_taken(line, taken, heard)))
+                stored = await line.session.publish(subject, action.data, message_id, **headers)
+                self._watching.add(asyncio.create_task(self._await_stored(line, stored, heard)))
 
-    async def _see_taken(self, line: ReplyListener, taken: asyncio.Future[Any], heard: Hearing) -> None:
-        """A hub that does not store a copy, or hangs, is left for another of its servers."""
+    async def _await_stored(self, line: ReplyListener, stored: asyncio.Future[Any], heard: Hearing) -> None:
+        """Leave a server that does not store a copy, or hangs, for another one of the hub."""
         try:
-            await asyncio.wait_for(taken, TAKEN_S)
+            await asyncio.wait_for(stored, STORED_S)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever the reason, it goes to whoever waits
@@ -203,14 +203,14 @@ class HubRequest:
             await line.session.close()
 
     async def _check_ended(self, session: HubSession) -> None:
-        """A run that has ended may have no one who would say so."""
+        """Check whether the run has ended, as it may have no owner to say so."""
         if (await self._ask_status(session)).run_ended:
             self._controller.found(await self._look_up(session))
 
     async def _look_up(self, session: HubSession) -> RequestRecord:
-        """How the run is, then what the stream has of the request: a RESULT comes before the state that it causes."""
+        """The run's state, then what the stream has of the request: a RESULT precedes the state that it causes."""
         found = await self._ask_status(session)
-        since = session.broker_time() - LOOK_BACK_S
+        since = session.broker_time() - HISTORY_S
         async for message in read_all(session, control_subject(self._run_id), since=since, confirm=True):
             answer = decode_control(message.data)
             if answer is None or answer.request_id != self._request_id or not is_signed(session, message, "owner"):

@@ -1,4 +1,4 @@
-"""The hub: one session with a NATS JetStream server, the names of what is on it, and a loop in its own thread."""
+"""One session with the hub, a NATS JetStream server; its subjects; and an event loop in a thread."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from .hub_signing import SEQ_HEADER, HubMessage, Signing
 
 STREAM = "INTERLOCK"
 RUNS_STREAM = "INTERLOCK_RUNS"
-"""The runs in one row each: a list of all runs reads this stream from one end to the other."""
+"""One row per run: listing all runs reads this whole stream."""
 
 ANSWER_S = 5.0
 OVERHEAD = 1024
-"""Bytes that headers and subject of a message may take of the server's limit."""
+"""Bytes of the server's limit that are left for headers and subject."""
 
 REPLY_HEADER = "Interlock-Reply"
-"""Where the sender of a REQUEST listens: answers go there too, on the short way, besides the topic."""
+"""Where the sender of a REQUEST listens: answers are sent there directly, besides the topic."""
 
 INBOXES = "_INBOX."
-"""What a reply subject begins with. Nothing is published elsewhere because a stranger asks for it."""
+"""The prefix of reply subjects. Nothing is published to other subjects that a request names."""
 
 CLOCK_DOUBT_S = 5.0
-"""A message that is off by more than this makes us ask for the broker's time again: its clock may have stepped."""
+"""A message whose time is off by more than this makes us read the broker's time again: its clock may have stepped."""
 
 
 class SessionLost(Exception):
-    """Raised when the hub has gone, or does not do what it should; a new session may find it again."""
+    """Raised when the hub is gone or fails; a new session may work."""
 
 
 class NobodyAnswers(SessionLost):
-    """Raised when no server takes this request: it has no JetStream, or no one has the stream right now."""
+    """Raised when no server answers this request: it has no JetStream, or no server has the stream right now."""
 
 
 def control_subject(run_id: str) -> str:
@@ -49,7 +49,7 @@ def control_subject(run_id: str) -> str:
 
 
 def stored_subject(run_id: str) -> str:
-    """Where the server publishes each message of loop:control again as soon as it has stored it."""
+    """Where the server republishes each message of loop:control as soon as it is stored."""
     return f"stored:control.{token_of(run_id)}"
 
 
@@ -66,39 +66,39 @@ def run_subject(run_id: str) -> str:
 
 
 def token_of(run_id: str) -> str:
-    """A run id as one token of a subject: whatever a subject cannot hold is written as =XX."""
+    """A run id as one token of a subject: other characters are written as =XX."""
     return re.sub(r"[^A-Za-z0-9_-]", lambda found: "".join(f"={byte:02X}" for byte in found[0].encode()), run_id)
 
 
 class HubSession:
-    """One connection, from when it is made to when it breaks."""
+    """One connection, until it breaks."""
 
     def __init__(self, client: Any, closed: asyncio.Event, signing: Signing, url: str) -> None:
         self.client, self.closed, self.signing, self.url = client, closed, signing, url
         self.stream: Any = client.jetstream(timeout=ANSWER_S)
         self.has_streams = False
-        """Whether the streams are as they should be, with all their copies."""
+        """Whether the streams are complete, with all their replicas."""
         self.max_body = max(1, client.max_payload - OVERHEAD)
-        """Bytes that the body of one message may have here."""
+        """The most bytes of a message's body."""
         self._offset = 0.0
         self._clock_read = -CLOCK_DOUBT_S
 
     def broker_time(self) -> float:
-        """Now by the broker's clock: ages count by that one alone."""
-        return boot_time() + self._offset
+        """Now by the broker's clock, which is the one that ages count by."""
+        return boot_clock() + self._offset
 
     async def set_clock(self) -> None:
-        """Learn the broker's time. Our own wall clock may be wrong, or may step."""
-        before = boot_time()
+        """Read the broker's time, as our own wall clock may be wrong or step."""
+        before = boot_clock()
         answer = from_json(await self.request(f"$JS.API.STREAM.INFO.{STREAM}"), _Info)
         if not answer.ts:
             raise SessionLost(f"the hub does not have its stream ({answer.error.get('description', 'no reason')})")
-        middle = (before + boot_time()) / 2
+        middle = (before + boot_clock()) / 2
         self._offset, self._clock_read = parse_time(answer.ts) - middle, middle
 
     async def age_of(self, stored_at: float) -> float:
-        """How long ago the broker took a message; where that is odd, by its clock as it is now."""
-        if abs(self.broker_time() - stored_at) > CLOCK_DOUBT_S and boot_time() - self._clock_read > 1:
+        """How long ago the broker stored a message; reads its clock again if that is implausible."""
+        if abs(self.broker_time() - stored_at) > CLOCK_DOUBT_S and boot_clock() - self._clock_read > 1:
             await self.set_clock()
         return max(0.0, self.broker_time() - stored_at)
 
@@ -108,11 +108,11 @@ class HubSession:
         return bytes(answer.data)
 
     async def api(self, name: str, body: object) -> Any:
-        """One call of the JetStream API; the answer's `error` is left to the caller."""
+        """One call of the JetStream API; the caller handles an `error` in the answer."""
         return from_json(await self.request(f"$JS.API.{name}", msgspec.json.encode(body)), dict)
 
     async def publish(self, subject: str, data: bytes, message_id: str, **headers: str) -> Any:
-        """Publish, signed, and give what the broker's acknowledgement can be awaited with. The order is kept."""
+        """Publish a signed message, in order; returns a future for the broker's acknowledgement."""
         if len(data) > self.max_body:
             raise BadInput(f"a message of {len(data):,} bytes is too long", where=self.url,
                            todo=f"The hub takes {self.max_body:,} bytes: raise max_payload of its server.")  # fmt: skip
@@ -123,19 +123,19 @@ class HubSession:
             )
 
     async def reply(self, inbox: str, subject: str, data: bytes) -> None:
-        """Send what goes to a topic to someone who listens now, too; the broker does not keep it."""
+        """Also send a topic's message directly to a listener; the broker does not store it."""
         if inbox.startswith(INBOXES) and not re.search(r"[*>\s]", inbox) and len(inbox) < 300:
             headers = self.signing.headers(subject, data, self.broker_time())
             async with telling():
                 await self.client.publish(inbox, data, headers=headers or None)
 
     async def settle(self, acknowledgements: list[Any]) -> list[Any]:
-        """Wait until the broker has everything."""
+        """Wait until the broker has stored everything."""
         async with telling():
             return list(await asyncio.wait_for(asyncio.gather(*acknowledgements), ANSWER_S))
 
     async def get(self, stream: str, **which: object) -> HubMessage | None:
-        """One message, from the stream's leader: a replica may not have it yet. None only if there is none."""
+        """One message from the stream's leader, as a replica may not have it yet; None if there is none."""
         answer = await self.api(f"STREAM.MSG.GET.{stream}", which)
         error = answer.get("error")
         if error is not None:
@@ -148,7 +148,7 @@ class HubSession:
         return HubMessage(found["subject"], data, headers, int(found["seq"]), parse_time(found["time"]))
 
     async def close(self) -> None:
-        """Close; a server that does not answer is not waited for."""
+        """Close, without waiting for a server that does not answer."""
         with contextlib.suppress(TimeoutError, OSError):
             await asyncio.wait_for(self.client.close(), ANSWER_S)
 
@@ -164,7 +164,7 @@ def parse_time(text: str) -> float:
 
 
 def message_of(message: Any) -> HubMessage:
-    """What nats-py has received, with what the store says of it where it comes from there."""
+    """A message from nats-py, with its sequence number and time if it comes from the stream."""
     headers = {str(getattr(key, "value", key)): str(value) for key, value in (message.headers or {}).items()}
     seq, taken = headers.get("Nats-Sequence", ""), headers.get("Nats-Time-Stamp", "")
     if not seq.isdecimal() or not taken:
@@ -174,7 +174,7 @@ def message_of(message: Any) -> HubMessage:
 
 
 def parse_headers(raw: bytes) -> dict[str, str]:
-    """The headers of a message, line by line. nats-py asks of each letter of a name whether it is a blank."""
+    """The headers of a message. Much faster than nats-py, which checks each letter of a name for blanks."""
     lines = raw.decode("utf-8", "replace").split("\r\n")
     pairs = ((name.strip(), value.strip()) for name, mark, value in (line.partition(":") for line in lines) if mark)
     return {name: value for name, value in pairs if name.isascii() and len(name.split()) == 1}
@@ -182,7 +182,7 @@ def parse_headers(raw: bytes) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def telling() -> AsyncIterator[None]:
-    """Every way in which the hub can fail us becomes one, with its reason."""
+    """Turn every failure of the hub into SessionLost, with its reason."""
     import nats.errors
     import nats.js.errors
 
@@ -214,16 +214,11 @@ def reason_of(error: BaseException) -> str:
     return str(error).removeprefix("nats: ") or type(error).__name__
 
 
-def boot_time() -> float:
-    """A clock that never steps and continues while the machine sleeps."""
-    return boot_clock()
-
-
 Made = TypeVar("Made")
 
 
 class LoopThread:
-    """Runs coroutines. `close` cancels what still runs."""
+    """Runs coroutines in a thread of its own. `close` cancels what is still running."""
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()

@@ -1,4 +1,4 @@
-"""Signatures on the hub: every message is signed, and counts only if its key has the right to send it."""
+"""Signatures on the hub: every message is signed, and counts only if its key is allowed to send it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ TIME_HEADER = "Interlock-Time"
 SEQ_HEADER = "Interlock-Seq"
 
 LATE_S = 60.0
-"""How much later than it was signed the hub may have taken a message: a copy that comes later is a replay. A request
-that is sent again within this time gets its stored RESULT, which lives 300 s."""
+"""How long after signing the hub may store a message: a copy that comes later is a replay. A request
+that is repeated within this time gets its stored RESULT, which lives 300 s."""
 
 
 class HubMessage(Struct, frozen=True):
-    """A message as the hub has it: `seq` and `time` are the store's, 0 if it was not stored."""
+    """A message on the hub: `seq` and `time` are the stream's, 0 if it was not stored."""
 
     subject: str
     data: bytes
@@ -33,24 +33,24 @@ class HubMessage(Struct, frozen=True):
 
     @property
     def run_seq(self) -> int | None:
-        """The sequence number that the run's journal gave it; None if it has none that can be read."""
+        """Its sequence number in the run's journal; None if it has no valid one."""
         text = self.headers.get(SEQ_HEADER, "")
         return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
 
 class Signer(Struct, frozen=True):
-    """Who signed a message: a trusted key's name; or, if unsigned messages are accepted, why it has none."""
+    """Who signed a message: a trusted key's name, or, if unsigned messages are accepted, why there is none."""
 
     name: str
     trusted: bool = True
 
 
 class NotSigned(Exception):
-    """Raised when a message is not signed by a key that may say this."""
+    """Raised when a message is not signed by a key that may send it."""
 
 
 class Signing:
-    """Signs with our own key, and judges what others signed."""
+    """Signs with our own key, and checks the signatures of others."""
 
     def __init__(self, ring: KeyRing, *, unsigned: bool = False, trusted: Path | None = None) -> None:
         self.ring, self.unsigned = ring, unsigned
@@ -58,16 +58,16 @@ class Signing:
 
     @classmethod
     def from_settings(cls, settings: HubSettings) -> Signing:
-        """By the configuration. Our own key is made at the first use, unless signatures are not asked for."""
-        place = Path(settings.key_file).expanduser() if settings.key_file else None
-        own = load_key(place)
+        """From the configuration. Our own key is created on first use, unless messages are unsigned."""
+        key_file = Path(settings.key_file).expanduser() if settings.key_file else None
+        own = load_key(key_file)
         if own is None and not settings.unsigned:
-            own = create_key(place or key_path())
+            own = create_key(key_file or key_path())
         trusted = Path(settings.trusted_file).expanduser() if settings.trusted_file else trusted_path()
         return cls(KeyRing(read_trusted(trusted), own), unsigned=settings.unsigned, trusted=trusted)
 
     def headers(self, subject: str, data: bytes, now: float, seq: str = "") -> dict[str, str]:
-        """The headers that prove to others that a message is ours."""
+        """The headers that prove that a message is ours."""
         if self.ring.own is None:
             return {}
         time = f"{now:.3f}"
@@ -78,9 +78,9 @@ class Signing:
         }
 
     def check(self, message: HubMessage, role: KeyRole, subject: str | None = None, *, fresh: bool = False) -> Signer:
-        """Who may say this and did; NotSigned says why no one. `subject` where it came on another than its own.
+        """The signer, if allowed to send this; else NotSigned. `subject` if it came on another than its own.
 
-        What must be `fresh` was signed when the broker took it: an old message that is sent again does not count.
+        A `fresh` message was signed shortly before the broker stored it: a replay does not count.
         """
         headers = message.headers
         public, signature = headers.get(KEY_HEADER), headers.get(SIGNATURE_HEADER)
@@ -100,7 +100,7 @@ class Signing:
         return Signer(name)
 
     def _read_again(self) -> None:
-        """Read the trusted keys again if the file changed: they count at once, also for a running run."""
+        """Reload the trusted keys if the file changed: they apply at once, also to a running run."""
         stamp = _stamp_of(self._trusted)
         if stamp != self._stamp:
             with contextlib.suppress(BadInput):

@@ -1,4 +1,4 @@
-"""The hub's two streams: made where they are missing, brought up to date by owners, and read without a consumer."""
+"""The hub's two streams: created if missing, updated by owners, and read without a consumer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ SUBJECTS = {
 }
 
 MAX_AGE_S = 24 * 3600
-"""How long the hub keeps messages: far longer than the window of a stored RESULT."""
+"""How long the hub stores messages: far longer than the window of a stored RESULT."""
 
 DEDUP_S = 300
 ROWS_PER_RUN = 1
-"""A list of all runs reads one row of each."""
+"""Listing all runs reads one row of each."""
 
 REPLICAS = 3
 NO_JETSTREAM = 10039
@@ -32,7 +32,7 @@ NOT_ENOUGH_SERVERS = (10005, 10074)
 
 
 async def ensure_streams(session: HubSession, settings: HubSettings, *, owner: bool) -> bool:
-    """Whether all is as it should be; if not, the cluster has too few servers for now and an owner tries again."""
+    """Whether the streams are complete; if not, the cluster has too few servers for now, and an owner retries."""
     return all([await _ensure(session, name, settings.replicas, owner) for name in SUBJECTS])
 
 
@@ -86,7 +86,7 @@ async def _create(session: HubSession, name: str, replicas: int | None) -> Any:
     if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS and replicas is None:
         made = await session.api(f"STREAM.CREATE.{name}", {**config, "num_replicas": 1})
     if made.get("error", {}).get("code") == 400:
-        # Someone else may have made it just now.
+        # Someone else may have created it just now.
         made = await session.api(f"STREAM.INFO.{name}", {}) if "in use" in str(made) else made
     if made.get("error", {}).get("err_code") in NOT_ENOUGH_SERVERS:
         raise InterlockError(f"the hub cannot keep {replicas} copies ({made['error'].get('description')})",
@@ -95,7 +95,7 @@ async def _create(session: HubSession, name: str, replicas: int | None) -> Any:
 
 
 async def _update(session: HubSession, name: str, info: Any, replicas: int | None) -> bool:
-    """Bring an existing stream up to date: also one of an older version, or of one server that became three."""
+    """Update an existing stream, for example of an older version, or of one server that became three."""
     config = info["config"]
     copies = config.get("num_replicas", 1)
     changed = {key: value for key, value in _wanted(name).items() if config.get(key) != value}
@@ -119,16 +119,16 @@ async def _update(session: HubSession, name: str, info: Any, replicas: int | Non
 
 BATCH = 1000
 BATCH_BYTES = 8 * 1024 * 1024
-"""How much of a stream is on its way to us at a time."""
+"""How much of a stream is requested at a time."""
 
 
 async def read_all(
     session: HubSession, subject: str, *, stream: str = STREAM, since: float | None = None, after: int = 0,
     confirm: bool = False,
 ) -> AsyncIterator[HubMessage]:  # fmt: skip
-    """Every message that the stream has of a subject, from a time or beyond a sequence number on.
+    """Every stored message of a subject, since a time or after a sequence number.
 
-    A replica answers, which may be a little behind; with `confirm` the leader says whether that is all.
+    A replica answers, which may be a little behind; with `confirm` the leader is asked for the rest.
     """
     inbox, arrived = session.client.new_inbox(), asyncio.Queue[Any]()
     async with telling():
@@ -145,7 +145,7 @@ async def read_all(
             more = False
             while True:
                 try:
-                    # Waiting costs more than reading: what is there already is taken at once.
+                    # Waiting costs more than reading: what has arrived is read at once.
                     raw = arrived.get_nowait() if arrived.qsize() else await asyncio.wait_for(arrived.get(), ANSWER_S)
                 except TimeoutError:
                     raise SessionLost(f"no reply within {ANSWER_S:.0f} s") from None
@@ -173,7 +173,7 @@ async def read_all(
 
 
 async def read_newest(session: HubSession, subject: str, role: KeyRole, *, stream: str = STREAM) -> HubMessage | None:
-    """The newest message of a subject that a key with this role signed; what no one may say is passed over."""
+    """The newest message of a subject that a key with this role signed; others are skipped."""
     last = await session.get(stream, last_by_subj=subject)
     if last is None or is_signed(session, last, role):
         return last
@@ -193,5 +193,5 @@ def is_signed(session: HubSession, message: HubMessage, role: KeyRole) -> bool:
 
 
 def order_of(message: HubMessage) -> tuple[int, int]:
-    """Newer by the run's own count, then by the store's: an old message that is sent again stays old."""
+    """Sorts by the run's own sequence number, then the stream's: a replayed message stays old."""
     return message.run_seq or 0, message.seq

@@ -1,4 +1,4 @@
-"""The inbox of a run: a folder for requests to an owner that is not there."""
+"""The inbox of a run: a folder for requests while there is no owner."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIX = ".json"
 
 
 class InboxRequest(Struct, frozen=True):
-    """A request that was left, how long ago by the file system's clock, and by whom."""
+    """A request in the inbox, its age by the file system's clock, and its sender."""
 
     path: Path
     data: bytes
@@ -28,7 +28,7 @@ class InboxRequest(Struct, frozen=True):
 
 
 def leave_request(inbox: Path, request_id: str, attempt: int, data: bytes) -> Path:
-    """Leave one copy of a request; it is there whole or not at all."""
+    """Leave one copy of a request, written atomically."""
     inbox.mkdir(mode=0o700, exist_ok=True)
     from _blake2 import blake2b  # hashlib loads a library of ciphers
 
@@ -39,17 +39,17 @@ def leave_request(inbox: Path, request_id: str, attempt: int, data: bytes) -> Pa
 
 
 def collect_requests(inbox: Path) -> Iterator[InboxRequest]:
-    """The requests that are there, the oldest first. The process that has taken one removes its file."""
+    """The requests in the inbox, the oldest first. The receiver removes the files."""
     try:
         files = [path for path in inbox.iterdir() if path.suffix == SUFFIX and not path.name.startswith(".")]
     except FileNotFoundError:
         return
     found = []
     for path in files:
-        # A sender takes its request back when it has reached the owner after all.
+        # A sender removes its request when it reaches the owner after all.
         with contextlib.suppress(OSError), open_regular(path) as file:
             info = os.fstat(file.fileno())
-            # One byte too many is enough to know that it is too long.
+            # One byte too many shows that it is too long.
             found.append((info.st_mtime, path, file.read(MAX_MESSAGE + 1), info.st_uid))
     for mtime, path, data, uid in sorted(found):
         yield InboxRequest(path, data, max(0.0, time.time() - mtime), f"{user_name(uid)} (inbox)")

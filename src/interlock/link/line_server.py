@@ -1,4 +1,4 @@
-"""LineServer: JSON lines over a unix socket that only its owner can use; one thread, no polling."""
+"""LineServer: JSON lines over a unix socket that only its user can use; one thread, no polling."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from ..core import open_bell, open_poller
 from .peer import CHUNK, Peer, is_trusted
 
 MAX_LINE = 262_144
-"""Default limit on the bytes of one line. What is longer is read to its end and thrown away."""
+"""Default limit on the bytes of one line. Longer ones are read to their end and discarded."""
 
 MAX_SKIP = 64 * 1024 * 1024
-"""Bytes thrown away of one line before the connection is cut."""
+"""Bytes of one line that are discarded before the connection is cut."""
 
 FULL_S = 0.05
 
 AT_ONCE = 32
-"""Connections that are looked after in one go."""
+"""Connections that are served per poll."""
 
 log = logging.getLogger("interlock")
 
 
 class LineHandler:
-    """Handles the input of a server. Called in the server's thread."""
+    """Handles a server's input. Called in the server's thread."""
 
     def on_line(self, peer: Peer, line: bytes) -> None:
         """A whole line, without its end."""
@@ -65,7 +65,7 @@ class LineServer:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop serving; open connections are closed. A second time does nothing."""
+        """Stop serving and close all connections. A second call does nothing."""
         if self._stopping:
             return
         self._stopping = True
@@ -77,13 +77,13 @@ class LineServer:
             self._thread.join()
 
     def _ring(self) -> None:
-        # Under the lock: a number that was closed may belong to another file already.
+        # Under the lock: a closed descriptor number may already belong to another file.
         with self._lock, contextlib.suppress(BlockingIOError):
             if not self._ended:
                 os.write(self._doorbell, b"!")
 
     def _wake_for(self, peer: Peer) -> None:
-        """A peer has something to send that did not fit: the thread takes care of it."""
+        """Have the thread send what did not fit into a peer's socket buffer."""
         with self._lock:
             self._stuck.add(peer)
         self._ring()
@@ -112,7 +112,7 @@ class LineServer:
             except (BlockingIOError, ConnectionAbortedError):
                 return
             except OSError:
-                # Out of file numbers: the connection waits, and so do we, rather than spin.
+                # Out of file descriptors: the connection waits, and so do we, rather than spin.
                 time.sleep(FULL_S)
                 return
             sock.setblocking(False)
@@ -148,7 +148,7 @@ class LineServer:
                 elif data is not None:
                     self._drop(peer)
         except Exception:
-            # Whatever one message led to must not take the others' hands off the run.
+            # Whatever one message causes must not stop the service for others.
             log.exception("a connection was cut: what it sent could not be handled")
             if not peer.closed:
                 self._drop(peer)

@@ -1,4 +1,4 @@
-"""LiveClock: time in which this process could have worked."""
+"""LiveClock: counts only time in which this process could run."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from threading import Lock
 from ..control import ClockReading
 from ..core import Clock
 
-LOOK_S = 2.0
-"""How often someone looks at the clock while something depends on it."""
+TICK_S = 2.0
+"""How often the clock is read while something depends on it."""
 
 
 def now() -> ClockReading:
-    """Both clocks of this machine, as they are."""
+    """Both clocks of this machine."""
     return ClockReading(time.time(), time.monotonic())
 
 
 class LiveClock:
     """A steady clock that does not count time in which the process was frozen.
 
-    What was sent to a frozen owner waits in its buffers: the results that it must be compared with may not have run
-    out when it wakes up.
+    What was sent to a frozen owner waits in its buffers: the results that it is compared with must not have expired
+    when it wakes up.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -35,6 +35,6 @@ class LiveClock:
             moment = self._clock.monotonic()
             passed = moment - self._last
             if passed > 0:
-                self._live += passed if passed < 2 * LOOK_S else 2 * LOOK_S
+                self._live += passed if passed < 2 * TICK_S else 2 * TICK_S
             self._last = moment
             return ClockReading(self._clock.time(), self._live)

@@ -1,4 +1,4 @@
-"""Outbox: a run's journal on its way to the hub, in sequence, at least once; HubTrouble: what is wrong between them."""
+"""Outbox: sends a run's journal to the hub, in sequence, at least once; HubProblems: records failures of the hub."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from .hub_signing import SEQ_HEADER
 from .hub_streams import read_newest
 
 CHUNK = 128
-"""Records that are sent before the broker's acknowledgements are waited for."""
+"""Records that are sent before waiting for the broker's acknowledgements."""
 
 MAX_RECORD = 900_000
-"""Bytes of a record that fit into one message; of a longer one only the head goes out."""
+"""The most bytes of a record in one message; of a longer one only the head is sent."""
 
 GRACE_S = 0.006
 SOON_S = 0.01
-"""How long records wait for the commands to be over."""
+"""How long records wait for commands to finish."""
 
-LOOK_S = 1.0
-"""How often the journal is looked at for what came without a command, and how often the run's row is sent."""
+POLL_S = 1.0
+"""How often the journal is polled for records without a command, and how often the run's row is sent."""
 
 HEARTBEAT_S = 30.0
-"""How often a run tells that it lives."""
+"""How often a run reports that it is alive."""
 
 SILENT_AFTER_S = 3 * HEARTBEAT_S
-"""A live run that has sent nothing for this long is unknown."""
+"""The state of a live run that has sent nothing for this long is unknown."""
 
 
 class Outbox:
-    """Publishes what the journal has beyond what the hub has. It belongs to one session.
+    """Publishes what the journal has and the hub does not. It belongs to one session.
 
-    The messages of the topics go out at once, the records a little later: the hub has a record only if it has what the
-    record is on its topic.
+    Messages for topics are sent at once, records a little later: the hub has a record only if it also has the
+    record's topic message.
     """
 
     def __init__(
-        self, session: HubSession, run_id: str, reader: JournalReading, trouble: HubTrouble, token: str
+        self, session: HubSession, run_id: str, reader: JournalReading, problems: HubProblems, token: str
     ) -> None:
         self._token = token
-        self._session, self._run_id, self._reader, self._trouble = session, run_id, reader, trouble
+        self._session, self._run_id, self._reader, self._problems = session, run_id, reader, problems
         self._limit = min(MAX_RECORD, session.max_body)
         self._read = self._settled = 0
         self._records: list[Record] = []
@@ -64,13 +64,13 @@ class Outbox:
         return not self._session.closed.is_set()
 
     async def work(self, more: asyncio.Event) -> None:
-        """Send whatever comes, and a sign of life; ends with the session. `more` rings when a command was committed."""
+        """Send new records and heartbeats until the session ends. `more` is set when a command was committed."""
         await self._find_cursor()
         clock = asyncio.get_running_loop().time
         told, changed = -HEARTBEAT_S, True
         while True:
             if more.is_set():
-                # Whoever asked has the answer on the short way: let the command finish before its messages go out.
+                # The sender has the answer already: let the command finish before its messages are sent.
                 await asyncio.sleep(GRACE_S)
             more.clear()
             busy = await self._send_topics(more)
@@ -79,14 +79,14 @@ class Outbox:
             waited = clock() - told
             if waited >= HEARTBEAT_S:
                 await self._session.set_clock()
-            if waited >= (LOOK_S if changed else HEARTBEAT_S):
+            if waited >= (POLL_S if changed else HEARTBEAT_S):
                 await self.tell_summary()
                 told, changed = clock(), False
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(more.wait(), SOON_S if self._records else LOOK_S)
+                await asyncio.wait_for(more.wait(), SOON_S if self._records else POLL_S)
 
     async def finish(self) -> None:
-        """The last words of an owner that goes."""
+        """Send everything that is left when the owner ends."""
         more = asyncio.Event()
         more.set()
         while more.is_set():
@@ -96,7 +96,7 @@ class Outbox:
         await self.tell_summary()
 
     async def tell_summary(self) -> None:
-        """The run in one row, for lists on other machines."""
+        """Send the run's row, for lists on other machines."""
         summary = self._reader.summary()
         if summary is not None:
             row = RemoteRun(summary=summary, host=self._host, pid=os.getpid(), head=self._head())
@@ -106,13 +106,13 @@ class Outbox:
             await self._session.settle([sent])
 
     def _head(self) -> Head | None:
-        """The signed end of the journal: with it on the hub, no one can cut the journal here without a trace."""
+        """The signed head of the journal: with it on the hub, truncating the journal is noticed."""
         with contextlib.suppress(InterlockError):
             return self._reader.head() if isinstance(self._reader, JournalReader) else None
         return None
 
     async def _find_cursor(self) -> None:
-        """Where the hub's copy ends: the hub itself knows best. What others put there does not count."""
+        """Find where the hub's copy ends, ignoring what others put there."""
         known = 0
         for subject, stream in ((record_subject(self._run_id), STREAM), (run_subject(self._run_id), RUNS_STREAM)):
             last = await read_newest(self._session, subject, "owner", stream=stream)
@@ -120,11 +120,11 @@ class Outbox:
                 known = max(known, last.run_seq or 0)
         newest = self._reader.last()
         if newest is not None and newest.seq >= known:
-            # Else the hub knows a longer journal than there is: another run of the same id.
+            # Else the hub has a longer journal than we do: another run of the same id.
             self._read = self._settled = known
 
     async def _send_topics(self, more: asyncio.Event) -> bool:
-        """Send what is new on the topics, without waiting for the broker; whether there was anything."""
+        """Send new topic messages without waiting for the broker; returns whether there were any."""
         async with self._sending:
             new = list(self._reader.read(self._read, limit=CHUNK))
             for record in new:
@@ -139,7 +139,7 @@ class Outbox:
             return bool(new)
 
     async def _send_records(self) -> bool:
-        """Send the records, and wait until the broker has all that was sent so far."""
+        """Send the records, and wait until the broker has everything sent so far."""
         async with self._sending:
             new, self._records = self._records, []
             for record in new:
@@ -157,23 +157,23 @@ class Outbox:
         self._unsettled.append(sent)
 
     def _fit(self, body: bytes, seq: int) -> bytes:
-        """A message of a topic as the hub takes it: where it is too long, with its long texts cut."""
+        """A topic message that fits: its long texts are cut if it is too long."""
         if len(body) <= self._limit:
             return body
-        self._trouble.quarantine(f"the message of record {seq} is cut to fit", "hub", body)
+        self._problems.quarantine(f"the message of record {seq} is cut to fit", "hub", body)
         return cut_to(body, self._limit)
 
     def _fit_record(self, record: Record) -> bytes:
         body = msgspec.json.encode(record)
         if len(body) <= self._limit:
             return body
-        self._trouble.quarantine("records are too long for the hub, which has only their beginning", "hub", body)
+        self._problems.quarantine("records are too long for the hub, which has only their beginning", "hub", body)
         head = {"too_large": len(record.body)}
         return msgspec.json.encode(msgspec.structs.replace(record, body=msgspec.Raw(msgspec.json.encode(head))))
 
 
 class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run on some machine, as its owner reported it last; `silent` seconds ago by the hub's clock.
+    """A run on some machine, as its owner last reported it, `silent` seconds ago by the hub's clock.
 
     `head` is the signed end of its journal at that moment.
     """
@@ -190,12 +190,12 @@ class RemoteRun(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def outcome(self) -> str:
-        """The word or two that lists show of it."""
+        """A word or two for lists."""
         return "unknown" if self.is_unknown else self.summary.outcome if self.summary.ended else self.summary.status
 
     @property
     def is_unknown(self) -> bool:
-        """Whether no one can say how it is: it lives, as far as we know, and its host has gone quiet."""
+        """Whether its state is unknown: it has not ended as far as we know, and its host is silent."""
         return self.summary.status not in ("done", "aborted") and self.silent > SILENT_AFTER_S
 
 
@@ -229,14 +229,14 @@ def _cut(value: object, length: int) -> object:
 
 
 TELL_AFTER_S = 10.0
-"""A hub that is away for less than this is not worth a row."""
+"""An outage of the hub shorter than this is not recorded."""
 
 TELL_EVERY_S = 60.0
-"""Of the same kind of trouble one row a minute; the next one says how many there were."""
+"""One row a minute for each kind of problem; the next one says how many there were."""
 
 
-class HubTrouble:
-    """Has audit rows written: few, whatever happens. `tell` must not block."""
+class HubProblems:
+    """Writes audit rows about the hub, never many. `tell` must not block."""
 
     def __init__(self, tell: Callable[[TransportNoted], object], counts: Counter[tuple[str, str]]) -> None:
         self.problem = "not connected yet"
@@ -262,7 +262,7 @@ class HubTrouble:
         self.problem, self._told = "", False
 
     def quarantine(self, why: str, subject: str, data: bytes = b"") -> None:
-        """Something was put aside and is not acted upon."""
+        """Record a message that is not acted upon."""
         now = time.monotonic()
         if now - self._last.get(why, -TELL_EVERY_S) < TELL_EVERY_S or len(self._last) > 100:
             self._more[why] += 1

@@ -1,4 +1,4 @@
-"""Reaching a run's owner on this machine: its socket, or its inbox if no one is there."""
+"""Sends a request to a run's owner on this machine: to its socket, or its inbox if there is no owner."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .socket_paths import noted_socket, socket_path
 
 DEFAULT_TIMEOUT_S = 60.0
 RECONNECT_S = (0.05, 1.0)
-"""Time between two tries to reach an owner that is not there: at first, and later."""
+"""Time between two attempts to reach an absent owner: at first, and later."""
 
 Notice = Callable[[str], None]
 
@@ -40,9 +40,9 @@ def ask_owner(
     notice: Notice | None = None,
     patience: float | None = None,
 ) -> RequestOutcome:
-    """Send a request to a run on this machine and wait for its one answer. `notice` is called for a dead owner at once.
+    """Send a request to a run on this machine and wait for its answer. `notice` is called at once for a dead owner.
 
-    An owner that has not even acknowledged it after `patience` seconds is waited for no longer: the answer is unknown.
+    If the owner has not even acknowledged it after `patience` seconds, the outcome is unknown.
     """
     return _OwnerRequest(folder, request, timeout, notice or (lambda _: None), patience).run()
 
@@ -57,7 +57,7 @@ def look_up(folder: RunFolder, request_id: str) -> RequestRecord:
 
 
 class _OwnerRequest:
-    """One request over as many connections as it takes."""
+    """One request over as many connections as needed."""
 
     def __init__(
         self, folder: RunFolder, request: Request, timeout: float, notice: Notice, patience: float | None
@@ -98,7 +98,7 @@ class _OwnerRequest:
             elif not self._send(action.data):
                 self._do_without(action)
             elif self._folder.owner() is None:
-                # Someone keeps the socket open for an owner to come; the copy waits in it.
+                # The front keeps the socket open for the next owner; the copy waits in it.
                 self._check_ended()
                 self._tell_dead()
 
@@ -117,7 +117,7 @@ class _OwnerRequest:
     def _connect(self, path: Path | None = None) -> bool:
         path = path or noted_socket(self._folder.path)
         if path is None and not self._folder.path.exists():
-            # Someone has removed the folder under a run that may still continue.
+            # Someone removed the folder of a run that may still continue.
             path = socket_path(self._folder.path)
         if path is None:
             return False
@@ -131,7 +131,7 @@ class _OwnerRequest:
         return True
 
     def _do_without(self, copy: Transmit) -> None:
-        """No one is there: the journal may know the end already; else the copy waits in the inbox."""
+        """Without an owner: the journal may have the outcome already; else the copy waits in the inbox."""
         if self._check_ended():
             return
         if self._never_began():
@@ -139,13 +139,13 @@ class _OwnerRequest:
             return
         path = leave_request(self._folder.inbox, self._controller.request.request_id, copy.attempt, copy.data)
         if self._send(copy.data):
-            # It came up just now, and may have looked into its inbox before.
+            # It started just now, and may have read its inbox before.
             path.unlink(missing_ok=True)
         else:
             self._tell_dead()
 
     def _check_ended(self) -> bool:
-        """Whether the journal has the answer already: the RESULT itself, or that the run is over."""
+        """Whether the journal already has the outcome: the RESULT, or the end of the run."""
         found = look_up(self._folder, self._controller.request.request_id)
         if found.result is None and not found.run_ended:
             return False
@@ -153,7 +153,7 @@ class _OwnerRequest:
         return True
 
     def _never_began(self) -> bool:
-        """Whether an owner died before there was anything to own, and no one is there to start another."""
+        """Whether the owner died before the run began, and nobody is there to start another."""
         if self._folder.owner() is not None or not self._folder.lock_file.exists():
             return False
         if (self._folder.path / TREE).exists():

@@ -1,4 +1,4 @@
-"""Peer: one connection of a line server, and who the kernel says is at its other end."""
+"""Peer: one connection of a line server, and the process at its other end."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from threading import Lock
 from ..core import open_peer, peer_credentials
 
 CHUNK = 16_384
-"""Bytes that are read at once."""
+"""Bytes per read."""
 
 MAX_BACKLOG = 4 * 1024 * 1024
-"""Bytes that may wait for a peer that does not read; then it is cut off."""
+"""Bytes that may wait for a peer that does not read; beyond that it is cut off."""
 
 
 class Peer:
-    """A connection. `send` may be called from any thread; whatever the kernel does not take at once waits.
+    """A connection. `send` may be called from any thread; what does not fit into the socket's buffer waits.
 
-    OSError where no descriptor is left for who is at its other end.
+    OSError if there is no descriptor left for the process at its other end.
     """
 
     def __init__(self, sock: socket.socket, wake: Callable[[Peer], None]) -> None:
         self.sock = sock
         self.pid, self.uid, self.gid = peer_credentials(sock)
         self.actor = f"{user_name(self.uid)} (uid {self.uid}, pid {self.pid})"
-        """Who it is, for records."""
+        """The sender's name, for records."""
         self.received = b""
         self.skipping, self.skipped = False, 0
         self.seen: int | None = None
-        """What the kernel has just said of it, for the first question."""
+        """The events that the last poll reported, for the first check."""
         self.closed = False
         self._wake = wake
         self._hung_up = select.poll()
-        # Nothing is asked for: the kernel tells of POLLHUP and POLLERR anyway.
+        # No events are requested: the kernel reports POLLHUP and POLLERR anyway.
         self._hung_up.register(sock, 0)
         self._lock = Lock()
         self._waiting = bytearray()
@@ -50,7 +50,7 @@ class Peer:
             self._ended = True
 
     def send(self, body: bytes, *, direct: bool = False, seq: int | None = None) -> None:
-        """Send one line; a peer that has gone is not an error. On a connection all answers are direct and in order."""
+        """Send one line; a closed peer is not an error. On a connection all answers are direct and in order."""
         with self._lock:
             if self.closed:
                 return
@@ -62,19 +62,19 @@ class Peer:
                     self._wake(self)
 
     def flush(self) -> bool:
-        """Send what waits; whether all is sent."""
+        """Send what is waiting; returns whether everything is sent."""
         with self._lock:
             return self.closed or self._flush()
 
     def has_hung_up(self) -> bool:
-        """Whether the other end is closed altogether: no one waits for an answer any more."""
+        """Whether the other end is closed, so that nobody waits for an answer."""
         seen, self.seen = self.seen, None
         if seen is not None:
             return bool(seen & (select.POLLHUP | select.POLLERR))
         return bool(self._hung_up.poll(0))
 
     def has_ended(self) -> bool:
-        """Whether the process that made the connection is gone: its number may be another's, and so may be its end."""
+        """Whether the process that connected is gone: its pid, and its end of the connection, may now be another's."""
         with self._lock:
             if self._process is not None and not self._ended:
                 process = select.poll()
@@ -83,7 +83,7 @@ class Peer:
             return self._ended
 
     def receive(self) -> bytes | None:
-        """Read the bytes that have arrived; empty at the end, None if there were none yet."""
+        """Read the bytes that have arrived; empty at the end, None if there are none yet."""
         try:
             return self.sock.recv(CHUNK)
         except BlockingIOError:
@@ -92,7 +92,7 @@ class Peer:
             return b""
 
     def shut_down(self) -> None:
-        """Hang up; the server's thread closes it when it sees the end."""
+        """Hang up; the server's thread then closes it."""
         with self._lock:
             if not self.closed:
                 with contextlib.suppress(OSError):
@@ -119,13 +119,13 @@ class Peer:
         return True
 
     def _send(self, data: bytes | bytearray) -> int:
-        """How much of it the kernel takes now."""
+        """How many bytes the kernel accepts now."""
         try:
             return self.sock.send(data)
         except BlockingIOError:
             return 0
         except OSError:
-            # It has gone; the reading side notices and cleans up.
+            # The peer is gone; the reading side notices and cleans up.
             return len(data)
 
 
@@ -138,5 +138,5 @@ def user_name(uid: int) -> str:
 
 
 def is_trusted(uid: int) -> bool:
-    """Whether a user may talk to us: ourselves, and root, who could anyway."""
+    """Whether a user may connect: the same user, and root, who could anyway."""
     return uid in (os.geteuid(), 0)

@@ -1,4 +1,4 @@
-"""RequestQueue: copies of requests that wait for the endpoint; a cancel comes first, and no one can fill it alone."""
+"""RequestQueue: requests that wait for the endpoint; cancels come first, and no single sender can fill it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..core import json_decoder
 Item = TypeVar("Item")
 
 MOST = 1000
-"""Copies of one sender that wait, cancels apart. More are dropped: whoever means it tries again after 30 s."""
+"""Waiting copies per sender, cancels separately. More are dropped: a sender retries after 30 s."""
 
 
 class RequestQueue(Generic[Item]):
-    """Thread-safe. Cancels apart, the order of arrival is kept: a pause must not overtake a resume."""
+    """Thread-safe. Except for cancels, requests stay in order: a pause must not overtake a resume."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -28,7 +28,7 @@ class RequestQueue(Generic[Item]):
         self._count = 0
 
     def put(self, data: bytes, sender: str, item: Item) -> bool:
-        """Add a copy by what its message says; False if too many of this sender wait."""
+        """Add a copy; False if too many of this sender wait."""
         later = not is_cancel(data)
         with self._lock:
             if self._waiting[later, sender] >= MOST:
@@ -56,7 +56,7 @@ _decoder = json_decoder(_Command)
 
 
 def is_cancel(data: bytes) -> bool:
-    """Whether a message wants to end the run; one that cannot be read does not."""
+    """Whether a message is a cancel; an unreadable one is not."""
     try:
         return _decoder.decode(data).command == "cancel"
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""Runs: those of this machine and of a hub, asked in the same way; Requests: what was asked of them from here."""
+"""Runs: runs of this machine and of a hub, behind one interface; Requests: requests sent to them from here."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 
 TIMEOUT_S = 60.0
-"""How long we wait for an answer; then it is unknown."""
+"""How long to wait for an answer; then the outcome is unknown."""
 
 KEPT = 500
-"""Requests that are remembered; the journal has all that reached a run."""
+"""Requests that are remembered; a run's journal has all that reached it."""
 
 SentState = Literal["sent", "success", "failure", "unknown"]
 
 
 class SentRequest(Struct, frozen=True, kw_only=True):
-    """One request of ours. `unknown` is neither done nor failed; `accepted` says whether the run has it.
+    """One request that we sent. `unknown` is neither done nor failed; `accepted` says whether the run has it.
 
-    `notice` is what went wrong on the way so far.
+    `notice` is what went wrong in transit so far.
     """
 
     request_id: str
@@ -59,7 +59,7 @@ class RequestSender(Protocol):
 
 
 class Requests:
-    """Sends requests and remembers what became of them. `changed` is called for every change, in any thread."""
+    """Sends requests and tracks their outcomes. `changed` is called for every change, in any thread."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Requests:
     def send(
         self, command: Command, run_id: str, payload: dict[str, object] | None = None, reason: str | None = None
     ) -> SentRequest:
-        """Ask a run for something; returns at once."""
+        """Send a request to a run; returns at once."""
         payload = payload or {}
         try:
             from_plain(payload, PAYLOADS[command])
@@ -137,7 +137,7 @@ class Requests:
 
 
 class Runs:
-    """Where runs are, and how a request gets to them. `ask` takes time: not for a screen's own thread."""
+    """Finds runs and sends them requests. `ask` blocks: do not call it in a UI thread."""
 
     def __init__(self, store: Store, hub: HubClient | None = None) -> None:
         self.store, self.hub = store, hub
@@ -162,7 +162,7 @@ class Runs:
         raise NotFound(f"there is no run {run_id[:80]!r}", todo="It may have been removed.")
 
     def ask(self, request: Request, timeout: float, notice: Notice) -> RequestOutcome:
-        """Send a request to its run, here or elsewhere, and wait for its one answer."""
+        """Send a request to its run, here or elsewhere, and wait for its answer."""
         run_id = request.target.run_id
         if self.hub is not None and not self.is_here(run_id):
             return self.hub.ask(request, timeout=timeout, notice=notice)
@@ -174,5 +174,5 @@ class Runs:
 
 
 def is_plain_name(name: str) -> bool:
-    """Whether a name can be that of a run's folder, and of nothing outside the store."""
+    """Whether a name can be a run's folder, and cannot lead outside the store."""
     return bool(name) and name[0] != "." and not any(c in name for c in "/\\\0") and len(name) <= 200

@@ -1,4 +1,4 @@
-"""Where sockets are: in the user's runtime directory, under names short enough for the kernel."""
+"""Paths of sockets: in the user's runtime directory, short enough for the kernel."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 from ..core import InterlockError, read_small
 
 MAX_SOCKET_PATH = 107
-"""Bytes of a socket's path; the kernel has room for 108 with the end mark."""
+"""Bytes of a socket's path; the kernel allows 108 with the terminating NUL."""
 
 LONGEST_NAME = len("/0123456789abcdef/egress.4194304")
-"""Of what is in the folder of sockets: a run's socket while it is being made, under a name with the process id."""
+"""The longest name in the folder: a run's socket while it is being created, with the process id."""
 
 SOCKET_NOTE = "socket"
 """The file in a run's folder that says where its socket is."""
 
 
 def runtime_dir() -> Path:
-    """The directory for sockets: ours alone, made if need be."""
+    """Our private directory for sockets, created if needed."""
     choices = _choices()
     for choice in choices:
         if (
@@ -36,12 +36,12 @@ def runtime_dir() -> Path:
 
 
 def socket_folders() -> tuple[Path, ...]:
-    """Every folder in which sockets of ours may be: those of a process with another environment are in another one."""
+    """Every folder that may contain our sockets: a process with another environment uses another one."""
     return tuple(path for path in _choices() if _is_private(path))
 
 
 def socket_path(folder: Path) -> Path:
-    """The path of a run's socket, the same whenever it is asked for."""
+    """The path of a run's socket, which is always the same."""
     from _blake2 import blake2b  # hashlib loads a library of ciphers
 
     name = blake2b(os.fsencode(folder.resolve()), digest_size=8).hexdigest()
@@ -49,7 +49,7 @@ def socket_path(folder: Path) -> Path:
 
 
 def listen(path: Path, backlog: int = 128) -> socket.socket:
-    """A listening socket that only this user can connect to; what is left of an earlier one is removed."""
+    """A listening socket that only this user can connect to; replaces an earlier one."""
     if len(os.fsencode(path)) > MAX_SOCKET_PATH:
         raise InterlockError(f"the path is longer than {MAX_SOCKET_PATH} bytes", where=str(path))
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -59,7 +59,7 @@ def listen(path: Path, backlog: int = 128) -> socket.socket:
         listener.bind(str(draft))
         draft.chmod(0o600)
         listener.listen(backlog)
-        # Renamed when it is ready: a client that finds it can connect.
+        # Renamed once ready, so that a client that finds it can connect.
         draft.replace(path)
     except OSError as error:
         listener.close()
@@ -75,7 +75,7 @@ def note_socket(folder: Path, path: Path) -> None:
 
 
 def noted_socket(folder: Path) -> Path | None:
-    """Where a run's socket is said to be; None if it never had one."""
+    """The recorded path of a run's socket; None if it never had one."""
     try:
         return Path(os.fsdecode(read_small(folder / SOCKET_NOTE)).strip())
     except OSError:
@@ -93,7 +93,7 @@ def gates_folder() -> Path:
 
 
 def is_served(path: Path) -> bool:
-    """Whether someone listens there."""
+    """Whether a process listens there."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         return sock.connect_ex(str(path)) == 0
 
@@ -109,7 +109,7 @@ def _choices() -> list[Path]:
 
 
 def _make_private(path: Path) -> bool:
-    """Make a directory that only we can enter; False if it is someone else's or open to others."""
+    """Create a private directory; False if it belongs to or is open to others."""
     try:
         path.mkdir(mode=0o700, exist_ok=True)
     except OSError:

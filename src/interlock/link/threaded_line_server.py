@@ -1,4 +1,4 @@
-"""ThreadedLineServer: JSON lines over a unix socket, each answered by the thread that has read it."""
+"""ThreadedLineServer: JSON lines over a unix socket, each answered by the thread that read it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,167 @@ from ..core import POLLRDHUP, open_bell, open_poller, peer_credentials, register
 from .line_server import MAX_SKIP
 from .peer import is_trusted
 
+SPARE = 4
+"""Threads that are started in advance: starting one costs as much as an answer."""
+
+KEPT = 32
+"""Idle threads that are kept."""
+
+MOST = 1000
+"""Simultaneous connections, each with a thread. For one more, an idle one is cut off."""
+
+FULL_S = 0.05
+SETTLE_POLL_S = 0.01
+JOIN_S = 1.0
+
+log = logging.getLogger("interlock")
+
+
+class AcceptedConnection:
+    """One connection: whether it is being answered now, and whether it ever was."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.busy = self.served = False
+
+    def waits(self) -> bool:
+        """Whether both ends are still open."""
+        poll = select.poll()
+        poll.register(self.sock, POLLRDHUP)
+        return not poll.poll(0)
+
+    def hang_up(self) -> None:
+        with contextlib.suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
+
+
+class AcceptThreads:
+    """Serves a listening socket with threads; `serve` handles one connection until it is over."""
+
+    def __init__(self, listener: socket.socket, serve: Callable[[AcceptedConnection], None], name: str) -> None:
+        self._listener, self._serve, self._name = listener, serve, name
+        self._bell, self._doorbell = open_bell()
+        self._open: dict[AcceptedConnection, None] = {}
+        self._threads: set[threading.Thread] = set()
+        self._idle = 0
+        self._changed = threading.Condition()
+        self.stopping = False
+        listener.setblocking(False)
+
+    def start(self) -> None:
+        for _ in range(SPARE):
+            self._start_thread()
+
+    def hang_up(self) -> None:
+        """Cut all connections, without answering."""
+        with self._changed:
+            for connection in self._open:
+                connection.hang_up()
+
+    def settle(self, seconds: float) -> None:
+        """Return when everything that clients sent before they disconnected is handled, or after a timeout."""
+        deadline, quiet = time.monotonic() + seconds, 0
+        poller = select.poll()
+        poller.register(self._listener, select.POLLIN)
+        with self._changed:
+            # Checked twice: an accepted connection is not in the list at once.
+            while quiet < 2 and time.monotonic() < deadline:
+                at_work = bool(poller.poll(0)) or any(each.busy or not each.waits() for each in self._open)
+                quiet = 0 if at_work else quiet + 1
+                self._changed.wait(SETTLE_POLL_S)
+
+    def close(self, grace_s: float = 0.0) -> None:
+        """Accept no more, wait for connections that are being answered, and stop. A second call does nothing."""
+        with self._changed:
+            if self.stopping:
+                return
+            self.stopping = True
+            for connection in self._open:
+                if not connection.busy:
+                    connection.hang_up()
+        os.write(self._doorbell, b"!")
+        with self._changed:
+            self._changed.wait_for(lambda: not self._open, grace_s)
+        self.hang_up()
+        deadline = time.monotonic() + JOIN_S
+        with self._changed:
+            threads = self._threads - {threading.current_thread()}
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+        self._listener.close()
+        os.close(self._bell)
+        os.close(self._doorbell)
+
+    def _start_thread(self) -> None:
+        thread = threading.Thread(target=self._attend, name=self._name, daemon=True)
+        with self._changed:
+            # Started while holding the lock: `close` waits for every known thread.
+            self._idle += 1
+            self._threads.add(thread)
+            thread.start()
+
+    def _attend(self) -> None:
+        """Wait for connections and serve them, while this thread is needed."""
+        try:
+            with open_poller() as poller:
+                # Exclusive: only one thread is woken for a connection, the same one while it is free.
+                register_exclusive(poller, self._listener)
+                poller.register(self._bell, select.POLLIN)
+                while not self.stopping:
+                    poller.poll()
+                    if not self.stopping and not self._accept():
+                        return
+        finally:
+            with self._changed:
+                self._threads.discard(threading.current_thread())
+
+    def _accept(self) -> bool:
+        """Serve one connection; returns whether to wait for another."""
+        try:
+            sock, _ = self._listener.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return True
+        except OSError:
+            # Out of file numbers: the connection waits, and so do we, rather than spin.
+            time.sleep(FULL_S)
+            return True
+        connection = AcceptedConnection(sock)
+        with self._changed:
+            self._idle -= 1
+            none_idle = not self._idle
+            if len(self._open) >= MOST:
+                self._make_room()
+            self._open[connection] = None
+        if none_idle:
+            self._start_thread()
+        try:
+            self._serve(connection)
+        except Exception:
+            # An error in one connection must not cost the others a thread.
+            log.exception("a connection was cut: what it sent could not be handled")
+        finally:
+            with self._changed:
+                self._open.pop(connection, None)
+                self._changed.notify_all()
+                stays = self._idle < KEPT
+                self._idle += stays
+            sock.close()
+        return stays
+
+    def _make_room(self) -> None:
+        """Cut off the oldest connection that never sent anything, else the oldest that is not being answered."""
+        idle = [connection for connection in self._open if not connection.busy]
+        victim = next((connection for connection in idle if not connection.served), idle[0] if idle else None)
+        if victim is not None:
+            del self._open[victim]
+            victim.hang_up()
+
+
 _CHUNK = 65_536
 
 
 class LineClient:
-    """A process that has said something and waits for the answer."""
+    """A process that sent a line and waits for the answer."""
 
     def __init__(self, connection: AcceptedConnection, pid: int) -> None:
         self.pid = pid
@@ -29,40 +185,25 @@ class LineClient:
         return self._connection.waits()
 
     def say_wait(self) -> None:
-        """An empty line: someone is here, and the answer will come."""
+        """Send an empty line: the answer will come."""
         with contextlib.suppress(OSError):
             self._connection.sock.send(b"\n", socket.MSG_DONTWAIT)
 
 
 LineHandler = Callable[[bytes, LineClient], bytes | None]
-"""The answer to a line, when it is due; None if no one is waiting for it any more."""
+"""Returns the answer to a line; None if nobody waits for it any more."""
 
 
-class ThreadedLineServer:
+class ThreadedLineServer(AcceptThreads):
     """Lines of one connection are answered in order; connections do not delay each other."""
 
     def __init__(
         self, listener: socket.socket, answer: LineHandler, name: str, *, max_line: int, too_long: bytes
     ) -> None:
         self._answer, self._max_line, self._too_long = answer, max_line, too_long
-        self._desks = AcceptThreads(listener, self._serve, name)
+        super().__init__(listener, self._serve_lines, name)
 
-    def start(self) -> None:
-        self._desks.start()
-
-    def hang_up(self) -> None:
-        """Cut all connections: no one is answered any more."""
-        self._desks.hang_up()
-
-    def settle(self, seconds: float) -> None:
-        """Return when what others sent before they went is dealt with, or after so long."""
-        self._desks.settle(seconds)
-
-    def close(self, grace_s: float = 0.0) -> None:
-        """Answer what is being answered, and stop."""
-        self._desks.close(grace_s)
-
-    def _serve(self, connection: AcceptedConnection) -> None:
+    def _serve_lines(self, connection: AcceptedConnection) -> None:
         pid, uid, _ = peer_credentials(connection.sock)
         if not is_trusted(uid):
             return
@@ -73,11 +214,11 @@ class ThreadedLineServer:
             if answer is None or not _send(connection.sock, answer + b"\n"):
                 return
             connection.busy, connection.served = False, True
-            if self._desks.stopping:
+            if self.stopping:
                 return
 
     def _lines(self, sock: socket.socket) -> Iterator[bytes | None]:
-        """Whole lines without their ends; None for one that is too long, which is read to its end and thrown away."""
+        """Lines without their ends; None for one that is too long, which is discarded."""
         received, skipped = bytearray(), 0
         while data := _receive(sock):
             seen = len(received)
@@ -101,7 +242,7 @@ class ThreadedLineServer:
 
 
 def _receive(sock: socket.socket) -> bytes:
-    """Read the next bytes; empty if the other end has gone."""
+    """Read the next bytes; empty if the other end is gone."""
     try:
         return sock.recv(_CHUNK)
     except OSError:
@@ -114,159 +255,3 @@ def _send(sock: socket.socket, data: bytes) -> bool:
     except OSError:
         return False
     return True
-
-
-SPARE = 4
-"""Threads that wait from the start: starting one costs as much as an answer."""
-
-KEPT = 32
-"""Threads that stay when a crowd has gone."""
-
-MOST = 1000
-"""Connections at one time, each with its thread. For one more, an idle one is cut off."""
-
-FULL_S = 0.05
-SETTLE_LOOK_S = 0.01
-JOIN_S = 1.0
-
-log = logging.getLogger("interlock")
-
-
-class AcceptedConnection:
-    """One connection, whether it is being answered right now, and whether it ever was."""
-
-    def __init__(self, sock: socket.socket) -> None:
-        self.sock = sock
-        self.busy = self.served = False
-
-    def waits(self) -> bool:
-        """Whether the other end is still there, and so are we."""
-        poll = select.poll()
-        poll.register(self.sock, POLLRDHUP)
-        return not poll.poll(0)
-
-    def hang_up(self) -> None:
-        with contextlib.suppress(OSError):
-            self.sock.shutdown(socket.SHUT_RDWR)
-
-
-class AcceptThreads:
-    """Serves a listening socket with `serve`, which returns when its connection is over, until it is closed."""
-
-    def __init__(self, listener: socket.socket, serve: Callable[[AcceptedConnection], None], name: str) -> None:
-        self._listener, self._serve, self._name = listener, serve, name
-        self._bell, self._doorbell = open_bell()
-        self._open: dict[AcceptedConnection, None] = {}
-        self._threads: set[threading.Thread] = set()
-        self._idle = 0
-        self._changed = threading.Condition()
-        self.stopping = False
-        listener.setblocking(False)
-
-    def start(self) -> None:
-        for _ in range(SPARE):
-            self._hire()
-
-    def hang_up(self) -> None:
-        """Cut all connections: no one is answered any more."""
-        with self._changed:
-            for connection in self._open:
-                connection.hang_up()
-
-    def settle(self, seconds: float) -> None:
-        """Return when what others sent before they went is dealt with, or after so long."""
-        deadline, quiet = time.monotonic() + seconds, 0
-        poller = select.poll()
-        poller.register(self._listener, select.POLLIN)
-        with self._changed:
-            # Looked at twice: one that has been accepted is not in the list at once.
-            while quiet < 2 and time.monotonic() < deadline:
-                at_work = bool(poller.poll(0)) or any(each.busy or not each.waits() for each in self._open)
-                quiet = 0 if at_work else quiet + 1
-                self._changed.wait(SETTLE_LOOK_S)
-
-    def close(self, grace_s: float = 0.0) -> None:
-        """Accept no one more, wait for those who are being answered, and stop. A second time does nothing."""
-        with self._changed:
-            if self.stopping:
-                return
-            self.stopping = True
-            for connection in self._open:
-                if not connection.busy:
-                    connection.hang_up()
-        os.write(self._doorbell, b"!")
-        with self._changed:
-            self._changed.wait_for(lambda: not self._open, grace_s)
-        self.hang_up()
-        deadline = time.monotonic() + JOIN_S
-        with self._changed:
-            threads = self._threads - {threading.current_thread()}
-        for thread in threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-        self._listener.close()
-        os.close(self._bell)
-        os.close(self._doorbell)
-
-    def _hire(self) -> None:
-        thread = threading.Thread(target=self._attend, name=self._name, daemon=True)
-        with self._changed:
-            # Started in here: closing waits for every thread that is known.
-            self._idle += 1
-            self._threads.add(thread)
-            thread.start()
-
-    def _attend(self) -> None:
-        """Wait for connections and serve them, as long as there is need of this thread."""
-        try:
-            with open_poller() as poller:
-                # Exclusive: one thread is woken for a connection, and the same one as long as it is free.
-                register_exclusive(poller, self._listener)
-                poller.register(self._bell, select.POLLIN)
-                while not self.stopping:
-                    poller.poll()
-                    if not self.stopping and not self._accept():
-                        return
-        finally:
-            with self._changed:
-                self._threads.discard(threading.current_thread())
-
-    def _accept(self) -> bool:
-        """Serve one connection; whether to wait for another."""
-        try:
-            sock, _ = self._listener.accept()
-        except (BlockingIOError, ConnectionAbortedError):
-            return True
-        except OSError:
-            # Out of file numbers: the connection waits, and so do we, rather than spin.
-            time.sleep(FULL_S)
-            return True
-        connection = AcceptedConnection(sock)
-        with self._changed:
-            self._idle -= 1
-            alone = not self._idle
-            if len(self._open) >= MOST:
-                self._make_room()
-            self._open[connection] = None
-        if alone:
-            self._hire()
-        try:
-            self._serve(connection)
-        except Exception:
-            # Whatever one connection led to must not cost the others a thread.
-            log.exception("a connection was cut: what it sent could not be handled")
-        finally:
-            with self._changed:
-                self._open.pop(connection, None)
-                self._changed.notify_all()
-                stays = self._idle < KEPT
-                self._idle += stays
-            sock.close()
-        return stays
-
-    def _make_room(self) -> None:
-        """Cut off the oldest that never asked anything; if all have, the oldest that is not being answered."""
-        idle = [connection for connection in self._open if not connection.busy]
-        victim = next((connection for connection in idle if not connection.served), idle[0] if idle else None)
-        if victim is not None:
-            del self._open[victim]
-            victim.hang_up()

@@ -1,4 +1,4 @@
-"""Start, freeze, thaw, limit and end a tree of processes, saying what held."""
+"""Starts, freezes, thaws, limits and ends a tree of processes, and reports what worked."""
 
 from .._lazy import lazy
 

@@ -17,8 +17,9 @@ from .outcome import LimitHeld as LimitHeld
 from .outcome import Use as Use
 from .proc import Process as Process
 from .proc import environment_of as environment_of
-from .proc import look_at as look_at
+from .proc import name_of as name_of
 from .proc import read_bytes as read_bytes
+from .proc import read_process as read_process
 from .proc import send as send
 from .proc import start_of as start_of
 from .proc import waited_s as waited_s

@@ -1,4 +1,4 @@
-"""Cgroup: the cgroup v2 folder that a tree lives in, and whether anything happens in it. One that is gone is empty."""
+"""Cgroup: the cgroup v2 folder of a process tree, and whether anything runs in it. A removed one counts as empty."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from . import proc
+from .cgroup_hierarchy import write_control
 
 
 class Cgroup:
@@ -18,15 +19,15 @@ class Cgroup:
         self.path = path
 
     def freeze(self, seconds: float) -> bool:
-        """Freeze; True when the kernel says that everything is stopped (or nothing is left)."""
+        """Freeze; True when the kernel confirms that everything is stopped (or nothing is left)."""
         return self._set_freeze("1", seconds)
 
     def confirmed(self) -> bool:
-        """Whether the kernel says that everything is stopped."""
+        """Whether the kernel confirms that everything is stopped."""
         return self._event("frozen") == "1" or not self.path.exists()
 
     def stuck(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """While a freeze is in force: which processes still run, and which wait in the kernel and stop before they
+        """While frozen: which processes still run, and which wait in the kernel and stop before they
         run again."""
         states = {pid: proc.thread_states(pid) for pid in self.pids()}
         running = tuple(pid for pid, threads in states.items() if "R" in threads)
@@ -37,13 +38,13 @@ class Cgroup:
 
     @property
     def frozen(self) -> bool:
-        """Whether a freeze is in force, no matter who asked for it."""
+        """Whether it is frozen, no matter by whom."""
         return self._read("cgroup.freeze").strip() == "1"
 
     def kill(self, seconds: float) -> bool:
         """Kill everything, frozen or not; True when it is empty."""
         deadline = time.monotonic() + seconds
-        if not self._write("cgroup.kill", "1"):
+        if not write_control(self.path / "cgroup.kill", "1"):
             # Before Linux 5.14: nothing frozen can fork, and SIGKILL reaches what is frozen.
             self.freeze(seconds / 2)
             while (pids := self.pids()) and time.monotonic() < deadline:
@@ -59,7 +60,7 @@ class Cgroup:
         return self._event("populated") == "1"
 
     def pids(self) -> frozenset[int]:
-        """Every process in the group and in groups made inside it."""
+        """Every process in the group and in groups inside it."""
         found = {int(pid) for pid in proc.read_bytes(f"{self.path}/cgroup.procs").split()}
         for folder in self._groups_inside():
             found.update(int(pid) for pid in proc.read_bytes(f"{folder}/cgroup.procs").split())
@@ -67,7 +68,7 @@ class Cgroup:
 
     def _groups_inside(self) -> list[str]:
         try:
-            # It has two links, and one more for each folder in it: mostly there is none, and this is asked often.
+            # A folder has two links, and one more for each subfolder: usually there are none, and this runs often.
             if os.stat(self.path).st_nlink == 2:  # noqa: PTH116
                 return []
         except OSError:
@@ -75,13 +76,10 @@ class Cgroup:
         return [folder for folder, _, _ in os.walk(self.path)][1:]
 
     def cpu_seconds(self) -> float:
-        for line in self._read("cpu.stat").splitlines():
-            if line.startswith("usage_usec "):
-                return int(line.split()[1]) / 1e6
-        return 0.0
+        return int(self._table("cpu.stat").get("usage_usec", 0)) / 1e6
 
     def _set_freeze(self, value: str, seconds: float) -> bool:
-        if not self._write("cgroup.freeze", value):
+        if not write_control(self.path / "cgroup.freeze", value):
             return not self.path.exists()
         return self._wait("frozen", value, seconds)
 
@@ -108,64 +106,51 @@ class Cgroup:
             os.close(descriptor)
 
     def _event(self, key: str) -> str:
-        for line in self._read("cgroup.events").splitlines():
-            name, _, value = line.partition(" ")
-            if name == key:
-                return value
-        return ""
+        return self._table("cgroup.events").get(key, "")
+
+    def _table(self, name: str) -> dict[str, str]:
+        """A file with a name and a value on each line."""
+        rows = (line.partition(" ") for line in self._read(name).splitlines())
+        return {key: value for key, _, value in rows}
 
     def _read(self, name: str) -> str:
         return proc.read_bytes(f"{self.path}/{name}").decode()
 
-    def _write(self, name: str, text: str) -> bool:
-        """Write a knob; False if the group or the knob is gone."""
-        if not (self.path / name).exists():
-            return False
-        try:
-            (self.path / name).write_text(text)
-        except OSError:
-            return False
-        return True
-
 
 MOST = 4_096
-"""Bytes of a list of processes that one read gives; a longer one is read anew each time."""
+"""Bytes of a process list that one read returns; a longer list is read completely each time."""
 
 LINE = 64
-"""Bytes of `cpu.stat`: its first line, which says how long its processes ran."""
+"""Bytes of `cpu.stat`: its first line, the CPU time of its processes."""
 
 FEW_LINKS = 2
-"""Of a folder without folders in it."""
+"""The links of a folder without subfolders."""
 
 
 class CgroupPulse:
-    """For one cgroup, and one thread."""
+    """Detects activity in one cgroup; for one thread."""
 
     def __init__(self, group: Cgroup) -> None:
         self._group = group
         self._open: tuple[int, ...] = ()
         self._before: tuple[bytes, bytes, int] | None = None
-        self._inside: frozenset[int] = frozenset()
+        self.inside: frozenset[int] = frozenset()
+        """The processes in the cgroup at the last `beats`."""
 
     def beats(self) -> bool:
-        """Whether a process of it has run since this was asked last, came or went; True if the kernel does not tell."""
-        before, now = self._before, self._look()
+        """Whether a process of it ran, started or ended since the last call; True if unknown."""
+        before, now = self._before, self._read()
         self._before = now
         if now is None or now != before or now[2] != FEW_LINKS or len(now[1]) >= MOST:
-            self._inside = self._group.pids()
+            self.inside = self._group.pids()
         return now is None or before is None or not now[0] or now[0] != before[0]
-
-    @property
-    def inside(self) -> frozenset[int]:
-        """The processes in it when that was asked."""
-        return self._inside
 
     def close(self) -> None:
         for descriptor in self._open:
             os.close(descriptor)
         self._open = ()
 
-    def _look(self) -> tuple[bytes, bytes, int] | None:
+    def _read(self) -> tuple[bytes, bytes, int] | None:
         try:
             if not self._open:
                 for name in ("cpu.stat", "cgroup.procs", ""):

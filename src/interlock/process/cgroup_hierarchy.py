@@ -1,4 +1,4 @@
-"""Where cgroups can be made on this machine, and making them: v2 for the tree, v1 for limits that v2 does not have."""
+"""Creates cgroups where this machine allows it: v2 for the tree, v1 for limits that v2 lacks."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from .proc import read_bytes
+
 CONTROLLERS = ("memory", "pids", "cpu")
 PREFIX = "interlock-"
 PRIVATE_MOUNT = Path("/run/interlock/cgroup2")
 STALE_S = 600
-"""A folder of ours this old that the kernel lets us remove was left by an owner that died."""
+"""A folder of ours of this age that can be removed was left by an owner that died."""
 
 UNLIMITED = {"memory.max": "max", "memory.high": "max", "memory.swap.max": "max", "pids.max": "max"}
 
 
 class Mount(NamedTuple):
-    """One cgroup mount: `root` is the folder of the hierarchy that is seen at `point`."""
+    """One cgroup mount: `root` is the folder of the hierarchy that is mounted at `point`."""
 
     kind: str
     root: str
@@ -31,17 +33,17 @@ class Mount(NamedTuple):
 
 
 class CgroupFolders(NamedTuple):
-    """The folders made for one tree: the cgroup v2 one, and v1 ones by controller."""
+    """The folders of one tree: the cgroup v2 one, and v1 ones by controller."""
 
     group: Path
     controllers: dict[str, Path]
 
 
 def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
-    """Make the folders for one tree, or say in words why there are none."""
+    """Create the folders for one tree, or return why that is impossible."""
     own = own_folder("cgroup2")
     if mount and os.geteuid() == 0 and (own is None or own.is_relative_to(PRIVATE_MOUNT)):
-        with _alone():
+        with _mount_lock():
             group, why = _make_group(own_folder("cgroup2") or _mount_private(), marker)
             if group is not None and group.is_relative_to(PRIVATE_MOUNT):
                 (PRIVATE_MOUNT.parent / group.name).symlink_to(group)
@@ -52,7 +54,7 @@ def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
     if not (group / "cgroup.freeze").exists():
         remove(group)
         return "this kernel's cgroup v2 cannot freeze (5.2 is needed)"
-    present = set(_words(group / "cgroup.controllers"))
+    present = set(read_words(group / "cgroup.controllers"))
     controllers = {}
     for name in CONTROLLERS:
         if name not in present and (folder := _make_v1(name, marker)):
@@ -61,7 +63,7 @@ def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
 
 
 def own_folder(kind: str, controller: str = "") -> Path | None:
-    """The folder of the cgroup that we are in ourselves, in the v2 hierarchy or that of a v1 controller."""
+    """The folder of our own cgroup, in the v2 hierarchy or that of a v1 controller."""
     try:
         memberships = Path("/proc/self/cgroup").read_text().splitlines()
         mounts = read_mounts(Path("/proc/self/mountinfo").read_text())
@@ -89,15 +91,15 @@ def read_mounts(mountinfo: str) -> list[Mount]:
     return mounts
 
 
-def sweep(place: Path, made: Path | None) -> None:
-    """Remove what owners that died have left behind; the kernel refuses where a process lives in it.
+def sweep(parent: Path, made: Path | None) -> None:
+    """Remove folders that dead owners left behind; the kernel refuses if a process is in it.
 
-    A folder that was just `made` says what time it is to the kernel, which stamps them: our own clock may be another.
-    One that is younger may be about to be entered.
+    A folder that was just `made` shows the time of the kernel, which our own clock may differ from.
+    A younger one may be about to be entered.
     """
     try:
         now = time.time() if made is None else made.stat().st_mtime
-        for folder in place.glob(f"{PREFIX}*"):
+        for folder in parent.glob(f"{PREFIX}*"):
             if now - folder.stat().st_mtime > STALE_S:
                 remove(folder)
     except OSError:
@@ -105,7 +107,7 @@ def sweep(place: Path, made: Path | None) -> None:
 
 
 def remove(folder: Path, seconds: float = 0.0) -> bool:
-    """Remove a cgroup folder and those inside it; waits up to `seconds` for the last process to be gone."""
+    """Remove a cgroup folder and those inside it; waits up to `seconds` for the last process to end."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -123,16 +125,16 @@ def remove(folder: Path, seconds: float = 0.0) -> bool:
 
 
 def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
-    """A folder below our own cgroup; or alongside it, if only there the kernel limits memory and nothing limits us."""
+    """A folder below our own cgroup; or next to it, if only there memory can be limited and we have no limit."""
     if own is None:
         return None, "no cgroup v2 hierarchy is mounted"
     group, why = _mkdir(own, marker)
     sweep(own, group)
     for name in CONTROLLERS:
-        _write(own / "cgroup.subtree_control", f"+{name}")
-    if group is not None and "memory" in _words(group / "cgroup.controllers"):
+        write_control(own / "cgroup.subtree_control", f"+{name}")
+    if group is not None and "memory" in read_words(group / "cgroup.controllers"):
         return group, ""
-    if _unlimited(own) and "memory" in _words(own.parent / "cgroup.subtree_control"):
+    if _unlimited(own) and "memory" in read_words(own.parent / "cgroup.subtree_control"):
         beside, _ = _mkdir(own.parent, marker)
         if beside is not None:
             if group is not None:
@@ -142,12 +144,12 @@ def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
 
 
 def _unlimited(own: Path) -> bool:
-    """Whether a process that leaves this cgroup for its parent escapes no limit that someone set."""
+    """Whether a process that moves from this cgroup to its parent escapes no limit."""
     for name, free in UNLIMITED.items():
-        words = _words(own / name)
+        words = read_words(own / name)
         if words and words != [free]:
             return False
-    return _words(own / "cpu.max")[:1] in ([], ["max"])
+    return read_words(own / "cpu.max")[:1] in ([], ["max"])
 
 
 def _make_v1(controller: str, marker: str) -> Path | None:
@@ -159,12 +161,12 @@ def _make_v1(controller: str, marker: str) -> Path | None:
     return folder
 
 
-def _mkdir(place: Path, marker: str) -> tuple[Path | None, str]:
-    folder = place / f"{PREFIX}{marker}"
+def _mkdir(parent: Path, marker: str) -> tuple[Path | None, str]:
+    folder = parent / f"{PREFIX}{marker}"
     try:
         folder.mkdir()
     except OSError as error:
-        return None, f"cannot create a cgroup in {place} ({os.strerror(error.errno or 0)})"
+        return None, f"cannot create a cgroup in {parent} ({os.strerror(error.errno or 0)})"
     return folder, ""
 
 
@@ -181,10 +183,10 @@ def _mount_private() -> Path | None:
 
 
 def unmount_private() -> None:
-    """Take our own mount away where no tree uses it any more."""
+    """Unmount our own mount if no tree uses it."""
     if os.geteuid() != 0 or not PRIVATE_MOUNT.is_mount():
         return
-    with suppress(OSError, subprocess.SubprocessError), _alone():
+    with suppress(OSError, subprocess.SubprocessError), _mount_lock():
         used = list(PRIVATE_MOUNT.parent.glob(f"{PREFIX}*"))
         if not any(link.exists() for link in used):
             for link in used:
@@ -195,8 +197,8 @@ def unmount_private() -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Nobody else mounts, unmounts or makes a folder in our own mount meanwhile."""
+def _mount_lock() -> Iterator[None]:
+    """Lock out others that mount, unmount or create a folder in our own mount."""
     while True:
         PRIVATE_MOUNT.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = os.open(PRIVATE_MOUNT.parent, os.O_RDONLY | os.O_CLOEXEC)
@@ -210,7 +212,7 @@ def _alone() -> Iterator[None]:
 
 
 def _seen_at(mount: Mount, path: str) -> Path | None:
-    """Where a cgroup's path is seen below a mount; None if the mount does not show it."""
+    """The folder of a cgroup's path below a mount; None if the mount does not contain it."""
     root = mount.root.rstrip("/")
     if ".." in path.split("/") or not (path == root or path.startswith(f"{root}/")):
         return None
@@ -221,16 +223,16 @@ def _unescape(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found[1], 8)), text)
 
 
-def _words(file: Path) -> list[str]:
-    try:
-        return file.read_text().split()
-    except OSError:
-        return []
+def read_words(file: Path) -> list[str]:
+    """The words of a control file; none if it is gone."""
+    return read_bytes(str(file)).decode().split()
 
 
-def _write(file: Path, text: str) -> bool:
+def write_control(file: Path, text: str) -> bool:
+    """Write a control file, which is never created; False if it is gone or the kernel refuses the value."""
     try:
-        file.write_text(text)
+        with open(os.open(file, os.O_WRONLY | os.O_CLOEXEC), "wb", buffering=0) as opened:
+            opened.write(text.encode())
     except OSError:
         return False
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from ..core import Limits
 from . import proc
+from .cgroup_hierarchy import read_words, write_control
 from .outcome import LimitEvent, LimitHeld, LimitName
 from .proc import Process, read_bytes
 
@@ -21,10 +21,10 @@ CONTROLLER_OF: dict[LimitName, str] = {"max_memory_mb": "memory", "max_processes
 
 
 class CgroupLimits:
-    """Sets limits and reads what they counted. Folders that are gone count nothing."""
+    """Sets limits and reads their counters. Folders that are gone count nothing."""
 
     def __init__(self, group: Path | None, v1: dict[str, Path]) -> None:
-        present = _words(group / "cgroup.controllers") if group else []
+        present = read_words(group / "cgroup.controllers") if group else []
         self._v2 = {name: group for name in CONTROLLER_OF.values() if group and name in present}
         self._v1 = v1
 
@@ -33,7 +33,7 @@ class CgroupLimits:
         return frozenset(self._v2) | frozenset(self._v1)
 
     def limit(self, limits: Limits) -> dict[LimitName, LimitHeld | None]:
-        """Set each limit, or take it away where it is None; the answer has those that the kernel now holds."""
+        """Set each limit, or remove it if it is None; returns those that the kernel now enforces."""
         return {name: self._limit(name, getattr(limits, name)) for name in CONTROLLER_OF}
 
     def events(self, limits: Limits) -> list[LimitEvent]:
@@ -51,7 +51,7 @@ class CgroupLimits:
         return found
 
     def memory_bytes(self) -> int | None:
-        """Memory in use that cannot simply be dropped (page cache can); None without a memory controller."""
+        """Memory in use without page cache; None without a memory controller."""
         if folder := self._v2.get("memory"):
             used, inner = _number(folder / "memory.current"), _table(folder / "memory.stat")
             return max(0, used - inner.get("active_file", 0) - inner.get("inactive_file", 0))
@@ -69,14 +69,14 @@ class CgroupLimits:
         else:
             return None
         file, *others = knobs
-        # Where swap is counted with memory it must not be below it: whichever order the kernel takes.
+        # If swap is counted with memory, it must not be below it: try both orders.
         optional = [(folder / knob, text) for knob, text in others]
         for knob, text in optional:
-            _write(knob, text)
-        if not _write(folder / file[0], file[1]):
+            write_control(knob, text)
+        if not write_control(folder / file[0], file[1]):
             return None
         for knob, text in optional:
-            _write(knob, text)
+            write_control(knob, text)
         if value is None:
             return None
         note = "threads count as processes" if name == "max_processes" else ""
@@ -98,9 +98,9 @@ class CgroupLimits:
 
 
 def _v2_knobs(name: LimitName, value: float | None) -> list[tuple[str, str]]:
-    """The file to write and its text; after the first, files that may be missing."""
+    """The file to write and its text; all but the first may be missing."""
     if name == "max_memory_mb":
-        # Without swap: a limit that swap stretches would only make the machine slow.
+        # Without swap: a limit extended by swap would only slow down the machine.
         size = "max" if value is None else str(int(value * MB))
         return [("memory.max", size), ("memory.swap.max", "max" if value is None else "0")]
     if name == "max_processes":
@@ -118,7 +118,7 @@ def _v1_knobs(name: LimitName, value: float | None) -> list[tuple[str, str]]:
 
 
 def _quota(percent: float) -> int:
-    # The kernel takes no quota below one millisecond.
+    # The kernel accepts no quota below one millisecond.
     return max(1000, int(percent / 100 * PERIOD_US))
 
 
@@ -132,7 +132,7 @@ def _words_of(name: str, value: float, count: int) -> str:
 
 
 def _table(file: Path) -> dict[str, int]:
-    """The numbers of a file with a name and a number on each line."""
+    """The numbers in a file with a name and a number on each line."""
     words = [line.split() for line in _text(file).splitlines()]
     return {pair[0]: int(pair[1]) for pair in words if len(pair) == 2 and pair[1].isdigit()}
 
@@ -142,51 +142,33 @@ def _number(file: Path) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def _words(file: Path) -> list[str]:
-    return _text(file).split()
-
-
 def _text(file: Path) -> str:
     return read_bytes(str(file)).decode()
 
 
-def _write(file: Path, text: str) -> bool:
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        os.write(descriptor, text.encode())
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
-
-
 INTERVAL_S = 0.1
 NEAR_S = 0.02
-"""From four fifths of a limit on we look this often."""
+"""The interval from four fifths of a limit on."""
 
 SHARE = 0.05
-"""Of one core, which looking may cost on a machine with many processes."""
+"""The most of one core that checking may use on a machine with many processes."""
 
 
-Look = Callable[[], list[Process]]
+Lister = Callable[[], list[Process]]
 
 
 class LimitWatcher:
-    """A thread that looks at the tree and ends what goes beyond: the largest process, or the newest ones."""
+    """A thread that checks the tree and ends what exceeds a limit: the largest process, or the newest ones."""
 
-    def __init__(self, look: Look) -> None:
-        self._look = look
+    def __init__(self, list_processes: Lister) -> None:
+        self._list_processes = list_processes
         self._limits = Limits()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._counts: dict[LimitName, int] = {}
 
     def hold(self, limits: Limits) -> None:
-        """Hold to max_memory_mb and max_processes of these; those that are None are not looked at."""
+        """Enforce max_memory_mb and max_processes of these; None means no limit."""
         self._limits = limits
         wanted = limits.max_memory_mb is not None or limits.max_processes is not None
         if wanted and self._thread is None and not self._over.is_set():
@@ -207,8 +189,8 @@ class LimitWatcher:
         ]
 
     def check(self) -> float:
-        """Look once and end what is beyond a limit; how near the nearest limit is (1 = reached)."""
-        processes = self._look()
+        """Check once and end what exceeds a limit; returns how near the nearest limit is (1 = reached)."""
+        processes = self._list_processes()
         return max(self._check_memory(processes), self._check_count(processes))
 
     def _run(self) -> None:
@@ -222,7 +204,7 @@ class LimitWatcher:
         limit = self._limits.max_memory_mb
         if limit is None or not processes:
             return 0.0
-        # Resident memory counts shared pages twice and is cheap; the exact sum is only needed above the limit.
+        # Resident memory is cheap to read but counts shared pages twice; the exact sum is only needed above the limit.
         used = sum(p.resident_bytes for p in processes)
         if used > limit * MB:
             sizes = {p: proc.proportional_bytes(p) for p in processes}
@@ -235,7 +217,7 @@ class LimitWatcher:
         limit = self._limits.max_processes
         if limit is None:
             return 0.0
-        # Threads count, as they do where the kernel holds this limit.
+        # Threads count, as they do for the kernel's limit.
         count = sum(p.threads for p in processes)
         left = count
         for process in sorted(processes, key=lambda p: (p.start, p.pid), reverse=True):

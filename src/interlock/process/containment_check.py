@@ -1,4 +1,4 @@
-"""Try out how a process tree can be held on this machine, for `interlock doctor`."""
+"""Tests how a process tree can be controlled on this machine, for `interlock doctor`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CONTROLLED: dict[AbilityName, str] = {"memory": "memory", "processes": "pids", "
 
 
 def abilities() -> tuple[Ability, ...]:
-    """Start a process that does nothing, and say what could be done to it."""
+    """Start a process that does nothing, and return what can be done to it."""
     spec = RunSpec(run_id="doctor", argv=(sys.executable or "python3", "-I", "-S", "-c", "pass"))
     try:
         tree = spawn(spec, stdin=subprocess.DEVNULL, mechanism="cgroup")

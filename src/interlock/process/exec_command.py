@@ -1,14 +1,14 @@
 """Becoming the command: the last thing that join_cgroups.py and init_process.py do.
 
-Loaded by them in a bare interpreter: it needs nothing but the standard library.
+Loaded by them in an isolated interpreter: it needs only the standard library.
 """
 
-import _signal as signal  # type: ignore[import-not-found]  # bare: the names of signals take 1 MB
+import _signal as signal  # type: ignore[import-not-found]  # not `signal`: the names of signals take 1 MB
 import os
 
 
 def handed_over() -> dict[bytes, bytes]:
-    """The environment as it was handed over: the interpreter may have added LC_CTYPE to it."""
+    """The environment as it was passed to us: the interpreter may have added LC_CTYPE to it."""
     with open("/proc/self/environ", "rb") as file:
         entries = file.read().split(b"\0")
     return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
@@ -17,7 +17,7 @@ def handed_over() -> dict[bytes, bytes]:
 def call_library(name: str, *words: "int | bytes | None") -> int:
     """Call a function of the C library."""
     try:
-        # What ctypes does, without its types, which take as long to import as all the rest.
+        # As ctypes does, without its types, which take as long to import as everything else.
         from _ctypes import call_function, dlopen, dlsym
     except ImportError:
         import ctypes
@@ -27,7 +27,7 @@ def call_library(name: str, *words: "int | bytes | None") -> int:
 
 
 def become(report: int, command: list[str], environment: dict[bytes, bytes]) -> None:
-    """Run the command here, with signals as if we had not been there."""
+    """Replace this process with the command, with default signal handling."""
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -38,7 +38,7 @@ def become(report: int, command: list[str], environment: dict[bytes, bytes]) -> 
 
 
 def give_up(report: int, what: str, error: Exception) -> None:
-    """Say what failed and with which errno, and end."""
+    """Report what failed and its errno, and exit."""
     number = error.errno if isinstance(error, OSError) else 22
     os.write(report, b"%s %d\n" % (what.encode(), number or 0))
     os._exit(127)

@@ -1,6 +1,6 @@
-"""Forward ports in a fenced command's own network namespace to unix sockets outside.
+"""Forwards ports in a fenced command's own network namespace to unix sockets outside.
 
-Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
+Loaded by init_process.py in an isolated interpreter: it needs only the standard library.
 """
 
 import socket
@@ -30,7 +30,7 @@ def accept(listener: socket.socket, path: str) -> None:
             client, _ = listener.accept()
             threading.Thread(target=bridge, args=(client, path), daemon=True).start()
         except (OSError, RuntimeError):
-            # Too many connections or threads: the next one may do.
+            # Too many connections or threads: the next one may work.
             continue
 
 
@@ -44,7 +44,7 @@ def bridge(client: socket.socket, path: str) -> None:
         pump(client, server)
         back.join()
     except (OSError, RuntimeError):
-        # No one listens outside: the client sees a closed connection.
+        # Nobody listens outside: the client sees a closed connection.
         return
     finally:
         client.close()

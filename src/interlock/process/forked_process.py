@@ -1,4 +1,4 @@
-"""A fork in place of a new interpreter: it has imported what it needs, and shares memory that it does not change."""
+"""A fork instead of a new interpreter: its imports are done, and it shares unchanged memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import threading
 
 
 class Forked:
-    """A child, with what subprocess.Popen offers as far as we use it; in any thread."""
+    """A child process, with the part of subprocess.Popen's interface that we use. Thread-safe."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
@@ -19,13 +19,13 @@ class Forked:
         self._reaping = threading.Lock()
 
     def poll(self) -> int | None:
-        """None while it lives; minus a signal where one ended it."""
+        """None while it runs; negative if a signal ended it."""
         with self._reaping:
             if self._status is None:
                 try:
                     pid, status = os.waitpid(self.pid, os.WNOHANG)
                 except ChildProcessError:
-                    # Somebody else has reaped it, and knows how it ended.
+                    # Somebody else reaped it, so its status is unknown.
                     pid, status = self.pid, 0
                 if pid:
                     self._status = os.waitstatus_to_exitcode(status)
@@ -39,14 +39,14 @@ class Forked:
         return status
 
     def send_signal(self, number: int) -> None:
-        """Nothing, where it has ended."""
+        """Signal it, unless it has ended."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
 
 def can_fork() -> bool:
-    """Whether this is our only thread: what others have locked would stay locked in a fork."""
+    """Whether this is the only thread: locks held by others would stay locked in a fork."""
     try:
         return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208  before anything else is imported
     except OSError:
@@ -54,27 +54,27 @@ def can_fork() -> bool:
 
 
 def fork() -> Forked | None:
-    """Our child; None in itself, which then says with `settle_in` what it is, and does not return to our work."""
-    # What is there now is never looked through again, here or there: so it stays shared.
+    """Returns the child; None in the child itself, which calls `settle_in` and must not continue the parent's work."""
+    # Existing objects are never scanned again by the collector, in either process: so they stay shared.
     gc.freeze()
     pid = os.fork()
     return Forked(pid) if pid else None
 
 
 def settle_in(module: str, streams: tuple[int, int, int], keep: tuple[int, ...]) -> None:
-    """In a fork: be listed as `python -m module`, with these streams and descriptors and no others."""
+    """In a fork: appear as `python -m module`, with these streams and descriptors and no others."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not sys.flags.safe_path:
-        # As with -P: nothing from the workspace may be imported in place of our own modules.
+        # As with -P: never import modules from the workspace instead of our own.
         del sys.path[:1]
-    _take_streams(streams)
+    _set_streams(streams)
     _close_all_but(keep)
     rename_process([sys.executable or "python3", "-P", "-m", module])
 
 
-def _take_streams(streams: tuple[int, int, int]) -> None:
-    # Copies first: one of them may have the number of another's place.
+def _set_streams(streams: tuple[int, int, int]) -> None:
+    # Copies first: one of them may already have the number of another.
     copies = [os.dup(stream) for stream in streams]
     for number, copy in enumerate(copies):
         os.dup2(copy, number)
@@ -87,7 +87,7 @@ def _close_all_but(keep: tuple[int, ...]) -> None:
 
 
 def rename_process(words: list[str]) -> None:
-    """Stand in lists of processes with these words, as far as there is room for them where our arguments were."""
+    """Change the command line that process lists show, if the words fit into the space of our arguments."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

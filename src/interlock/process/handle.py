@@ -1,4 +1,4 @@
-"""TreeHandle: a tree of processes as plain data, so that another process can take it over."""
+"""TreeHandle: a process tree as plain data, so that another process can take it over."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class ProcessId(Struct, frozen=True):
 
     @classmethod
     def of(cls, pid: int) -> ProcessId:
-        """The process that has this pid now; one that is gone never matches anything."""
+        """The process with this pid now; one that is gone never matches anything."""
         return cls(pid, proc.start_of(pid) or -1)
 
     def there(self) -> bool:
-        """Whether it still exists and is more than a zombie."""
-        process = proc.look_at(self.pid)
+        """Whether it still exists and is not a zombie."""
+        process = proc.read_process(self.pid)
         return process is not None and process.start == self.start and not process.dead
 
 
@@ -29,8 +29,8 @@ class TreeHandle(Struct, frozen=True, kw_only=True):
     """Everything needed to find a tree again: `process.attach(handle)`.
 
     `marker` is in the environment of every process; `group` is the cgroup v2 folder, `controllers` the cgroup v1
-    folders by controller; `keeper` the process under which orphans gather where there is no cgroup. An `enclosed` tree
-    has a PID namespace of its own, whose first process is the keeper: with it everything in there ends.
+    folders by controller; `keeper` the process that adopts orphans if there is no cgroup. An `enclosed` tree
+    has a PID namespace of its own, whose first process is the keeper: everything in it ends with the keeper.
     """
 
     marker: str

@@ -1,11 +1,11 @@
-"""Join the cgroups, then become the command. Run by `spawn` in a bare interpreter, so it imports next to nothing.
+"""Joins the cgroups, then becomes the command. Run by `spawn` in an isolated interpreter, with few imports.
 
-Arguments: REPORT STATUS N GROUP*N COMMAND... where REPORT is a socket to our starter (it is told the command's pid,
+Arguments: REPORT STATUS N GROUP*N COMMAND... where REPORT is a socket to our starter (which gets the command's pid,
 lets the command run, and learns what went wrong; it closes when the command runs), STATUS a descriptor for the exit
 status if this process is to stay as the keeper, else -1, and GROUP a cgroup folder.
 """
 
-import _signal as signal  # type: ignore[import-not-found]  # bare: the names of signals take 1 MB
+import _signal as signal  # type: ignore[import-not-found]  # not `signal`: the names of signals take 1 MB
 import os
 import sys
 
@@ -31,7 +31,7 @@ def main() -> None:
         start(report, command)
     os.set_inheritable(status, False)
     adopt_orphans()
-    # Blocked until the command runs and forever in the keeper: what is meant for the command must not end its keeper.
+    # Blocked until the command runs, and forever in the keeper: signals for the command must not end its keeper.
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
     root = os.fork()
     if root == 0:
@@ -41,9 +41,9 @@ def main() -> None:
 
 
 def start(report: int, command: list[str]) -> None:
-    """Wait until we are known, then run the command here, with signals and environment as if we had not been there."""
+    """Wait until our pid is recorded, then become the command, with the original signals and environment."""
     if not os.read(report, 1):
-        # Its supervisor is gone.
+        # The supervisor is gone.
         os._exit(127)
     try:
         environment = handed_over()
@@ -58,7 +58,7 @@ def adopt_orphans() -> None:
 
 
 def keep(root: int, status: int) -> None:
-    """Reap until there is no descendant left, and tell how the root ended."""
+    """Reap until there is no descendant left, and report how the root ended."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)

@@ -1,6 +1,6 @@
 """Landlock: a second sandbox around a contained command, if the kernel has it.
 
-Loaded by init_process.py in a bare interpreter: it needs nothing but the standard library.
+Loaded by init_process.py in an isolated interpreter: it needs only the standard library.
 """
 
 import os
@@ -12,7 +12,7 @@ from exec_command import call_library  # type: ignore[import-not-found]
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 VERSION = 1
-"""Asks which version of Landlock the kernel has."""
+"""Flag that queries the version of Landlock."""
 
 WRITES = 0b1_1111_1111_0010
 """Every right that changes something, of version 1: write, remove and make files of each kind."""
@@ -24,9 +24,9 @@ SCOPE_ABSTRACT_SOCKETS = 1
 
 
 def restrict(writable: list[str], scoped: bool) -> int:
-    """Let this process and its children write below these places alone, if any are given.
+    """Let this process and its children write only below these paths, if any are given.
 
-    `scoped` cuts them off from abstract sockets outside. Gives the version of Landlock, 0 if there is none.
+    `scoped` cuts them off from abstract sockets outside. Returns the version of Landlock, 0 if there is none.
     """
     version = max(0, call_library("syscall", CREATE_RULESET, None, 0, VERSION))
     rights = (WRITES | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)) if writable else 0
@@ -38,20 +38,20 @@ def restrict(writable: list[str], scoped: bool) -> int:
     ruleset = call_library("syscall", CREATE_RULESET, attributes, size, 0)
     if ruleset < 0:
         return 0
-    for place in writable:
-        allow(ruleset, place, rights)
+    for path in writable:
+        allow(ruleset, path, rights)
     done = call_library("syscall", RESTRICT_SELF, ruleset, 0)
     os.close(ruleset)
     return version if done == 0 else 0
 
 
-def allow(ruleset: int, place: str, rights: int) -> None:
+def allow(ruleset: int, path: str, rights: int) -> None:
     try:
-        descriptor = os.open(place, O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(path, O_PATH | os.O_CLOEXEC)
     except OSError:
-        # It is not there inside, so that nothing is below it.
+        # It does not exist inside the sandbox, so nothing is below it.
         return
-    if not os.path.isdir(place):  # noqa: PTH112
+    if not os.path.isdir(path):  # noqa: PTH112
         rights &= FILE_RIGHTS
     # struct landlock_path_beneath_attr is packed: 8 bytes and 4.
     rule = rights.to_bytes(8, sys.byteorder) + descriptor.to_bytes(4, sys.byteorder)

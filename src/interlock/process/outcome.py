@@ -1,4 +1,4 @@
-"""Outcomes: what was done to a tree, by which means, and whether it held."""
+"""Outcomes: what was done to a tree, by which means, and whether it worked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FreezeOutcome(Struct, frozen=True, kw_only=True):
 
 
 class EndOutcome(Struct, frozen=True, kw_only=True):
-    """How a tree ended: by itself, at the polite request, or by force; `left` are pids that nothing could end."""
+    """How a tree ended: by itself, when asked, or by force; `left` are pids that could not be ended."""
 
     how: Literal["gone", "asked", "killed"]
     mechanism: Mechanism
@@ -63,7 +63,7 @@ LimitName = Literal["max_memory_mb", "max_processes", "max_cpu_percent"]
 
 
 class LimitHeld(Struct, frozen=True, kw_only=True):
-    """Who sees to one limit of a tree; `by` is kernel, watching (our own looks at it), or no one."""
+    """What enforces one limit of a tree; `by` is kernel, watching (our own checks), or nobody."""
 
     limit: LimitName
     value: float
@@ -97,7 +97,7 @@ AbilityName = Literal["freeze", "end", "memory", "processes", "cpu"]
 
 
 class Ability(Struct, frozen=True, kw_only=True):
-    """One thing that can be done to a tree on this machine, by what, and why not better."""
+    """One thing that can be done to a tree on this machine, by what means, and why not by better ones."""
 
     name: AbilityName
     by: Literal["kernel", "signals", "watching", "nobody"]

@@ -1,7 +1,8 @@
-"""Read /proc. A process that has vanished is None, never an error."""
+"""Reads /proc. A process that is gone is None, never an error."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -29,7 +30,7 @@ class Process(NamedTuple):
 
     @property
     def dead(self) -> bool:
-        """A zombie, which only waits to be reaped; one whose other threads still run is not dead."""
+        """Whether it is a zombie; one whose other threads still run is not dead."""
         return self.state == "X" or (self.state == "Z" and self.threads <= 1)
 
     @property
@@ -37,16 +38,16 @@ class Process(NamedTuple):
         return self.state in "Tt"
 
 
-def look_at(pid: int) -> Process | None:
+def read_process(pid: int) -> Process | None:
     """The process with this pid, zombies included."""
     if not LINUX:
-        return _look_elsewhere(pid)
+        return _read_with_psutil(pid)
     line = read_bytes(f"/proc/{pid}/stat")
     if not line:
         return None
     # The name is in parentheses and may itself hold spaces and parentheses.
     fields = line[line.rindex(b")") + 2 :].split()
-    # By position: a look at the whole machine makes one for each of its processes.
+    # By position, for speed: scanning the machine creates one for each process.
     return Process(
         pid,
         int(fields[19]),
@@ -61,8 +62,8 @@ def look_at(pid: int) -> Process | None:
     )
 
 
-def _look_elsewhere(pid: int) -> Process | None:
-    """The same from psutil, which knows other systems, in hundredths of seconds and without children's time."""
+def _read_with_psutil(pid: int) -> Process | None:
+    """The same from psutil on other systems, in hundredths of seconds and without children's time."""
     import psutil
 
     try:
@@ -85,8 +86,8 @@ def _look_elsewhere(pid: int) -> Process | None:
         return None
 
 
-def look_around(known: dict[int, Process] | None = None) -> dict[int, Process]:
-    """Every process of the machine that is not dead, by pid; those that are `known` are not read again."""
+def read_processes(known: dict[int, Process] | None = None) -> dict[int, Process]:
+    """Every process of the machine that is not dead, by pid; `known` ones are not read again."""
     if LINUX:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
     else:
@@ -97,18 +98,18 @@ def look_around(known: dict[int, Process] | None = None) -> dict[int, Process]:
     known = known or {}
     for pid in pids:
         process = known.get(pid)
-        if process is not None or ((process := look_at(pid)) is not None and not process.dead):
+        if process is not None or ((process := read_process(pid)) is not None and not process.dead):
             table[pid] = process
     return table
 
 
 def start_of(pid: int) -> int | None:
-    process = look_at(pid)
+    process = read_process(pid)
     return process.start if process else None
 
 
 def children_of(pid: int) -> tuple[int, ...]:
-    """The children of a single-threaded process but ourselves, in one read; empty if the kernel does not tell."""
+    """The children of a single-threaded process except ourselves, in one read; empty if unsupported."""
     children = (int(child) for child in read_bytes(f"/proc/{pid}/task/{pid}/children").split())
     return tuple(child for child in children if child != os.getpid())
 
@@ -127,7 +128,7 @@ def all_children_of(pid: int) -> list[int]:
 
 
 def thread_states(pid: int) -> str:
-    """The state of each thread of a process, a letter each."""
+    """The state letter of each thread of a process."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")  # noqa: PTH208
     except OSError:
@@ -137,14 +138,14 @@ def thread_states(pid: int) -> str:
 
 
 def stop_waits(pid: int) -> bool:
-    """Whether a process that waits in the kernel stops before it runs again; one that merely reads a disk does not."""
+    """Whether a process that waits in the kernel has a pending stop; one that merely reads a disk does not."""
     waiting = (line for line in read_bytes(f"/proc/{pid}/status").splitlines() if line[:7] in (b"SigPnd:", b"ShdPnd:"))
-    # Where one of its threads took the signal, the others stop as well.
+    # If one of its threads received the signal, the others stop as well.
     return any(int(line[7:], 16) >> (signal.SIGSTOP - 1) & 1 for line in waiting) or "T" in thread_states(pid)
 
 
 def name_of(pid: int) -> str:
-    """The name of a process's program, 15 characters at most; a question mark where it is gone."""
+    """The name of a process's program, at most 15 characters; a question mark if it is gone."""
     return read_bytes(f"/proc/{pid}/comm").decode("utf-8", "replace").strip() or "?"
 
 
@@ -154,7 +155,7 @@ def environment_of(pid: int) -> bytes:
 
 
 def proportional_bytes(process: Process) -> int:
-    """Memory of a process with shared pages divided among their users; resident memory where that is hidden."""
+    """Memory of a process with shared pages divided among their users; resident memory if that is unavailable."""
     for line in read_bytes(f"/proc/{process.pid}/smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
@@ -168,10 +169,10 @@ def send(pid: int, start: int, number: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        # No pidfd in this system, or no descriptor left for one.
+        # No pidfd support, or no descriptor left for one.
         return start_of(pid) == start and _kill(pid, number)
     try:
-        # The descriptor pins the process, so that the comparison still holds when the signal goes out.
+        # The descriptor pins the process, so that the comparison is still valid when the signal is sent.
         if start_of(pid) != start:
             return False
         signal_process(handle, number)
@@ -183,19 +184,15 @@ def send(pid: int, start: int, number: int) -> bool:
 
 
 def send_group(group: int, number: int) -> None:
-    """Signal a process group at once: no fork inside it can slip through."""
-    try:
+    """Signal a process group at once, so that no fork inside it escapes."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
-    except (ProcessLookupError, PermissionError):
-        return
 
 
 def send_now(pid: int, number: int) -> None:
-    """Signal a pid that was read a moment ago, with nothing in between."""
-    try:
+    """Signal a pid that was read just before."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-    except (ProcessLookupError, PermissionError):
-        return
 
 
 def _kill(pid: int, number: int) -> bool:
@@ -207,13 +204,13 @@ def _kill(pid: int, number: int) -> bool:
 
 
 def waited_s(task: str) -> float:
-    """How long a thread, by its folder in /proc, was ready and had no processor."""
+    """How long a thread, by its folder in /proc, was ready to run but had no processor."""
     words = read_bytes(f"{task}/schedstat").split()
     return int(words[1]) / 1e9 if len(words) > 1 and words[1].isdigit() else 0.0
 
 
 SHORT = 1024
-"""The kernel fills a page before it lets a reader come again: what is shorter is all of it."""
+"""The kernel fills at least a page per read if it can: a shorter read is complete."""
 
 
 def read_bytes(path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""ProcessFamily: all processes that came from one root, however they tried to leave it; and the table of them all."""
+"""ProcessFamily: all descendants of one root, even if they tried to escape; ProcessTable: all processes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MARKER = "INTERLOCK_TREE"
 
 
 class ProcessFamily:
-    """Finds the members again at every look; whoever was a member once stays one.
+    """Finds the members at every scan; a process that was a member once stays one.
 
     A process belongs to the family if it is the root, if its parent belongs, if it carries the marker, or if it is in
-    a session that a member opened. Orphans go to the keeper, where there is one, so that even a process that forked
-    twice, called setsid and emptied its environment has a parent that tells whose it is.
+    a session that a member opened. The keeper, if there is one, adopts orphans, so that even a process that forked
+    twice, called setsid and emptied its environment has a parent that identifies it.
     """
 
     def __init__(self, handle: TreeHandle) -> None:
@@ -42,12 +42,12 @@ class ProcessFamily:
         return keeper.pid if keeper and keeper.there() else None
 
     def unseen(self, members: Collection[int]) -> frozenset[int]:
-        """Children that the keeper has and a look did not find: each forked the next and ended while we looked."""
+        """Children of the keeper that a scan missed: each forked the next and ended meanwhile."""
         keeper = self.keeper
         return frozenset(proc.children_of(keeper)) - frozenset(members) if keeper else frozenset()
 
     def descend(self) -> Iterator[int]:
-        """Pids from the top down, children read only after their parent was handed out; quick, but not everyone."""
+        """Pids from the top down, children read after their parent was yielded; quick, but not complete."""
         keeper = self.keeper
         open_ends = list(proc.children_of(keeper)) if keeper else []
         while open_ends:
@@ -76,15 +76,15 @@ class ProcessFamily:
             return ordered, others
 
     def has_left(self, inside: frozenset[int]) -> bool:
-        """Whether a member was outside of these at the last look."""
+        """Whether a member was outside of these at the last scan."""
         return not self._known.keys() <= inside
 
     def sample(self, inside: Collection[int] | None, *, strays: bool = False) -> dict[int, Process]:
-        """The members, at a cost that does not grow with the machine: from their cgroup, else from lists of children.
+        """The members, at a cost independent of the machine's size: from their cgroup, else from lists of children.
 
         With `strays` the children of those inside the cgroup are listed as well: one of them may have left it.
-        What hides from both is only found by `look`, which this falls back to: so for figures, and for those that a
-        look has just found and stopped.
+        Processes that hide from both are only found by `look`, which this falls back to: use it for figures, and for
+        those that `look` has just found and stopped.
         """
         if not self._looked or (inside is None and not (proc.TELLS_CHILDREN and self.keeper)):
             return self.look(inside or ())[0]
@@ -98,7 +98,7 @@ class ProcessFamily:
                 if pid in seen:
                     continue
                 seen.add(pid)
-                process = proc.look_at(pid)
+                process = proc.read_process(pid)
                 if process is None or process.dead or self._known.get(pid, process.start) != process.start:
                     continue
                 members[pid] = process
@@ -118,7 +118,7 @@ class ProcessFamily:
         open_ends = [
             pid
             for pid, p in table.items()
-            # A stranger is told apart first: nearly all are.
+            # Rule out known strangers first: nearly all are.
             if pid in seeds or ((pid in known or strangers.get(pid) != p.start) and self._belongs(p))
         ]
         open_ends += children.get(keeper, []) if keeper else []
@@ -135,13 +135,13 @@ class ProcessFamily:
         return members
 
     def _own_sessions(self, table: dict[int, Process], members: dict[int, Process]) -> set[int]:
-        """Sessions that a member opened: its leader is a member, or has ended and is none of those we know."""
+        """Sessions that a member opened: the leader is a member, or has ended and the session is not a foreign one."""
         foreign = {self._handle.session, os.getsid(0), 0}
         sessions = {p.session for p in members.values()}
         return {s for s in sessions if s in members or (s not in table and s not in foreign)}
 
     def _barred(self, table: dict[int, Process]) -> set[int]:
-        """Ourselves and our ancestors, unless we are inside the tree: they can never be its members."""
+        """Ourselves and our ancestors, unless we are inside the tree: they can never be members."""
         line = [os.getpid()]
         while (process := table.get(line[-1])) and process.parent:
             line.append(process.parent)
@@ -161,7 +161,7 @@ class ProcessFamily:
 
 
 def has_marker(environment: bytes, marker: bytes) -> bool:
-    """Whether an environment carries the marker, alone or among those of outer and inner trees."""
+    """Whether an environment has the marker, alone or among those of outer and inner trees."""
     name = MARKER.encode() + b"="
     for entry in environment.split(b"\0"):
         if entry.startswith(name):
@@ -183,11 +183,11 @@ def without_marker(environment: dict[str, str]) -> dict[str, str]:
 
 
 RESERVED = 300
-"""Pids that the kernel gives out only once after the boot."""
+"""Pids that the kernel assigns only once after the boot."""
 
 
 class PidCount(NamedTuple):
-    """How far the kernel has come in giving out pids: the newest, how many since the boot, threads, the largest pid."""
+    """The state of the kernel's pid assignment: the newest pid, the number since boot, threads, the largest pid."""
 
     newest: int
     given: int
@@ -195,10 +195,10 @@ class PidCount(NamedTuple):
     most: int
 
     def reused(self, now: PidCount) -> range | None:
-        """The pids that may be other processes' by `now`; None: any.
+        """The pids that may belong to other processes by `now`; None: any.
 
-        They are given out in rising order, and then again from the lowest, without those in use: a thread keeps its own
-        and those of its group and session. Where all of these together are too few for a round, there was none.
+        They are assigned in rising order, and then again from the lowest, skipping those in use: a thread keeps its own
+        and those of its group and session. If all of these together are too few to wrap around, it did not.
         """
         given = now.given - self.given
         around = given < 0 or 4 * (given + self.threads) > self.most - RESERVED
@@ -206,7 +206,7 @@ class PidCount(NamedTuple):
 
 
 def count_pids() -> PidCount | None:
-    """How far they have come; None if the kernel does not tell."""
+    """The current state; None if the kernel does not provide it."""
     newest = proc.read_bytes("/proc/sys/kernel/ns_last_pid").strip()
     given = proc.read_bytes("/proc/stat").rpartition(b"\nprocesses ")[2].partition(b"\n")[0]
     threads = proc.read_bytes("/proc/loadavg").partition(b"/")[2].partition(b" ")[0]
@@ -217,16 +217,16 @@ def count_pids() -> PidCount | None:
 
 
 class ProcessTable:
-    """Look, say who is a stranger, look again."""
+    """A cached table of all processes: `look`, then `settle` the strangers, then `look` again."""
 
     def __init__(self) -> None:
         self._settled: dict[int, Process] = {}
         self._counted: PidCount | None = None
 
     def look(self) -> dict[int, Process]:
-        """Every process that is not dead, by pid. Of a stranger that was settled, group and session may be old."""
+        """Every process that is not dead, by pid. Group and session of settled strangers may be outdated."""
         before = count_pids()
-        table = proc.look_around(self._settled)
+        table = proc.read_processes(self._settled)
         after, settled = count_pids(), self._settled
         reused = self._counted.reused(after) if self._counted is not None and after is not None else None
         # Parents are settled before children.
@@ -236,7 +236,7 @@ class ProcessTable:
             parent = process.parent
             other = parent > 1 and table.get(parent) is not settled.get(parent)
             if other or reused is None or pid in reused:
-                fresh = proc.look_at(pid)
+                fresh = proc.read_process(pid)
                 if fresh is None or fresh.dead:
                     del table[pid]
                 else:
@@ -245,7 +245,7 @@ class ProcessTable:
         return table
 
     def settle(self, strangers: Iterable[Process]) -> None:
-        """Those of the last look that are strangers; each is settled that has settled ancestors only."""
+        """Cache the strangers of the last scan whose ancestors are all cached."""
         found, before = list(strangers), self._settled
         if len(before) == len(found) and all(before.get(process.pid) is process for process in found):
             return

@@ -1,4 +1,4 @@
-"""Whether there is such a program, and whether it can be run: found out before anything is made for it."""
+"""Checks whether a program exists and can be run, before anything is created for it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from ..core import BadInput, RunSpec
 
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
-"""A shell's statuses for a command that it cannot start."""
+"""The exit statuses of a shell for a command that it cannot start."""
 
 FIRST_LINE = 256
-"""What the kernel reads of a file to know how to run it."""
+"""Bytes of a file that the kernel reads to find out how to run it."""
 
 SCRIPT = b"#!"
 FORMATS = Path("/proc/sys/fs/binfmt_misc")
-"""Formats that this kernel was taught, one file each alongside its two controls."""
+"""Additional binary formats of this kernel, one file each next to two control files."""
 
 
 class CannotStart(BadInput):
@@ -29,12 +29,12 @@ class CannotStart(BadInput):
 
 
 def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
-    """Raise BadInput if `spec.argv` cannot be started in `spec.cwd`, as far as looking tells."""
+    """Raise BadInput if `spec.argv` cannot be started in `spec.cwd`, as far as can be told in advance."""
     if not spec.argv:
         raise BadInput("there is no command to start", todo="Put one after --.")
     name = spec.argv[0]
-    places = [""] if os.path.dirname(name) else os.get_exec_path(env)  # noqa: PTH120  ./x has a folder, x has none
-    found = [path for place in places if (path := Path(spec.cwd or "", place, name)).exists()] if name else []
+    folders = [""] if os.path.dirname(name) else os.get_exec_path(env)  # noqa: PTH120  ./x has a folder, x has none
+    found = [path for folder in folders if (path := Path(spec.cwd or "", folder, name)).exists()] if name else []
     runnable = [path for path in found if path.is_file() and os.access(path, os.X_OK)]
     problems = [problem_of(path) for path in runnable]
     if None in problems:
@@ -44,12 +44,12 @@ def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
 
 
 def problem_of(program: Path) -> OSError | None:
-    """Why the kernel would not run an executable file, as its first bytes tell; None if they do not."""
+    """Why the kernel would refuse an executable file, according to its first bytes; None if unknown."""
     try:
         with program.open("rb") as file:
             begin = file.read(FIRST_LINE)
     except OSError:
-        # What we may not read may still be run.
+        # An unreadable file may still be executable.
         return None
     if begin.startswith(SCRIPT):
         words = begin[len(SCRIPT) :].partition(b"\n")[0].split()
@@ -62,7 +62,7 @@ def problem_of(program: Path) -> OSError | None:
 
 
 def runs_by_name() -> bool:
-    """Whether this kernel runs files by how their names end, so that a text without a first line may be a program."""
+    """Whether this kernel runs files by their extension, so that a text without a #! line may be a program."""
     try:
         taught = [path for path in FORMATS.iterdir() if path.name not in ("register", "status")]
         return any("extension" in path.read_text(errors="replace") for path in taught)
@@ -71,7 +71,7 @@ def runs_by_name() -> bool:
 
 
 def cannot_start(spec: RunSpec, error: Exception) -> CannotStart:
-    """The error for a person if the system refuses to start the command."""
+    """The error, for a person, if the system refuses to start the command."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd != spec.argv[0]:
         return CannotStart(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Choose one that exists.")

@@ -1,4 +1,4 @@
-"""Stop, continue and kill a family by signals, again and again until nothing is left that moves."""
+"""Stops, continues and kills a process family by signals, repeatedly until nothing moves."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .proc import Process
 from .process_family import ProcessFamily
 
 CHASE = 200
-"""Looks at the keeper's children per round: one that forks and exits lives shorter than a check of all of /proc."""
+"""Checks of the keeper's children per round: a process that forks and exits lives shorter than a scan of /proc."""
 
 PAUSE_S = 0.001
-"""Between two rounds, so that what was signalled gets to act on it."""
+"""Between two rounds, so that signalled processes can react."""
 
 
 class SignalOutcome(Struct, frozen=True):
@@ -29,13 +29,13 @@ class SignalOutcome(Struct, frozen=True):
 
 
 def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float) -> SignalOutcome:
-    """Stop every member, those in `outside` excepted (something else holds them), until two looks see none moving."""
+    """Stop every member except those in `outside` (stopped by other means), until two scans find none moving."""
     deadline = time.monotonic() + seconds
     asked: dict[int, int] = {}
     refused: set[int] = set()
     calm = 0
     if not outside:
-        # Busy processes leave us little time for a check of everything: first quiet those that are easily found.
+        # Busy processes leave little time for a full scan: first stop those that are easily found.
         for pid in family.descend():
             proc.send_now(pid, signal.SIGSTOP)
     while True:
@@ -57,13 +57,13 @@ def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float
 
 
 def resume(family: ProcessFamily, inside: Collection[int] | None) -> SignalOutcome:
-    """Continue every stopped member, children before parents so that no parent notices that its child was stopped.
+    """Continue every stopped member, children first so that no parent notices that its child was stopped.
 
-    `inside` are those of their cgroup, which something else continues; None if there is none.
+    `inside` are those in the cgroup, which are continued by other means; None if there is no cgroup.
     """
     refused: set[int] = set()
     ours = [p for pid, p in family.sample(inside, strays=True).items() if pid not in (inside or ())]
-    # A stop may still be on its way to one that looks alive, and SIGCONT takes it back.
+    # A stop may still be pending for one that seems to run, and SIGCONT cancels it.
     for process in reversed(ours):
         _send(process, signal.SIGCONT, refused)
     return SignalOutcome(len(ours), tuple(sorted(refused)), _why(refused, []))
@@ -79,7 +79,7 @@ def ask(family: ProcessFamily, number: int, *, seeds: Collection[int] = ()) -> S
 
 
 def kill(family: ProcessFamily, *, seeds: Collection[int] = (), seconds: float) -> SignalOutcome:
-    """Kill every member; they are stopped first, so that none can fork faster than it is killed."""
+    """Kill every member, after stopping them so that none can fork faster than it is killed."""
     deadline = time.monotonic() + seconds
     killed: set[tuple[int, int]] = set()
     refused: set[int] = set()
@@ -101,21 +101,21 @@ def kill(family: ProcessFamily, *, seeds: Collection[int] = (), seconds: float) 
 
 
 def _still(process: Process, asked: dict[int, int]) -> bool:
-    """Whether a process runs no more of its own code.
+    """Whether a process no longer runs its own code.
 
-    One that waits in the kernel (D) stops before it comes back from there: a vfork parent waits for its stopped child.
+    One that waits in the kernel (D) stops before it returns: a vfork parent waits for its stopped child.
     """
     return process.stopped or (process.state in "DZ" and asked.get(process.pid) == process.start)
 
 
 def _own_groups(ours: dict[int, Process], others: dict[int, Process]) -> set[int]:
-    """The process groups that have members only; never the group that we are in."""
+    """The process groups that consist of members only; never our own group."""
     running = {p.group for p in ours.values() if not p.stopped}
     return running - {p.group for p in others.values()} - {os.getpgrp(), 0}
 
 
 def _chase(keeper: int | None) -> None:
-    """Stop the keeper's children as they appear: for those that fork and exit faster than we can look around."""
+    """Stop the keeper's children as they appear: some fork and exit faster than we can scan."""
     seen: set[int] = set()
     if keeper is None:
         return

@@ -1,4 +1,4 @@
-"""Start a command inside its containment, or take over a tree that another process started."""
+"""Starts a command inside its containment, or takes over a tree that another process started."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def spawn(
 ) -> ProcessTree:
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
-    It has our terminal unless streams are given. `mechanism` "auto" takes a cgroup if it can. An `enclosure`
-    gives it a PID namespace of its own, and whatever else its words say. `on_known` is called with the tree before the
-    command's first instruction runs; if we are ended before it has, the command never runs. With an enclosure, a
-    `starter` starts it for us. `on_prepared` is called when all is there for its first process, which then begins.
+    It has our terminal unless streams are given. `mechanism` "auto" uses a cgroup if possible. An `enclosure`
+    gives it a PID namespace of its own, and what else its words say. `on_known` is called with the tree before the
+    command's first instruction runs; if we are killed before that, the command never runs. With an enclosure, a
+    `starter` starts it for us. `on_prepared` is called when everything is ready for its first process.
     """
     needs_linux("process control")
     if not spec.argv:
@@ -87,28 +87,23 @@ def spawn(
 
 
 def attach(handle: TreeHandle) -> ProcessTree:
-    """The tree that another process started; one that is gone is simply not alive."""
+    """The tree that another process started; one that is gone is not alive."""
     if handle.boot != boot_id():
-        # Pids and folders from before a reboot mean nothing now.
+        # Pids and folders from before a reboot are meaningless.
         return ProcessTree(TreeHandle(marker=handle.marker, boot=handle.boot, root=NOBODY, session=handle.session))
     return ProcessTree(handle)
 
 
 def _handle(marker: str, made: CgroupFolders | str, session: int | None) -> TreeHandle:
+    handle = TreeHandle(marker=marker, boot=boot_id(), root=NOBODY, session=session)
     if isinstance(made, str):
-        return TreeHandle(marker=marker, boot=boot_id(), root=NOBODY, session=session)
-    return TreeHandle(
-        marker=marker,
-        boot=boot_id(),
-        root=NOBODY,
-        session=session,
-        group=str(made.group),
-        controllers={name: str(folder) for name, folder in made.controllers.items()},
-    )
+        return handle
+    controllers = {name: str(folder) for name, folder in made.controllers.items()}
+    return msgspec.structs.replace(handle, group=str(made.group), controllers=controllers)
 
 
 def _start(start: Start, handle: TreeHandle) -> ProcessTree:
-    """Run the launcher and wait until it has become the command, or has started it as its keeper."""
+    """Run the launcher and wait until it has become the command, or started it as its keeper."""
     spec, streams = start.spec, start.streams
     groups = [handle.group, *handle.controllers.values()] if handle.group else []
     here, there = socket.socketpair()

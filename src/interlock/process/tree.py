@@ -1,4 +1,4 @@
-"""ProcessTree: a command and everything that came from it, to be frozen, thawed, limited and ended as one."""
+"""ProcessTree: a command and all its descendants, frozen, thawed, limited and ended as one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Protocol
 
 import msgspec
@@ -25,18 +24,18 @@ from .process_family import ProcessFamily
 
 FREEZE_S = 5.0
 CONFIRM_S = 0.5
-"""How long the kernel may take to confirm a freeze before we look at what keeps it from that."""
+"""How long the kernel may take to confirm a freeze before we check what prevents that."""
 STUCK_S = 0.1
 KILL_S = 10.0
 STOPPING_S = 1.0
 """How long a process may take to stop after the signal."""
 
 WAITING = "waiting in the kernel, and stopped before it runs again"
-"""Of a frozen process whose disk or file system does not answer."""
+"""The state of a frozen process whose disk or file system does not respond."""
 
 DESCRIBED = 10
 UNKNOWN_STATUS = 256
-"""The exit status of a root that ended without telling us: only its parent learns it. No process exits with 256."""
+"""The exit status of a root that is not our child: only its parent learns it. No process exits with 256."""
 
 
 class Child(Protocol):
@@ -55,7 +54,7 @@ class Child(Protocol):
 
 
 class ProcessTree:
-    """Made by `spawn` or `attach`. Methods may be called from any thread, and never fail because a process is gone."""
+    """Created by `spawn` or `attach`. Thread-safe; methods never fail because a process is gone."""
 
     def __init__(self, handle: TreeHandle, popen: Child | None = None, status: int = -1) -> None:
         self._handle = handle
@@ -77,7 +76,7 @@ class ProcessTree:
 
     @property
     def mechanism(self) -> Mechanism:
-        """What holds this tree together: a cgroup, or signals to each of its processes."""
+        """How this tree is controlled: a cgroup, or signals to each process."""
         return "cgroup" if self._group else "signals"
 
     @property
@@ -87,7 +86,7 @@ class ProcessTree:
 
     @property
     def controllers(self) -> frozenset[str]:
-        """The limits that the kernel can hold for this tree: memory, pids, cpu."""
+        """The limits that the kernel can enforce for this tree: memory, pids, cpu."""
         return self._controllers.names
 
     @property
@@ -107,7 +106,7 @@ class ProcessTree:
         return msgspec.structs.replace(self._handle, limits=self._limits)
 
     def freeze(self) -> FreezeOutcome:
-        """Stop every process at once. Holds until a thaw, even when we are gone."""
+        """Stop every process at once, until a thaw, even if we end."""
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
@@ -133,9 +132,9 @@ class ProcessTree:
             return self._how(begin, strays, len(inside), held)
 
     def standing(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """While it is frozen: which processes still run, and which wait in the kernel and stop before they run again.
+        """While frozen: which processes still run, and which wait in the kernel and stop before they run again.
 
-        The kernel keeps a process that waits for a disk or a file system until that answers; signals wait as well.
+        A process that waits for a disk or a file system cannot be stopped until that answers; signals stay pending.
         """
         moving: tuple[int, ...] = ()
         waiting: tuple[int, ...] = ()
@@ -152,10 +151,10 @@ class ProcessTree:
         return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
 
     def not_stopped(self) -> str:
-        """While it is frozen: what still runs or waits in the kernel, in words; empty if all are stopped."""
+        """While frozen: what still runs or waits in the kernel, in words; empty if all are stopped."""
         until = time.monotonic() + STOPPING_S
         while (standing := self.standing())[0] and time.monotonic() < until:
-            # Signalled, and not yet stopped.
+            # Signalled, but not stopped yet.
             time.sleep(STUCK_S)
         moving, waiting = standing
         words = [f"could not be stopped: {self.describe(moving)}"] if moving else []
@@ -166,11 +165,11 @@ class ProcessTree:
         """Whether it is stopped now, no matter who froze it."""
         if self._group:
             return self._group.frozen
-        members = self._look()
+        members = self._members()
         return bool(members) and all(p.stopped or (p.state == "D" and proc.stop_waits(p.pid)) for p in members)
 
     def limit(self, limits: Limits) -> tuple[LimitHeld, ...]:
-        """Hold the tree to the memory, process and CPU limits of these from now on; None takes a limit away."""
+        """Enforce these memory, process and CPU limits from now on; None removes a limit."""
         with self._acting:
             self._limits = limits
             kernel = self._controllers.limit(limits)
@@ -186,7 +185,7 @@ class ProcessTree:
             )
 
     def events(self) -> tuple[LimitEvent, ...]:
-        """The limits that were reached since the start, each with how often and the result."""
+        """The limits that were reached since the start, how often, and the result."""
         by_kernel = self._controllers.events(self._limits)
         events = (*by_kernel, *self._watch.events(self._limits))
         if events:
@@ -194,7 +193,7 @@ class ProcessTree:
         return self._last_events
 
     def usage(self) -> Use:
-        """What it uses now; the last known CPU time once it is gone."""
+        """Its current usage; the last known CPU time once it is gone."""
         members = [] if self._over else self._sample()
         memory = self._controllers.memory_bytes()
         if memory is None:
@@ -202,7 +201,7 @@ class ProcessTree:
         if self._group and self._group.path.exists():
             cpu = self._group.cpu_seconds()
         else:
-            keeper = proc.look_at(self._family.keeper or -1)
+            keeper = proc.read_process(self._family.keeper or -1)
             cpu = sum(p.cpu_s + p.waited_cpu_s for p in members) + (keeper.waited_cpu_s if keeper else 0.0)
         self._last_use = Use(
             memory_mb=memory / 2**20,
@@ -214,12 +213,12 @@ class ProcessTree:
 
     def pids(self) -> tuple[int, ...]:
         """Every process that is not dead, the oldest first."""
-        return tuple(p.pid for p in self._look())
+        return tuple(p.pid for p in self._members())
 
     def has_run(self) -> bool:
-        """Whether any of its processes may have run since this was asked last, by the kernel's count of its cgroup.
+        """Whether any of its processes may have run since the last call, by the cgroup's counters.
 
-        True if nothing counts: without a cgroup, and while a process is known that has left it.
+        True if unknown: without a cgroup, and while a process is outside it.
         """
         if self._group is None:
             return True
@@ -228,28 +227,28 @@ class ProcessTree:
         return self._pulse.beats() or self._family.has_left(self._pulse.inside)
 
     def sampled(self) -> tuple[int, ...]:
-        """The same for looking on, not for acting, at a cost that does not grow with the machine."""
+        """The same for monitoring only, at a cost independent of the machine's size."""
         inside = self._group.pids() if self._group else None
         return tuple(self._family.sample(inside, strays=True))
 
     def alive(self) -> bool:
-        """Whether any process of the tree is left, be it only one that the command left behind."""
+        """Whether any process of the tree is left, even if only one that the command left behind."""
         if self._over:
             return False
         if self._group and self._group.populated():
             return True
         pids = self.pids()
         alive = bool(pids) or bool(self._family.unseen(pids))
-        # The first process of a PID namespace ends last, and no process can begin in there after it.
+        # The first process of a PID namespace ends last, and none can start in it afterwards.
         self._over = not alive and self._handle.enclosed and self._family.keeper is None
         return alive
 
     def note_gone(self) -> None:
-        """Another process has looked, and nothing is left: what has a PID namespace need not be looked for again."""
+        """Another process found that nothing is left: a tree with a PID namespace need not be searched for again."""
         self._over = self._handle.enclosed and self._family.keeper is None
 
     def wait_gone(self, seconds: float) -> bool:
-        """Wait until every process has ended, at most so long; whether they have."""
+        """Wait until every process has ended, for at most `seconds`; returns whether they have."""
         deadline = time.monotonic() + seconds
         while self.alive():
             if (left := deadline - time.monotonic()) <= 0:
@@ -262,13 +261,13 @@ class ProcessTree:
         return True
 
     def describe(self, pids: tuple[int, ...] | None = None) -> str:
-        """The first ten processes, all of its own or these, with the names of their programs, for people."""
+        """The first ten of these processes (default: all of its own) with their programs' names, for people."""
         pids = self.pids() if pids is None else pids
         more = f" and {len(pids) - DESCRIBED} more" if len(pids) > DESCRIBED else ""
         return ", ".join(f"{proc.name_of(pid)} ({pid})" for pid in pids[:DESCRIBED]) + more
 
     def poll(self) -> int | None:
-        """The command's exit status (minus the signal that ended it); None while it runs."""
+        """The command's exit status (negative for a signal); None while it runs."""
         return self.wait(0)
 
     def wait(self, timeout: float | None = None) -> int | None:
@@ -286,7 +285,7 @@ class ProcessTree:
         return self._status
 
     def end(self, grace_s: float = 5.0) -> EndOutcome:
-        """End it: ask every process (SIGTERM), after `grace_s` kill what is left, then remove the cgroup."""
+        """End it: SIGTERM to every process, SIGKILL after `grace_s` to what is left, then remove the cgroup."""
         begin = time.monotonic()
         self._watch.close()
         before = self._ask(grace_s) if grace_s > 0 else 0
@@ -296,7 +295,7 @@ class ProcessTree:
                 self._group.kill(KILL_S)
             reached = signals.kill(self._family, seconds=max(STOPPING_S, until - time.monotonic()))
             if reached.left and self._order(signal.SIGKILL):
-                # With the first process of their namespace the kernel ends them all.
+                # The kernel ends them all with the first process of their namespace.
                 reached = signals.kill(self._family, seconds=STOPPING_S)
         self.close()
         killed = inside + reached.processes
@@ -312,7 +311,7 @@ class ProcessTree:
         )
 
     def close(self) -> None:
-        """Reap what ended and remove the cgroup if nothing lives in it. A tree that lives on can be attached to."""
+        """Reap what ended, and remove the cgroup if it is empty. A live tree can be attached to again."""
         self._watch.close()
         if self._pulse is not None:
             self._pulse.close()
@@ -332,13 +331,11 @@ class ProcessTree:
     def __enter__(self) -> ProcessTree:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def _wait_until_stuck(self, group: Cgroup, deadline: float) -> bool:
-        """The kernel does not confirm a freeze while a process waits in it: see that all others are stopped."""
+        """The kernel does not confirm a freeze while a process waits in it: check that all others are stopped."""
         before: tuple[int, ...] = ()
         while not group.confirmed():
             running, waiting = group.stuck()
@@ -351,7 +348,7 @@ class ProcessTree:
         return True
 
     def _order(self, number: int) -> bool:
-        """Have the first process of an enclosed tree stop, continue or take everything with it."""
+        """Have the first process of an enclosed tree stop, continue or end everything in it."""
         first = self._handle.keeper
         if not self._handle.enclosed or first is None:
             return False
@@ -360,35 +357,35 @@ class ProcessTree:
         except PermissionError:
             return False
 
-    def _look(self) -> list[Process]:
+    def _members(self) -> list[Process]:
         members, _ = self._family.look(self._group.pids() if self._group else ())
         return list(members.values())
 
     def _sample(self) -> list[Process]:
-        """The same for figures, without looking at the whole machine."""
+        """The same for figures, without scanning the machine."""
         return list(self._family.sample(self._group.pids() if self._group else None).values())
 
     def _inside(self) -> int:
-        """How many processes the cgroup holds, without looking at the whole machine."""
+        """The number of processes in the cgroup, without scanning the machine."""
         return (len(self._group.pids()) or int(self._group.populated())) if self._group else 0
 
     def _ask(self, grace_s: float) -> int:
-        """Ask every process to end and wait for it; how many were asked.
+        """Ask every process to end, and wait for it; returns how many were asked.
 
-        SIGTERM while frozen, then thaw: it is the first thing that each process notices.
+        SIGTERM while frozen, then thaw: it is the first thing that each process sees.
         """
         deadline = time.monotonic() + grace_s
         with self._acting:
             seeds = self._group.pids() if self._group else ()
             asked = signals.ask(self._family, signal.SIGTERM, seeds=seeds)
             self.thaw()
-            # Stopped inside the cgroup by a signal of their own, they would sleep through the request.
+            # Processes that were stopped by a signal inside the cgroup would not react.
             signals.ask(self._family, signal.SIGCONT, seeds=seeds)
         self.wait_gone(deadline - time.monotonic())
         return asked.processes
 
     def _learn(self) -> None:
-        """Take the exit status from the process that has it, without waiting."""
+        """Get the exit status from the process that has it, without waiting."""
         with self._asking:
             if self._status is not None:
                 return
@@ -400,7 +397,7 @@ class ProcessTree:
             if self._popen and not self._handle.keeper:
                 self._status = self._popen.poll()
             elif self._status_pipe < 0 and self._status is None and not self._handle.root.there():
-                # Attached to it, or its keeper was killed.
+                # We are attached only, or its keeper was killed.
                 self._status = UNKNOWN_STATUS
 
     def _how(self, begin: float, reached: signals.SignalOutcome, inside: int = 0, held: bool = True) -> FreezeOutcome:
@@ -424,7 +421,7 @@ def _without_kernel(name: LimitName, value: float) -> LimitHeld:
 
 
 def _wait_for(pid: int, start: int, timeout: float | None) -> None:
-    """Return when this process has ended or the time is over."""
+    """Return when this process has ended, or after the timeout."""
     try:
         descriptor = open_process(pid)
     except OSError:

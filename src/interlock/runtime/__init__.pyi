@@ -4,9 +4,9 @@ from .assembly import Options as Options
 from .assembly import rehearse as rehearse
 from .budgets import fits as fits
 from .check_runner import CheckRunner as CheckRunner
-from .check_runner import Wall as Wall
+from .check_runner import SandboxBuilder as SandboxBuilder
 from .check_runner import missing_program as missing_program
-from .check_runner import no_wall as no_wall
+from .check_runner import no_sandbox as no_sandbox
 from .checkpointing import UNDO_LOST as UNDO_LOST
 from .cleanup import clean_up_at_start as clean_up_at_start
 from .cleanup import clean_up_store as clean_up_store

@@ -1,4 +1,4 @@
-"""Alerts: which messages about a run people get; Notifier: through which channels, none of which can harm the run."""
+"""Alerts: which messages about a run are sent to people; Notifier: sends them through channels, without blocking."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..redact import redact_text
 from .run import Run
 
 BUDGETS = (("max_cost_usd", "cost_usd"), ("max_tokens", "tokens"))
-"""The limits that are budgets, and what is spent of each."""
+"""The limits that are budgets, and the spend that counts against each."""
 
 
 class Alerts:
-    """Decides what is worth an alert; the notifier sees to it that there are not too many, and that none hinders."""
+    """Decides what is worth an alert; the notifier limits their number and never blocks."""
 
     def __init__(self, notifier: Notifier, config: Config, run: Run) -> None:
         self._notifier = notifier
@@ -39,7 +39,7 @@ class Alerts:
         self._tell("emergency_stop" if order.level == "critical" else "waiting", order)
 
     def found(self, issues: Iterable[Issue]) -> None:
-        """Tell of critical issues."""
+        """Alert about critical issues."""
         for issue in issues:
             if issue.severity == "critical":
                 title = f"Critical issue in run {self._name}: {issue.type.replace('_', ' ')}"
@@ -47,7 +47,7 @@ class Alerts:
                 self._tell("critical_issue", Notify(title, text, "critical"))
 
     def spent(self, spend: Spend, limits: Limits) -> None:
-        """Tell when a share of a budget is used up, each share once."""
+        """Alert when a share of a budget is used up, once for each share."""
         for limit, used in BUDGETS:
             most, now = getattr(limits, limit), getattr(spend, used)
             if not most:
@@ -60,27 +60,27 @@ class Alerts:
                 self._tell("budget", Notify(title, f"{now:,.10g} of {most:,.10g} so far.", "warning"))
 
     def budget(self, words: str) -> None:
-        """Tell that a budget of several runs is used up."""
+        """Alert that a budget of several runs is used up."""
         self._tell("budget", Notify(f"Run {self._name} exceeds a budget", f"{words[0].upper()}{words[1:]}.", "warning"))
 
     def blind(self, words: str) -> None:
-        """Tell that a limit on dollars cannot hold."""
+        """Alert that a cost limit cannot be enforced."""
         text = f"{words[0].upper()}{words[1:]}. Add its price under models in the configuration, or limit max_tokens."
         self._tell("budget", Notify(f"Run {self._name} may cost more than allowed", text, "warning"))
 
     def waiting(self, step: int, what: str) -> None:
-        """Tell that a person is needed."""
+        """Alert that a person is needed."""
         run_id = self._run.spec.run_id
         text = f"{what.rstrip('.')}. See: interlock show {run_id}. To answer: interlock inbox"
         self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"), about=what)
 
     def unproven(self, why: str) -> None:
-        """Tell that a run ended without proof of what it was to reach."""
+        """Alert that a run ended without proof of its goal."""
         text = f"{why}. See: interlock proof {self._run.spec.run_id}"
         self._tell("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
 
     def close(self) -> None:
-        """Let what is waiting go out, for a moment."""
+        """Send what is waiting, for a moment."""
         self._notifier.close()
 
     def _tell(self, event: NotifyEvent, notification: Notify, about: str = "") -> None:
@@ -101,22 +101,22 @@ Channel = Callable[[Notify], None]
 """Sends one notification, or raises."""
 
 QUEUE = 100
-"""More than this waiting means that the channel is gone; the rest is counted as dropped."""
+"""If more than this are waiting, the channel is gone, and further ones are dropped."""
 
 REPEAT_SECONDS = 60.0
-"""The same title goes out at most once in this long, unless it is about something else: repetition is noise."""
+"""The same title is sent at most once in this time, unless it is about something else."""
 
 MOST_PER_HOUR = 30
-"""Notifications in an hour, whatever their titles; what is critical always goes out."""
+"""Notifications per hour, whatever their titles; critical ones are always sent."""
 
 HOUR = 3600.0
 
 TITLES = 1000
-"""Titles remembered; the oldest go first."""
+"""Titles remembered; the oldest are dropped first."""
 
 
 class DeliveryFailure(Struct, frozen=True):
-    """A notification that did not get through."""
+    """A notification that could not be delivered."""
 
     channel: str
     title: str
@@ -124,18 +124,18 @@ class DeliveryFailure(Struct, frozen=True):
 
 
 class Notifier:
-    """Sends in threads of its own, one per channel, so that a slow channel does not delay others. Thread-safe."""
+    """Sends in one thread per channel, so that a slow channel does not delay others. Thread-safe."""
 
     def __init__(
         self,
         channels: Mapping[str, Channel],
         *,
-        on_trouble: Callable[[DeliveryFailure], None] | None = None,
+        on_failure: Callable[[DeliveryFailure], None] | None = None,
         clock: Clock | None = None,
         repeat_s: float = REPEAT_SECONDS,
         most_per_hour: int = MOST_PER_HOUR,
     ) -> None:
-        self._on_trouble = on_trouble or (lambda trouble: None)
+        self._on_failure = on_failure or (lambda failure: None)
         self._clock = clock or SystemClock()
         self._repeat_s, self._most_per_hour = repeat_s, most_per_hour
         self._sent: dict[str, float] = {}
@@ -154,9 +154,9 @@ class Notifier:
             self._threads.append(thread)
 
     def send(self, notification: Notify, to: Collection[str] | None = None, about: str = "") -> None:
-        """Hand a notification to some channels, or to all; returns at once. Nothing in it is a secret.
+        """Send a notification to some channels, or to all; returns at once. Secrets are redacted.
 
-        `about` tells two with the same title apart: another question does not repeat the one before.
+        `about` distinguishes two with the same title: another question is not a repetition.
         """
         passed = self._pass(notification, about)
         if passed is None:
@@ -166,10 +166,10 @@ class Notifier:
                 try:
                     waiting.put_nowait(passed)
                 except queue.Full:
-                    self._on_trouble(DeliveryFailure(name, passed.title, "too many notifications are waiting"))
+                    self._on_failure(DeliveryFailure(name, passed.title, "too many notifications are waiting"))
 
     def close(self, timeout: float = 2.0) -> None:
-        """Let what is waiting go out, for at most this long altogether."""
+        """Send what is waiting, for at most this long in total."""
         until = time.monotonic() + timeout
         for waiting in self._queues.values():
             try:
@@ -180,7 +180,7 @@ class Notifier:
             thread.join(max(0.0, until - time.monotonic()))
 
     def _pass(self, notification: Notify, about: str) -> Notify | None:
-        """The notification as it goes out, or None if it would be one too many."""
+        """The redacted notification, or None if it would be one too many."""
         now = self._clock.time()
         title, text = redact_text(notification.title), redact_text(notification.text)
         key = f"{title}\n{about}"
@@ -208,11 +208,11 @@ class Notifier:
                 channel(notification)
             except Exception as error:  # noqa: BLE001  a channel is foreign code: whatever it raises must stay here
                 why = redact_text(f"{type(error).__name__}: {error}")
-                self._on_trouble(DeliveryFailure(name, notification.title, why))
+                self._on_failure(DeliveryFailure(name, notification.title, why))
 
 
 def apprise_channel(url: str) -> Channel:
-    """A channel of the notifications library, from its URL (mail, chat, webhooks and many more)."""
+    """A channel of the apprise library, from its URL (mail, chat, webhooks and many more)."""
 
     def send(notification: Notify) -> None:
         try:
@@ -233,5 +233,5 @@ def apprise_channel(url: str) -> Channel:
 
 @cache
 def _silence_logging() -> None:
-    """The library tells of failures with the address in its words: not to stderr, unless the program wants its log."""
+    """Keep apprise's log, which contains addresses, from stderr unless the program configures it."""
     logging.getLogger("apprise").addHandler(logging.NullHandler())

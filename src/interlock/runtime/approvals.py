@@ -1,4 +1,4 @@
-"""Approvals: steps that wait for a person, and what the person said of exactly this call."""
+"""Approvals: steps that wait for a person, and the person's answers to exactly these calls."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ApprovalAnswer = Literal["approved", "rejected"]
 HOUR = 3600.0
 
 REMEMBERED = 1024
-"""Calls whose digest is known."""
+"""Calls whose digest is remembered."""
 
 
 class WaitingCall(Struct, frozen=True):
-    """A call that waits: what it wants to do, a digest of its tool and arguments, until when it can be answered."""
+    """A waiting call: what it would do, a digest of its tool and arguments, and until when it can be answered."""
 
     what: str
     digest: str
@@ -29,11 +29,11 @@ class WaitingCall(Struct, frozen=True):
 
 
 class Approvals:
-    """Which steps have to wait, and the answers that came. Off unless the run was continued after an incident.
+    """Which steps have to wait, and the answers so far. Off unless the run was continued after an incident.
 
-    `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are refused. A call
-    whose review asks for a person waits in any case. An answer holds for the call that was asked about: one that comes
-    again with other arguments waits again, and one that no one answers within `hours` is refused.
+    `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are blocked. A call
+    whose review asks for a person always waits. An answer is valid for the call that was asked about: one that comes
+    again with other arguments waits again, and one that nobody answers within `hours` is blocked.
     """
 
     def __init__(self, needed: bool = False, removed: frozenset[str] = frozenset()) -> None:
@@ -47,12 +47,12 @@ class Approvals:
 
     @property
     def waiting(self) -> dict[int, str]:
-        """The steps that wait, with what each wants to do."""
+        """The steps that wait, with what each would do."""
         return {step: call.what for step, call in self._waiting.items()}
 
     @property
     def next_waiting(self) -> str | None:
-        """What the step that waits longest wants to do."""
+        """What the step that waits longest would do."""
         return next(iter(self.waiting.values()), None)
 
     def call(self, step: int) -> WaitingCall | None:
@@ -60,9 +60,9 @@ class Approvals:
         return self._waiting.get(step)
 
     def see(self, told: Step) -> bool:
-        """Remember a call as its agent sent it, before redaction; whether it differs from the previous one.
+        """Remember a call before redaction; returns whether it differs from the previous one of this step.
 
-        An agent whose connection broke may ask again, under the same number, for something else.
+        An agent whose connection broke may ask again with the same number for something else.
         """
         digest = call_digest(told)
         before = self._digests.pop(told.index, digest)
@@ -72,7 +72,7 @@ class Approvals:
         return before != digest
 
     def check(self, step: Step, review: Review | None) -> Decision | None:
-        """Hold until a person answers, deny where the answer was no, None if the step may continue."""
+        """Hold until a person answers, deny if the answer was no, None if the step may continue."""
         action = review.action if review is not None else "unknown"
         if action in self.removed:
             return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is blocked.")
@@ -110,11 +110,11 @@ class Approvals:
         return call.what
 
     def withdraw(self, step: int) -> bool:
-        """A step waits no longer; whether it did."""
+        """Stop waiting for an answer to a step; returns whether it waited."""
         return self._waiting.pop(step, None) is not None
 
     def _answer_to(self, step: Step) -> tuple[ApprovalAnswer, str] | None:
-        """The answer about exactly this call; None if it still waits."""
+        """The answer to exactly this call; None if it still waits."""
         digest = self._digests.get(step.index) or call_digest(step)
         answer = self._answers.get(step.index)
         if answer is not None and answer[2] == digest:
@@ -142,7 +142,7 @@ def call_digest(step: Step) -> str:
 
 
 def describe(step: Step) -> str:
-    """What a step wants to do, in one line, as a person would type it: the command itself, other arguments quoted."""
+    """What a step would do, in one line: the command itself, other arguments quoted."""
     if step.tool is None:
         return one_line(step.content, CONTENT_SHOWN)
     arguments = dict(step.tool.arguments)
@@ -156,14 +156,14 @@ def describe(step: Step) -> str:
 
 
 COMMANDS = ("command", "cmd")
-"""Arguments that hold a whole command line."""
+"""Arguments that contain a whole command line."""
 
 CONTENT_SHOWN = 200
 CALL_SHOWN = 400
 
 
 def one_line(text: str, shown: int) -> str:
-    """A text without line breaks and control characters, which could hide a part of it; says how much it leaves out."""
+    """A text without line breaks and control characters, which could hide part of it; says how much is omitted."""
     more = f" … and {len(text) - shown:,} more characters" if len(text) > shown else ""
     line = text[:shown].replace("\r\n", " ⏎ ").replace("\n", " ⏎ ")
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in line) + more

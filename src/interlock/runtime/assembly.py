@@ -1,4 +1,4 @@
-"""How a supervisor is put together: configuration, store, run, workspace, adapter, channels."""
+"""Assembles a supervisor: configuration, store, run, workspace, adapter, channels."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
 
 class Options(TypedDict, total=False):
-    """What can be given to `Supervisor.open`; everything may be left out.
+    """The options of `Supervisor.open`; all are optional.
 
-    task: what the agent was asked to do. workspace: the folder that it works in, checkpointed. name: for lists.
-    model: what the agent uses, where its steps do not say. issue_id: the issue that it works on.
-    config: else the one found by `interlock config show`.
+    task: what the agent was asked to do. workspace: the folder that it works in, with checkpoints. name: for lists.
+    model: what the agent uses, if its steps do not say. issue_id: the issue that it works on.
+    config: default: what `interlock config show` shows.
     context: more than the task. contract: what the run may and must do. adapter: how the agent is reached.
     plugins: detectors, strategies, interventions, templates. incident: the id of an emergency stop, and the option to
-    continue its run with. store: where the run is kept. listener: the control socket, where someone else made it.
+    continue its run with. store: where the run is stored. listener: the control socket, if someone else created it.
     """
 
     task: str
@@ -82,7 +82,7 @@ class Options(TypedDict, total=False):
 
 
 SILENT = "process"
-"""The adapter of a command that may never tell a step: it gets what steps need with the first of them."""
+"""The adapter of a command that may never report a step: what steps need is created with the first one."""
 
 
 def open_supervisor(options: Options) -> Supervisor:
@@ -111,7 +111,7 @@ def open_supervisor(options: Options) -> Supervisor:
         if run.folder is not None:
             _listen(supervisor, run.folder, options.get("listener"))
     except BaseException:
-        # Refused before it began: lists would show it as a run that lost its owner.
+        # It never began: lists would show it as a run that lost its owner.
         run.close()
         store.discard(spec.run_id)
         raise
@@ -126,9 +126,9 @@ def open_supervisor(options: Options) -> Supervisor:
 
 
 def rehearse() -> None:
-    """Make once what every supervisor makes first, in a process whose forks will be supervisors.
+    """Do once what every supervisor does first, in a process whose forks become supervisors.
 
-    Starts no thread, and asks neither the environment nor what is installed: those are as they are when a run begins.
+    Starts no thread, and does not depend on the environment or installed plug-ins, which may differ when a run begins.
     """
     from ..detect import built_in
     from ..proof import is_checked_by  # noqa: F401
@@ -144,7 +144,7 @@ def rehearse() -> None:
 def _go_on(
     wanted: tuple[str, str], spec: RunSpec, config: Config, store: Store, options: Options
 ) -> tuple[RunSpec, Config, Options]:
-    """A run that continues one that was stopped, under the rules of the option that was chosen."""
+    """A run that continues a stopped one, under the rules of the chosen option."""
     from .continuation import choose, continue_run
     from .incidents import Incidents
 
@@ -165,7 +165,7 @@ def _go_on(
 
 
 def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
-    """A supervisor over a run whose owner is gone; it continues where its predecessor stopped."""
+    """A supervisor for a run whose owner is gone; it continues where its predecessor stopped."""
     _refuse_unknown(options)
     config = options.get("config") or load()
     run = Run.reopen(folder, options.get("clock"))
@@ -178,25 +178,25 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
 
 
 def redact_spec(spec: RunSpec) -> RunSpec:
-    """Redact a run's own description. A command is read as a line: `--token X` is two words."""
+    """Redact a run's spec. The command is redacted as a line, as `--token X` is two words."""
     argv, name = tuple(redact_argv(spec.argv)), one_line(redact_text(spec.name))
     return replace(spec, task=redact_text(spec.task), name=name, argv=argv)
 
 
 def redact_context(context: Context) -> Context:
-    """What a run is for, without secrets."""
+    """A run's context, without secrets."""
     return from_plain(redact_tree(msgspec.to_builtins(context)), Context)
 
 
 def _refuse_unknown(options: Options) -> None:
-    """A limit that is misspelled must not silently be none."""
+    """Raise for unknown options: a misspelled limit must not be silently ignored."""
     for name in options:
         if name not in Options.__annotations__:
             near = nearest(name, Options.__annotations__)
             raise TypeError(f"there is no option {name!r}" + (f"; did you mean {near!r}?" if near else ""))
 
 
-def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] | None = None) -> Notifier | None:
+def open_notifier(config: Config, on_failure: Callable[[DeliveryFailure], None] | None = None) -> Notifier | None:
     """The alert channels; None if there are none."""
     settings = config.notifications
     channels = {name: apprise_channel(url) for name, url in settings.channels.items()}
@@ -204,7 +204,7 @@ def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] 
         return None
     return Notifier(
         channels,
-        on_trouble=on_trouble,
+        on_failure=on_failure,
         repeat_s=settings.repeat_seconds,
         most_per_hour=settings.most_per_hour,
     )
@@ -213,9 +213,9 @@ def open_notifier(config: Config, on_trouble: Callable[[DeliveryFailure], None] 
 def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | None:
     """The alerts of a run; a channel that failed is recorded in the journal."""
 
-    def note(trouble: DeliveryFailure) -> None:
+    def note(failure: DeliveryFailure) -> None:
         with suppress(InterlockError):
-            run.record(Fault(f"channel {trouble.channel}", trouble.why))
+            run.record(Fault(f"channel {failure.channel}", failure.why))
 
     notifier = given or open_notifier(config, note)
     return Alerts(notifier, config, run) if notifier is not None else None
@@ -260,13 +260,13 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
 
 
 def _is_plain(config: Config) -> bool:
-    """Whether nothing is set about how steps are judged: what is set can be wrong, and that is said at the start."""
+    """Whether judging uses the defaults only: other settings can be wrong, which is reported at the start."""
     usual = Config()
     return (config.review, config.detect, config.interventions) == (usual.review, usual.detect, usual.interventions)
 
 
 def _with_contract(context: Context, contract: Contract | None) -> Context:
-    """The context with the contract that was given for this run; a glob that cannot be read is an error."""
+    """The context with the contract of this run; an invalid glob is an error."""
     contract = contract or context.contract
     for glob in (*contract.may_change, *contract.protect):
         check_glob(glob)
@@ -274,7 +274,7 @@ def _with_contract(context: Context, contract: Contract | None) -> Context:
 
 
 def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
-    """Obey whoever pauses, resumes, cancels, escalates, approves, rejects or rolls back."""
+    """Accept commands: pause, resume, cancel, escalate, approve, reject, rollback."""
     run = supervisor.run
     steering = RunControl(
         run, folder, supervisor.config, supervisor.executor.adapter, listener, supervisor.recorder.metrics
@@ -310,7 +310,7 @@ def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -
 
 
 class DirectAdapter:
-    """Can do whatever a decision says; it has no conversation of its own and cannot start itself again."""
+    """For callers that follow decisions themselves; has no conversation, and cannot relaunch the agent."""
 
     name = "direct"
     capabilities: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))

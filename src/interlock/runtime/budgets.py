@@ -1,4 +1,4 @@
-"""Budgets: what runs may spend together. A run books what it has used, and reserves before a step."""
+"""Budgets: what runs may spend in total. A run reports its usage, and reserves before a step."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from msgspec import Struct
 
 from ..config import Budget, Config
 from ..core import RunSpec, Spend
-from ..journal import NOTHING, Amount, Booking, BudgetLedger, Standing, period_of
+from ..journal import NOTHING, Amount, BudgetLedger, Standing, UsageReport, period_of
 from .run import Run
 
 log = logging.getLogger("interlock")
 
 MORE = 0.1
-"""What a person who resumes a run beyond a budget allows it: this share of the budget, beyond what is taken by then."""
+"""A person who resumes a run beyond a budget allows it this share of the budget on top of what is claimed by then."""
 
 
 class Ledger(Protocol):
-    """Where budgets are kept: the store of this machine, or the hub of many."""
+    """Where budgets are counted: the store of this machine, or the hub of many."""
 
-    def book(self, budget: str, period: str, said: Booking) -> Standing: ...
+    def report(self, budget: str, period: str, report: UsageReport) -> Standing: ...
 
     def close(self) -> None: ...
 
 
 class BudgetReached(Struct, frozen=True):
-    """A budget that has no room for another step."""
+    """A budget that is too small for another step."""
 
     budget: Budget
     used: Amount
@@ -49,15 +49,15 @@ class BudgetReached(Struct, frozen=True):
 
 
 def _words(budget: Budget) -> str:
-    """The beginning of messages about a budget that is reached."""
+    """The beginning of messages about a reached budget."""
     return f"budget {budget.name} is reached: "
 
 
 class RunBudgets:
     """The budgets of one run.
 
-    A successor of a run's owner knows what it had `spent`, and why it is `held`, if it is; the ledger knows for which
-    budget it was, and what a person has allowed it since.
+    A successor of the owner knows what the run had `spent`, and why it is `held`, if it is; the ledger knows for which
+    budget, and what a person has allowed since.
     """
 
     def __init__(
@@ -76,59 +76,59 @@ class RunBudgets:
         return bool(self._budgets)
 
     def check(self, spend: Spend, now: float, *, reserve: bool) -> BudgetReached | None:
-        """Book what the run has used; with `reserve`, the first budget that has no room for another step."""
+        """Report what the run has used; with `reserve`, the first budget that has no room for another step."""
         total = Amount(spend.cost_usd, spend.tokens)
         step = total.minus(self._last)
         self._step = Amount(max(self._step.cost_usd, step.cost_usd), max(self._step.tokens, step.tokens))
         self._last = total
         reached: BudgetReached | None = None
         for budget in self._budgets:
-            over = self._book(budget, total, now, reserve=reserve and reached is None)
+            over = self._report(budget, total, now, reserve=reserve and reached is None)
             reached = reached or (over if reserve else None)
         return reached
 
     def is_news(self, over: BudgetReached, now: float) -> bool:
-        """Whether a budget that only warns has not warned in this period yet."""
+        """Whether a budget that only warns has not yet warned in this period."""
         key = (over.budget.name, period_of(over.budget.per, now, self._spec.run_id)[0])
         new = key not in self._warned
         self._warned.add(key)
         return new
 
     def hold(self, over: BudgetReached, now: float) -> None:
-        """The run is held for this budget: resuming it allows it a little more."""
+        """Note that the run is held for this budget: resuming it allows a little more."""
         self._held.add(over.budget.name)
-        self._say(over.budget, now, held=True)
+        self._report_hold(over.budget, now, held=True)
 
     def resumed(self, now: float) -> None:
-        """The run is not held: if it was for a budget, a person allows it a tenth more than is taken already."""
+        """The run is not held: if it was for a budget, a person now allows a tenth more than is claimed already."""
         for budget in self._budgets:
             if self._recalled and budget.name not in self._held:
                 continue
-            # The first time, the ledger is asked: a predecessor may have died before it could allow it.
-            standing = self._say(budget, now)
+            # Ask the ledger the first time: a predecessor may have died before it could allow more.
+            standing = self._report_hold(budget, now)
             if standing is not None and (standing.held or budget.name in self._held):
                 tenth = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
                 limit = Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0)
-                # Other runs may have spent meanwhile: what is allowed counts from here, or the run would pause again.
-                taken = standing.used.plus(standing.reserved)
-                self._say(budget, now, more=taken.minus(limit).plus(tenth))
+                # Count from what is claimed now: other runs may have spent meanwhile, and the run would pause again.
+                claimed = standing.used.plus(standing.reserved)
+                self._report_hold(budget, now, more=claimed.minus(limit).plus(tenth))
         self._recalled = True
         self._held.clear()
 
     def close(self, spend: Spend, now: float, *, ended: bool) -> None:
-        """Nothing stays reserved; a run that has not `ended` is continued by another owner."""
+        """Release reservations; a run that has not `ended` is continued by another owner."""
         for budget in self._budgets:
             period, before = self._period(budget, now)
-            said = Booking(
+            report = UsageReport(
                 run_id=self._spec.run_id, total=Amount(spend.cost_usd, spend.tokens), before=before, ended=ended
             )
             with contextlib.suppress(Exception):
-                self._ledger.book(budget.name, period, said)
+                self._ledger.report(budget.name, period, report)
         self._ledger.close()
 
-    def _book(self, budget: Budget, total: Amount, now: float, *, reserve: bool) -> BudgetReached | None:
+    def _report(self, budget: Budget, total: Amount, now: float, *, reserve: bool) -> BudgetReached | None:
         period, before = self._period(budget, now)
-        said = Booking(
+        report = UsageReport(
             run_id=self._spec.run_id,
             total=total,
             before=before,
@@ -136,7 +136,7 @@ class RunBudgets:
             most=Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0),
         )
         try:
-            standing = self._ledger.book(budget.name, period, said)
+            standing = self._ledger.report(budget.name, period, report)
         except Exception as error:  # noqa: BLE001  a ledger that cannot be written must not stop the agent
             if not self._broken:
                 self._broken = True
@@ -144,17 +144,19 @@ class RunBudgets:
             return None
         return None if standing.allowed else BudgetReached(budget, standing.used, standing.reserved)
 
-    def _say(self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None) -> Standing | None:
-        """Have the ledger keep this of the run; None if there is no ledger."""
+    def _report_hold(
+        self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None
+    ) -> Standing | None:
+        """Report a hold, or what a person allowed; None if the ledger cannot be written."""
         period, before = self._period(budget, now)
-        said = Booking(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
+        report = UsageReport(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
         try:
-            return self._ledger.book(budget.name, period, said)
-        except Exception:  # noqa: BLE001  said where a step is booked
+            return self._ledger.report(budget.name, period, report)
+        except Exception:  # noqa: BLE001  logged where a step is reported
             return None
 
     def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:
-        """The present period, and what the run had used when it began."""
+        """The current period, and what the run had used when it began."""
         period = period_of(budget.per, now, self._spec.run_id)[0]
         known = self._periods.get(budget.name)
         if known is None:
@@ -165,7 +167,7 @@ class RunBudgets:
 
 
 def open_budgets(run: Run, config: Config) -> RunBudgets | None:
-    """The budgets that a run belongs to; None if there are none, or nothing of the run is kept."""
+    """The budgets of a run; None if there are none, or the run is not stored."""
     if run.folder is None or not any(fits(budget, run.spec) for budget in config.budgets):
         return None
     ledger: Ledger = BudgetLedger(run.folder.path.parent, run.clock.time)
@@ -178,7 +180,7 @@ def open_budgets(run: Run, config: Config) -> RunBudgets | None:
 
 
 def fits(budget: Budget, spec: RunSpec, *, user: str | None = None, host: str | None = None) -> bool:
-    """Whether a budget is for this run."""
+    """Whether a budget applies to this run."""
     match = budget.match
     checks: list[tuple[str | None, Sequence[str]]] = [
         (match.name, (spec.name,)),

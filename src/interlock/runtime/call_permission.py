@@ -1,4 +1,4 @@
-"""Permission: may a call run? After its review: the model judge, a person, the limits, then the verdict."""
+"""Permission: whether a call may run. After its review: the model judge, a person, the limits, then the verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 APPROVED = 0.6
-"""The risk of a call that a person has approved, at most."""
+"""The highest risk of a call that a person has approved."""
 
 
 class Permission:
@@ -46,23 +46,23 @@ class Permission:
         self._told: dict[int, str] = {}
 
     def forget(self, step: Step) -> Review | None:
-        """Forget a call that is over, or whose result is there; returns its review."""
+        """Forget a call that is over; returns its review."""
         return self._reviews.end(step)
 
     def withdraw(self, step: Step) -> bool:
-        """A step no longer waits; returns whether it did. Asked about again, it waits again."""
+        """Stop waiting for approval of a step; returns whether it waited. If it asks again, it waits again."""
         self._told.pop(step.index, None)
         return self._approvals.withdraw(step.index)
 
     def wait_for_person(self, step: Step) -> Decision | None:
-        """A hold if a person has to answer first. It waits outside the gate: waiting does not count as an iteration."""
+        """A hold if a person has to answer first. Waiting is outside the gate: it is not an iteration."""
         if not self._approvals.needed or self._observe or self._run.gate.status != "running":
             return None
         if self._reviews.get(step) is None:
             try:
                 self._reviews.begin(step, self._guard.run(lambda: self._pipeline.review(step)))
             except PartFailed:
-                # Its review is tried again behind the gate, where what is broken is answered for.
+                # The review is retried behind the gate, where failures are handled.
                 return None
         answered = self._check(step, self._reviews.get(step))
         if answered is None or answered.action != "hold":
@@ -71,7 +71,7 @@ class Permission:
         return answered
 
     def review_and_observe(self, step: Step, absent: tuple[str, ...] | None) -> Observation:
-        """Review a call; also observe it at once if neither a limit nor a person can stop it."""
+        """Review a call; also observe it if neither a limit nor a person can stop it."""
         known = self._reviews.get(step)
         if known is not None:
             return Observation(known)
@@ -84,12 +84,12 @@ class Permission:
         return seen
 
     def decide(self, step: Step, review: Review | None, capabilities: frozenset[Capability]) -> Decision:
-        """Apply the person's answer, then the limits, then the verdict; a call that may run may still be delayed."""
+        """Apply the person's answer, then the limits, then the verdict; an allowed call may still be delayed."""
         if self._observe:
             return PROCEED
         review = self._judged(step, review)
         if "hold" not in capabilities or not self._pipeline.person_reachable:
-            # An unattended run does not wait all night for a yes: the verdict holds.
+            # An unattended run does not wait for an approval: the verdict applies.
             review = without_asking(review)
         answered = self._check(step, review)
         if answered is not None and answered.action == "hold":
@@ -103,20 +103,20 @@ class Permission:
         return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False))
 
     def settle(self, step: Step, review: Review | None) -> Review | None:
-        """The review after a person has approved what it asked about: a warning."""
+        """The review after a person approved the call: a warning."""
         if review is None or not review.ask or not self._approvals.has_approved(step):
             return review
         return replace(review, verdict="warn", risk=min(review.risk, APPROVED), ask=False)
 
     def _judged(self, step: Step, review: Review | None) -> Review | None:
-        """The review after the model judge has seen a call that needs approval: it can block it, never allow it."""
+        """The review after the model judge has seen a call that needs approval: the judge can only block it."""
         if self._judge is None or review is None or not review.ask or self._approvals.has_approved(step):
             return review
         why = self._judge.forbids(step, review, self._run.spec.task)
         return replace(review, verdict="block", reason=f"{review.reason} {why}".strip(), ask=False) if why else review
 
     def _check(self, step: Step, review: Review | None) -> Decision | None:
-        """The person's answer; a question that is not answered in time is withdrawn."""
+        """The person's answer; a request that is not answered in time is withdrawn."""
         waited = self._approvals.call(step.index) is not None
         answered = self._approvals.check(step, review)
         if waited and self._approvals.call(step.index) is None:
@@ -130,18 +130,18 @@ class Permission:
             self._told[step] = call.digest
 
     def _tell(self, step: int, call: WaitingCall) -> bool:
-        """Announce that a step waits; if that could not be recorded, it is announced again when it asks again."""
+        """Announce that a step waits; if that cannot be recorded, it is announced when the step asks again."""
         self._run.wait_for_person(step, call.what, call.digest, call.until)
         return True
 
 
 def without_asking(review: Review | None) -> Review | None:
-    """The review if no person can be asked: its verdict holds."""
+    """The review if no person can be asked: its verdict applies."""
     return replace(review, ask=False) if review is not None and review.ask else review
 
 
 def decide_call(review: Review | None, step: Step, capabilities: frozenset[Capability], *, observe: bool) -> Decision:
-    """Allow proceeds, warn proceeds with a message, modify rewrites or denies, block denies."""
+    """The decision: allow proceeds, warn proceeds with a message, modify rewrites or denies, block denies."""
     if review is None or review.verdict == "allow" or observe:
         return PROCEED
     if review.verdict == "warn":
@@ -152,7 +152,7 @@ def decide_call(review: Review | None, step: Step, capabilities: frozenset[Capab
 
 
 def degrade(decision: Decision, capabilities: frozenset[Capability]) -> Decision:
-    """The nearest action that the adapter supports; if there is none, proceed, with a note."""
+    """The closest action that the adapter supports; if there is none, proceed with a note."""
     action: DecisionAction = decision.action
     while action != "proceed" and action not in capabilities:
         action = FALLBACK[action]
@@ -170,7 +170,7 @@ FALLBACK: dict[DecisionAction, DecisionAction] = {
     "rewrite": "deny",
     "deny": "proceed",
 }
-"""The next best action if the adapter does not support one: denying is the nearest to stopping and to waiting."""
+"""The next best action if the adapter does not support one: denying is closest to stopping and to waiting."""
 
 
 def refusal(review: Review) -> str:
@@ -192,7 +192,7 @@ def _message(review: Review, step: Step) -> Message:
 
 
 class Observation(Struct, frozen=True):
-    """A call's review, and its outcome if it was already clear that it may run."""
+    """A call's review, and its outcome if it was clear that it may run."""
 
     review: Review | None
     judgement: StepOutcome | None = None
@@ -206,7 +206,7 @@ def review_and_observe(
     free: bool,
     whatever_verdict: bool = False,
 ) -> Observation:
-    """Review a call; one that only reads, and that nothing holds back (`free`), is counted and observed at once."""
+    """Review a call; one that only reads, and that nothing holds back (`free`), is also counted and observed."""
     review = pipeline.review(step)
     allowed = whatever_verdict or (review is not None and review.verdict == "allow")
     if not free or not allowed or may_change(review):
@@ -216,6 +216,6 @@ def review_and_observe(
 
 
 def observe_result(pipeline: DecisionPipeline, step: Step, absent: tuple[str, ...] | None) -> Observation:
-    """Observe a step that has happened. A call is reviewed after the fact: it was not asked about."""
+    """Observe a step that has happened. A call that was not asked about is reviewed after the fact."""
     review = pipeline.review(step)
     return Observation(review, pipeline.observe(step, review, absent=absent))

@@ -1,4 +1,4 @@
-"""Run the commands of `done_when`: in the workspace, contained as the run is, with a time limit."""
+"""Runs the commands of `done_when`: in the workspace, contained as the run is, with a time limit."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from typing import IO
 from ..journal_records import CommandResult
 from ..redact import redact_text
 
-LOOK_S = 0.5
-"""How often we look whether the run has ended while a command runs."""
+POLL_S = 0.5
+"""How often to check whether the run has ended while a command runs."""
 
 SHOWN = 4_000
-"""Characters of the output that are kept: its end, where runners sum up."""
+"""Characters kept of the output: its end, where runners print a summary."""
 
-Wall = Callable[[], tuple[tuple[str, ...], tuple[int, ...]]]
-"""The words before a command that contain it, and the descriptors that they need."""
+SandboxBuilder = Callable[[], tuple[tuple[str, ...], tuple[int, ...]]]
+"""Returns the words to put before a command to contain it, and the descriptors that they need."""
 
 
-def no_wall() -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The command runs as we do."""
+def no_sandbox() -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Run the command without a sandbox of its own."""
     return (), ()
 
 
 class CheckRunner:
-    """For one run. `enclose` gives the run's sandbox; when the run has ended, no command continues."""
+    """For one run. `enclose` returns the run's sandbox; commands end with the run."""
 
     def __init__(self, folder: str | None, timeout_s: float, has_ended: Callable[[], bool] = lambda: False) -> None:
         self.folder, self.timeout_s, self._has_ended = folder, timeout_s, has_ended
-        self.enclose: Wall = no_wall
+        self.enclose: SandboxBuilder = no_sandbox
 
     def run(self, commands: Iterable[str]) -> tuple[CommandResult, ...]:
-        """Each command until the first that fails: what comes after it says nothing yet."""
+        """Run the commands until the first that fails."""
         results = []
         for command in commands:
             results.append(self._run(command))
@@ -48,7 +48,7 @@ class CheckRunner:
     def _run(self, command: str) -> CommandResult:
         words, fds = self.enclose()
         begin = time.monotonic()
-        # Compiled files beside the sources are the agent's: Python would run them in place of what is checked.
+        # Compiled files next to the sources may be the agent's: Python would run them instead of the sources.
         import tempfile
 
         with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory(prefix="interlock-check-") as caches:
@@ -69,7 +69,7 @@ class CheckRunner:
                 for fd in fds:
                     os.close(fd)
             status, why = self._wait(process, begin + self.timeout_s)
-            # Whatever it left running would write to files that were just checked.
+            # What it left running could write to files that were just checked.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -87,7 +87,7 @@ class CheckRunner:
             if left <= 0:
                 return None, f"took longer than {self.timeout_s:g} s (contract.timeout_seconds)"
             with suppress(subprocess.TimeoutExpired):
-                return process.wait(min(left, LOOK_S)), ""
+                return process.wait(min(left, POLL_S)), ""
         return None, "ended together with the run"
 
 
@@ -96,8 +96,8 @@ def missing_program(program: str, folder: Path) -> bool:
     import shutil
 
     if "/" in program:
-        place = Path(program).expanduser()
-        return not os.access(place if place.is_absolute() else folder / place, os.X_OK)
+        path = Path(program).expanduser()
+        return not os.access(path if path.is_absolute() else folder / path, os.X_OK)
     return shutil.which(program) is None
 
 

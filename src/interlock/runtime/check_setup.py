@@ -1,4 +1,4 @@
-"""Check setup: the settings that decide what a `done_when` command runs; one whose settings change proves nothing."""
+"""Check setup: the files that decide what a `done_when` command runs; if they change, it proves nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..core import sha256
 MAX_BYTES = 1_048_576
 INTERPRETER = re.compile(r"(?:sh|bash|dash|zsh|python[\d.]*|node|deno|bun|ruby|perl)")
 EXITS = frozenset(("os._exit", "sys.exit", "SystemExit", "exit", "quit", "pytest.exit"))
-"""What ends the tests with a separate status."""
+"""Calls that end the tests with a status of their own."""
 
 
 PYTHON = re.compile(r"\bpython[\d.]*\s+-m\b|\bpytest\b")
@@ -25,14 +25,14 @@ CHECKERS = frozenset((
     "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "pygments", "tomli", "coverage", "xdist",
     "mypy", "ruff", "pylint", "flake8", "tox", "nox", "sitecustomize", "usercustomize",
 ))  # fmt: skip
-"""Modules that checks are made of."""
+"""Modules of the checkers themselves."""
 NOT_OURS = frozenset(("node_modules", "venv", "env", "site-packages", "build", "dist", "target"))
 FOLDERS = 5_000
 """Folders that are searched for a conftest.py."""
 
 
 def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
-    """The files that set up these commands, each with a digest of the part that counts; what is missing is left out."""
+    """The files that set up these commands, each with a digest of its relevant part; missing files are skipped."""
     found: dict[str, str] = {}
     if folder is None:
         return found
@@ -54,12 +54,12 @@ def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
 
 
 def changed_setup(before: dict[str, str], now: dict[str, str]) -> list[str]:
-    """The files whose counting part is not what it was."""
+    """The files whose relevant part changed."""
     return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
 
 
 def _programs(command: str) -> Iterator[str]:
-    """The files of the workspace that a command runs: a script by its path, an interpreter's script or module."""
+    """The workspace files that a command runs: a script by its path, or an interpreter's script or module."""
     try:
         words = shlex.split(command)
     except ValueError:
@@ -83,7 +83,7 @@ def _programs(command: str) -> Iterator[str]:
 
 
 def _shadows(folder: str) -> Iterator[str]:
-    """The modules of the workspace that Python finds before those that the check itself is made of."""
+    """The workspace's modules that shadow those of Python or of the checkers."""
     with suppress(OSError):
         for entry in os.scandir(folder):
             name = entry.name.removesuffix(".py")
@@ -92,16 +92,16 @@ def _shadows(folder: str) -> Iterator[str]:
 
 
 def _conftests(folder: str) -> Iterator[str]:
-    for count, (place, folders, files) in enumerate(os.walk(folder)):
+    for count, (parent, folders, files) in enumerate(os.walk(folder)):
         folders[:] = [name for name in folders if not name.startswith((".", "__")) and name not in NOT_OURS]
         if "conftest.py" in files:
-            yield str((Path(place) / "conftest.py").relative_to(folder))
+            yield str((Path(parent) / "conftest.py").relative_to(folder))
         if count >= FOLDERS:
             return
 
 
 def _hooks(text: str) -> str:
-    """What a conftest.py does to the run of the tests itself: hooks, fixtures that skip, ways to end it."""
+    """The parts of a conftest.py that affect the test run itself: hooks, fixtures that skip, exits."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
@@ -113,7 +113,7 @@ def _hooks(text: str) -> str:
 
 
 def _names(node: ast.stmt) -> str:
-    """The names that a statement of a conftest.py gives it, as far as they may be hooks."""
+    """The names that a statement of a conftest.py defines, if they may be hooks."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("pytest_"):
             return name

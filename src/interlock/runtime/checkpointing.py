@@ -1,4 +1,4 @@
-"""Checkpointing: when a checkpoint is made, and the run's state that goes with it."""
+"""Checkpointing: makes a run's checkpoints, with the state of the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .fail_open import Guard
 from .run import Run
 
 PERSON = "a person's order"
-"""The reason of a restore that a person asked for."""
+"""The reason of a restore that a person requested."""
 
 UNDO_LOST = "the checkpoints were removed: changes of this run can no longer be undone"
 
@@ -30,7 +30,7 @@ class Checkpointing:
         self._lost = False
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
-        """Snapshot the workspace; None if there is none, or where it failed (which is recorded)."""
+        """Snapshot the workspace; None if there is none, or if it failed (which is recorded)."""
         workspace = self._executor.workspace
         if workspace is None:
             return None
@@ -46,7 +46,7 @@ class Checkpointing:
             context=self._context,
         )
         if info.id != self._recorded:
-            # The same one again where nothing changed since.
+            # If nothing changed since, it is the same one again.
             self._run.record(info)
             self._recorded = info.id
         self._pipeline.mark(info)
@@ -54,7 +54,7 @@ class Checkpointing:
         return info
 
     def hold_if_lost(self) -> bool:
-        """Pause the run where its checkpoints are gone, once: if it is resumed, that is without undo."""
+        """Pause the run if its checkpoints are gone, once: if it is resumed, then without undo."""
         workspace = self._executor.workspace
         if self._lost or workspace is None or not workspace.checkpoints.removed:
             return False
@@ -64,7 +64,7 @@ class Checkpointing:
         return not self._run.ended
 
     def start(self) -> str | None:
-        """The run's first checkpoint, while there is one."""
+        """The run's first checkpoint, or None."""
         workspace = self._executor.workspace
         if workspace is None:
             return None
@@ -74,7 +74,7 @@ class Checkpointing:
             return None
 
     def note_restored(self, order: Restore, restored: Restored) -> None:
-        """The workspace went back, and what supervision remembers goes back with it."""
+        """The workspace was restored: restore the state of supervision with it."""
         self._pipeline.go_back(order.checkpoint_id)
         self._run.record(
             RestoredRecord(
@@ -88,6 +88,6 @@ class Checkpointing:
 
 
 def may_change(review: Review | None) -> bool:
-    """Whether a call may change files. Before it and after it a checkpoint is made, so that what changed in between
-    is known to be the run's own work, and what changed meanwhile is not."""
+    """Whether a call may change files. A checkpoint is made before and after it, so that what changed in between
+    is known to be the run's own work, unlike what changed at other times."""
     return review is None or review.action != "read"

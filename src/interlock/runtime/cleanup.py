@@ -1,4 +1,4 @@
-"""Remove old incidents, and runs beyond the disk budget, when a run starts."""
+"""Removes old incidents, and runs beyond the disk budget, when a run starts."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ log = logging.getLogger("interlock")
 
 
 AGAIN_S = 10.0
-"""A run that starts sooner after another does not measure the store again."""
+"""A run that starts within this time after another does not measure the store again."""
 
 MEASURED = ".measured"
 
 
 def clean_up_store(store: Store, config: Config, now: float, *, measure: bool = True) -> threading.Thread:
-    """Remove old incidents and runs beyond the budget, in a thread: that may take long."""
+    """Remove old incidents and runs beyond the budget, in a thread as it may take long."""
     given = (store, config, now, measure)
     thread = threading.Thread(target=_clean_up, args=given, name="interlock-prune", daemon=True)
     thread.start()

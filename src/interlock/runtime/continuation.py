@@ -1,4 +1,4 @@
-"""Continuing: the four options after an emergency stop, from the stored incident."""
+"""Continues a run after an emergency stop, with one of the four options of the stored incident."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .run import Run
 from .workspace import open_workspace
 
 ACTIONS = {"unknown_program": ("unknown", "unparsable"), "privilege": ()}
-"""What a removed kind is called in a review where that differs; privilege escalation is refused by rule anyway."""
+"""The review's names for removed kinds, if they differ; privilege escalation is blocked by rules anyway."""
 
 
 class Continuation(Struct, frozen=True, kw_only=True):
@@ -32,7 +32,7 @@ class Continuation(Struct, frozen=True, kw_only=True):
 
 
 def choose(stored: StoredIncident, name: str) -> RecoveryOption:
-    """The way on that was asked for, if it is open."""
+    """The requested option, if the incident is open and it is applicable."""
     if stored.status != "open":
         by = f" as run {stored.continued_by}" if stored.continued_by else ""
         raise InvalidState(
@@ -49,9 +49,9 @@ def choose(stored: StoredIncident, name: str) -> RecoveryOption:
 def continue_run(
     store: Store, stored: StoredIncident, option: RecoveryOption, config: Config, *, relaunch: bool = True
 ) -> Continuation:
-    """The run that continues; with rollback_and_retry the files have gone back when this returns.
+    """The run that continues; with rollback_and_retry the files are restored when this returns.
 
-    With `relaunch` its command is started again; a program that continues by itself has none.
+    With `relaunch` its command will be started again; a program that continues by itself has none.
     """
     old = RunFolder(store.root / stored.incident.run_id).spec()
     if relaunch and not old.argv:
@@ -76,14 +76,14 @@ def continue_run(
 
 
 def abort(store: Store, stored: StoredIncident) -> tuple[str, ...]:
-    """Leave it stopped: do the clean-up that is due, and settle the incident. Gives what was done."""
+    """Leave it stopped: clean up, and settle the incident. Returns what was done."""
     done = clean_up(RunFolder(store.root / stored.incident.run_id))
     Incidents(store).settle(stored, "aborted", "abort", None)
     return done
 
 
 def clean_up(folder: RunFolder) -> tuple[str, ...]:
-    """End what the run left behind, and remove what only a live run needs; returns what was done."""
+    """End processes that the run left, and remove what only a live run needs; returns what was done."""
     done = []
     tree = read_tree(folder)
     if tree is not None and attach(tree).alive():
@@ -115,7 +115,7 @@ def _letters(folder: RunFolder) -> list[Path]:
 
 
 def _is_live(folder: RunFolder) -> bool:
-    """Whether the journal says that it still runs, though it has no owner."""
+    """Whether the journal says that it is running although it has no owner."""
     if folder.owner() is not None:
         return False
     with JournalReader.open(folder) as reader:

@@ -1,11 +1,11 @@
-"""ContractEnforcer: after a call, restores what it changed against the contract; GitMonitor: its commits and pushes."""
+"""ContractEnforcer: restores what a call changed against the contract; GitMonitor: finds its commits and pushes."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 from ..checkpoint import Restored
 from ..contract import broken_by
@@ -23,7 +23,7 @@ SHOWN = 8
 
 
 class ContractEnforcer:
-    """For one run; the caller holds the supervisor's lock. With `observe` it records and restores nothing."""
+    """For one run; the caller holds the supervisor's lock. With `observe` it only records."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
@@ -37,7 +37,7 @@ class ContractEnforcer:
         self._open: set[str] = set()
 
     def record_contract(self, setup: dict[str, str] | None = None) -> None:
-        """Write the contract down, at the start and when it has changed."""
+        """Record the contract, at the start and when it has changed."""
         contract = self._pipeline.context.contract
         if contract is not self._recorded and (contract or self._recorded is not None):
             self._recorded = contract
@@ -46,14 +46,14 @@ class ContractEnforcer:
             self._run.record(ContractRecord(contract, setup or {}, refs))
 
     def approve(self, step: Step, review: Review | None) -> None:
-        """A person let a call change what the contract does not name."""
+        """Note that a person allowed a call to change what the contract does not name."""
         from ..contract import PREFIX
 
         if review is not None and f"{PREFIX}may-change" in review.rules and step.tool is not None:
             self._open.add(step.tool.call_id or str(step.index))
 
     def after(self, step: Step, before: CheckpointInfo | None, now: CheckpointInfo | None) -> None:
-        """A call has ended: what it changed against the contract goes back."""
+        """After a call: restore what it changed against the contract."""
         self.record_contract()
         if before is None or now is None or before.id == now.id or not self._pipeline.context.contract.guards_files:
             return
@@ -69,7 +69,7 @@ class ContractEnforcer:
             self._guard.part("contract", self._undo, None, step.index, before.id, broken)
 
     def settle(self, start: str | None, now: CheckpointInfo | None, step: int) -> tuple[str, ...]:
-        """The run is over: what differs from its start against the contract, and could not be restored."""
+        """At the end of the run: restore what differs from its start against the contract; returns what stays."""
         if start is None or now is None or not self._pipeline.context.contract.guards_files:
             return ()
         found = self._between(start, now.id)
@@ -80,7 +80,7 @@ class ContractEnforcer:
         return tuple(left or ())
 
     def settle_git(self, step: int) -> tuple[str, ...]:
-        """The commits and pushes against the contract, which are recorded and stay."""
+        """Record the commits and pushes against the contract, which stay."""
         nothing: Breaches = {}
         found = self._guard.part("contract", self.git.breaches, nothing, self._pipeline.context.contract)
         for clause, words in found.items():
@@ -88,7 +88,7 @@ class ContractEnforcer:
         return tuple(one for words in found.values() for one in words)
 
     def _may_be_broken(self, before: str) -> bool:
-        """Whether some path that the last call changed is against a clause: as quick as the call changed little."""
+        """Whether a path that the last call changed violates a clause; quick if it changed little."""
         workspace, contract = self._executor.workspace, self._pipeline.context.contract
         if workspace is None:
             return False
@@ -99,7 +99,7 @@ class ContractEnforcer:
         return self._guard.part("contract", self._broken, nothing, before, now)
 
     def _broken(self, before: str, now: str) -> dict[str, Clause]:
-        """The paths that changed against a clause, between two checkpoints."""
+        """The paths that changed against a clause between two checkpoints."""
         workspace, contract = self._executor.workspace, self._pipeline.context.contract
         if workspace is None:
             return {}
@@ -113,7 +113,7 @@ class ContractEnforcer:
         return found
 
     def _is_folder_of_allowed(self, path: str) -> bool:
-        """A new folder on the way to files that may change is part of them."""
+        """Whether a folder contains files that may change, and so may itself be created."""
         contract = self._pipeline.context.contract
         return any(matches(glob, f"{path}/x") for glob in (*contract.may_change, *contract.narrowed)) and not any(
             matches(glob, path) for glob in contract.protect
@@ -162,10 +162,8 @@ class ContractEnforcer:
             intervention="contract", issue="scope_creep", time=self._run.steady.time(), run_id=self._run.spec.run_id,
             step=step,
         )  # fmt: skip
-        try:
+        with suppress(InterlockError):
             self._executor.carry_out(Inject(Message(text, meta=meta)))
-        except InterlockError:
-            return
 
 
 def _is_folder(state: str) -> bool:
@@ -174,9 +172,9 @@ def _is_folder(state: str) -> bool:
 
 TIMEOUT_S = 20.0
 MOST_REFS = 500
-"""A repository with more refs is followed by its HEAD alone."""
+"""Of a repository with more refs, only HEAD is tracked."""
 MOST_COMMITS = 50
-"""New commits that are looked into."""
+"""New commits that are checked."""
 SHORT = 9
 
 SAFE = (
@@ -187,21 +185,21 @@ ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }  # fmt: skip
-"""The repository's settings are the agent's: reading it must start no program of theirs."""
+"""The agent can change the repository's settings: reading it must start none of its programs."""
 
 Refs = dict[str, str]
 Breaches = dict[Clause, tuple[str, ...]]
 
 
 class GitMonitor:
-    """For one run. `start` are the refs as they were when the contract first said anything about them."""
+    """For one run. `start` are the refs when the contract first concerned them."""
 
     def __init__(self, folder: str | None) -> None:
         self._folder = folder
         self.start: Refs | None = None
 
     def begin(self, contract: Contract) -> Refs:
-        """Remember the repository's refs, once, if the contract needs them."""
+        """Record the repository's refs once, if the contract concerns them."""
         if self.start is None and _counts(contract):
             self.start = self._refs()
         return self.start or {}
@@ -241,7 +239,7 @@ class GitMonitor:
         return {"HEAD": head.strip(), **refs} if head.strip() else refs
 
     def _was_pushed(self, name: str) -> bool:
-        """Whether a remote branch moved because we pushed to it; a fetch says otherwise."""
+        """Whether a remote branch moved because of a push, not a fetch."""
         said = self._git("reflog", "show", "-1", "--format=%gs", name).strip()
         return "push" in said
 
@@ -251,12 +249,12 @@ class GitMonitor:
         return self._git("rev-list", *options, said=f"{wanted}\n").split()
 
     def _paths(self, commit: str) -> list[str]:
-        """The files below the workspace that a commit changes; of a merge, those that it changes by itself."""
+        """The files below the workspace that a commit changes; of a merge, only those that differ from all parents."""
         options = ("-r", "-c", "--root", "--no-commit-id", "--name-only", "--no-ext-diff", "--relative", "-z")
         return [path for path in self._git("diff-tree", *options, commit).split("\0") if path]
 
     def _stands(self, path: str, tips: Iterable[str]) -> bool:
-        """Whether a tip has another version of the file than the workspace, and than the start."""
+        """Whether a tip has a version of the file that differs from the workspace and from the start."""
         same = {self._git("hash-object", "--no-filters", "--", path).strip()}
         if self.start is not None and "HEAD" in self.start:
             same.add(self._blob(self.start["HEAD"], path))

@@ -46,11 +46,11 @@ T = TypeVar("T")
 
 CONVERSATION_BACK = "Your conversation was rolled back to the same point: what came after it is gone."
 CONVERSATION_STAYS = "Your conversation was not rolled back: what it says about the files may be outdated."
-"""The message for the agent after a rollback, by what happened to its conversation."""
+"""What the agent is told after a rollback about its conversation."""
 
 
 class ProcessControl(Protocol):
-    """The run's process tree, as the process package gives it; missing where the agent lives in this process."""
+    """The run's process tree; missing if the agent is in this process."""
 
     def frozen(self) -> AbstractContextManager[None]: ...
 
@@ -66,7 +66,7 @@ class ProcessControl(Protocol):
 
 
 class DirectiveExecutor:
-    """Carries out a run's directives. Every result is an Applied; exceptions from outside do not get through."""
+    """Carries out a run's directives; every result is an Applied."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class DirectiveExecutor:
         self.on_not_stopped: Callable[[str], None] = lambda processes: None
 
     def carry_out(self, directive: Directive) -> Applied:
-        """Do it, and say how."""
+        """Carry out a directive; returns how it went."""
         match directive:
             case Inject(message):
                 return self._inject(message)
@@ -141,7 +141,7 @@ class DirectiveExecutor:
         return Applied(True, words)
 
     def _stop(self, order: Stop) -> Applied:
-        """The gate first, for it cannot fail; then the processes; then the adapter, which is not waited for long."""
+        """First the gate, which cannot fail; then the processes; then the adapter, with a short timeout."""
         shut = self.on_stop(order)
         grace_s = EMERGENCY_GRACE_S if order.incident_id is not None else GRACE_S
         ended = self.processes.end(grace_s) if self.processes is not None else ""
@@ -162,17 +162,17 @@ class DirectiveExecutor:
 
 
 GRACE_S = 3.0
-"""How long processes may take to end when they are asked to; then they are killed."""
+"""How long processes may take to end when asked to; then they are killed."""
 
 EMERGENCY_GRACE_S = 0.2
-"""The same for an emergency stop, which is done within a second."""
+"""The same for an emergency stop, which must finish within a second."""
 
 STOP_PATIENCE_S = 0.3
-"""How long an adapter may take over a stop: an emergency stop is done within a second, whatever hangs."""
+"""How long an adapter may take to stop: an emergency stop must finish within a second, whatever hangs."""
 
 
 def with_timeout(work: Callable[[], T], seconds: float, otherwise: T) -> T:
-    """The answer of foreign code, or `otherwise` where it takes too long or raises."""
+    """The result of foreign code, or `otherwise` if it takes too long or raises."""
     answer: queue.SimpleQueue[T] = queue.SimpleQueue()
 
     def attempt() -> None:
@@ -191,7 +191,7 @@ SAVE_PATIENCE_S = 5.0
 
 
 class DirectiveRunner:
-    """For one run. A directive that fails is recorded as such and does not keep the others from being carried out."""
+    """For one run. A directive that fails is recorded, and the others are still carried out."""
 
     def __init__(self, run: Run, executor: DirectiveExecutor, guard: Guard) -> None:
         self.run = run
@@ -200,7 +200,7 @@ class DirectiveRunner:
         self._stopped: set[str] = set()
 
     def stop_first(self, judgement: StepOutcome) -> None:
-        """Stop the agent before anything is written."""
+        """Stop the agent, before anything is written."""
         for ruling in judgement.rulings:
             for directive in ruling.directives:
                 if isinstance(directive, Stop):
@@ -209,7 +209,7 @@ class DirectiveRunner:
                     self._do(directive, ruling)
 
     def carry_out(self, judgement: StepOutcome) -> None:
-        """Everything that is still to be done."""
+        """Carry out everything else."""
         from ..intervene import Continue, RecoveryNeeded, Stopped
 
         for ruling in judgement.rulings:
@@ -234,7 +234,7 @@ class DirectiveRunner:
         return applied
 
     def _save(self, stopped: Stopped) -> None:
-        """The incident on disk, best effort and timed: a full disk or a hanging one must not undo the stop."""
+        """Save the incident, if possible and with a timeout: a full or hanging disk must not prevent the stop."""
         from ..intervene import offered, with_files
         from .incidents import save_stop
 

@@ -1,9 +1,9 @@
-"""Incidents on disk: what an emergency stop leaves behind, found again by its id."""
+"""Incidents on disk: the report of an emergency stop, found by its id."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,7 @@ IncidentStatus = Literal["open", "continued", "aborted"]
 
 
 class StoredIncident(Struct, frozen=True, kw_only=True):
-    """An incident with its report, its four options, and which one was taken."""
+    """An incident with its report, its four options, and which one was chosen."""
 
     incident: Incident
     report: IncidentReport
@@ -42,8 +42,7 @@ class Incidents:
 
     def all(self) -> list[StoredIncident]:
         """Every readable incident, newest first."""
-        found = [stored for path in self._files() if (stored := _read(path)) is not None]
-        return sorted(found, key=lambda stored: stored.incident.time, reverse=True)
+        return _read_all(self.store.root.glob("*/incidents/*/incident.json"))
 
     def find(self, incident_id: str) -> StoredIncident:
         """By id or unique prefix."""
@@ -56,27 +55,28 @@ class Incidents:
         raise NotFound(f"there is no incident {incident_id!r}", todo="See interlock incidents --all")
 
     def settle(self, stored: StoredIncident, status: IncidentStatus, option: str, continued_by: str | None) -> None:
-        """Remember which way on was taken."""
-        folder = self.store.root / stored.incident.run_id / "incidents" / stored.id
-        write_incident(
-            folder,
-            msgspec.structs.replace(stored, status=status, option=option, continued_by=continued_by),
-        )
+        """Record which option was chosen."""
+        settled = msgspec.structs.replace(stored, status=status, option=option, continued_by=continued_by)
+        write_incident(self._folder(stored), settled)
 
     def remove_older_than(self, days: float, now: float) -> int:
         """Remove incidents that have been kept long enough; returns how many."""
         old = [stored for stored in self.all() if now - stored.incident.time > days * DAY]
         for stored in old:
-            shutil.rmtree(self.store.root / stored.incident.run_id / "incidents" / stored.id, ignore_errors=True)
+            shutil.rmtree(self._folder(stored), ignore_errors=True)
         return len(old)
 
-    def _files(self) -> Iterator[Path]:
-        yield from self.store.root.glob("*/incidents/*/incident.json")
+    def _folder(self, stored: StoredIncident) -> Path:
+        return self.store.root / stored.incident.run_id / "incidents" / stored.id
 
 
 def read_incidents(folder: Path) -> list[StoredIncident]:
     """The readable incidents in one run's folder of incidents, newest first."""
-    found = [stored for path in folder.glob("*/incident.json") if (stored := _read(path)) is not None]
+    return _read_all(folder.glob("*/incident.json"))
+
+
+def _read_all(paths: Iterable[Path]) -> list[StoredIncident]:
+    found = [stored for path in paths if (stored := _read(path)) is not None]
     return sorted(found, key=lambda stored: stored.incident.time, reverse=True)
 
 

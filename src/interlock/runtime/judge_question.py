@@ -1,4 +1,4 @@
-"""The questions to a model about a run, which answers count, and the request: Anthropic or Chat Completions."""
+"""Questions to a model about a run: the prompt, valid answers, and the request to Anthropic or Chat Completions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Prompt(Struct, frozen=True):
-    """What is sent, and the word that has to come back."""
+    """The prompt, and the canary that has to come back."""
 
     system: str
     text: str
@@ -82,7 +82,7 @@ def write_prompt(questions: Sequence[JudgeQuestion]) -> Prompt:
 
 
 def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]:
-    """The verdicts by number of the question; empty if the answer is not in the form that was asked for."""
+    """The verdicts by number of the question; empty if the answer is not in the requested format."""
     begin, end = answer.find("{"), answer.rfind("}")
     try:
         read = from_json(answer[begin : end + 1], _Answer)
@@ -100,7 +100,7 @@ def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]
 
 MAX_TOKENS = 600
 ANSWER = 256 * 1024
-"""Bytes of an answer that are read."""
+"""The most bytes of an answer that are read."""
 
 
 class _Block(Struct):
@@ -137,7 +137,7 @@ class _ChatAnswer(Struct):
 
 
 def ask_model(settings: Settings, system: str, text: str) -> tuple[str, Usage]:
-    """The model's answer, and what it used. Raises what the connection raises."""
+    """The model's answer and its usage. Raises what the connection raises."""
     if settings.api == "anthropic":
         base = settings.url or os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
         key = os.environ.get(settings.key_env or "ANTHROPIC_API_KEY", "")

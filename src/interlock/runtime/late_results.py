@@ -1,4 +1,4 @@
-"""LateResults: what other threads deliver between two steps: statuses, late outcomes, the judge's opinions."""
+"""LateResults: what other threads deliver between steps: statuses, late outcomes, the judge's opinions."""
 
 from __future__ import annotations
 
@@ -21,39 +21,39 @@ if TYPE_CHECKING:
     from ..decide import Episode
     from .model_judge import Judge
 
-Take = Callable[[StepRecord, StepOutcome], None]
+RecordAndAct = Callable[[StepRecord, StepOutcome], None]
 Describe = Callable[[Sequence["Episode"]], list[EpisodeRecord]]
 
 LAST_WAIT_S = 2.0
-"""How long the end of a run waits for outcomes that are late."""
+"""How long the end of a run waits for late outcomes."""
 
 
 class LateResults:
-    """Collected without waiting; applied by the holder of the supervisor, at its next step."""
+    """Collected without waiting, and applied at the next step by the holder of the supervisor's lock."""
 
     def __init__(
-        self, run: Run, pipeline: DecisionPipeline, take: Take, describe: Describe, judge: Judge | None = None
+        self,
+        run: Run,
+        pipeline: DecisionPipeline,
+        record_and_act: RecordAndAct,
+        describe: Describe,
+        judge: Judge | None = None,
     ) -> None:
-        self._run, self._pipeline, self._record_and_act, self._describe, self._judge = (
-            run,
-            pipeline,
-            take,
-            describe,
-            judge,
-        )
+        self._run, self._pipeline, self._judge = run, pipeline, judge
+        self._record_and_act, self._describe = record_and_act, describe
         self._statuses: deque[Status] = deque()
         self._late: list[tuple[StepRecord, PendingResult]] = []
 
     def note_status(self, status: Status) -> None:
-        """The run was paused, or continues."""
+        """Note that the run was paused or resumed."""
         self._statuses.append(status)
 
     def wait_for(self, record: StepRecord, late: PendingResult) -> None:
-        """A step went on before supervision had judged it."""
+        """Note a step that continued before it was judged."""
         self._late.append((record, late))
 
     def consult(self, step: Step, judgement: StepOutcome) -> None:
-        """Have what was found looked at by a model, where that is configured."""
+        """Have the model judge check what was found, if one is configured."""
         if self._judge is None:
             return
         self._judge.note(step, self._run.spec.task)
@@ -61,7 +61,7 @@ class LateResults:
             self._judge.consult(issue, self._run.spec.task)
 
     def catch_up(self) -> None:
-        """Take in everything that has come."""
+        """Apply everything that has arrived."""
         while self._statuses:
             status = self._statuses.popleft()
             over = self._pipeline.set_status(status)
@@ -74,7 +74,7 @@ class LateResults:
         self.record_late()
 
     def record_late(self, wait_s: float = 0.0) -> bool:
-        """Record the steps whose outcome has come, waiting for all of them together; False where one is missing."""
+        """Record the steps whose outcome has arrived, waiting `wait_s` for all together; False if one is missing."""
         until = time.monotonic() + wait_s
         while self._late:
             record, late = self._late[0]
@@ -91,13 +91,13 @@ class LateResults:
         return True
 
     def settle(self) -> None:
-        """Before the run ends: no step is lost; one whose outcome does not come soon is recorded without it."""
+        """Before the run ends: record every step; one whose outcome does not arrive soon without it."""
         if not self.record_late(LAST_WAIT_S):
             for record, _ in self._late:
                 self._run.record(replace(record, unobserved=True))
             self._late.clear()
 
     def close(self) -> None:
-        """Nothing is waited for any more."""
+        """Stop waiting for results."""
         if self._judge is not None:
             self._judge.close()

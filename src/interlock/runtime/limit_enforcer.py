@@ -1,4 +1,4 @@
-"""LimitEnforcer: a run's own limits at work. Used up ends the run, too fast makes it wait, a throttle holds it."""
+"""LimitEnforcer: enforces a run's limits and budgets: ends, delays or holds the run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LimitEnforcer:
         return self.check_budgets(reserve=reserve)
 
     def check_budgets(self, *, reserve: bool) -> Decision | None:
-        """Whether a budget has no room for what is about to be spent; None if there is room, or nothing is."""
+        """The decision if a budget is too small for the next step; None if there is room, or no budget."""
         if not self._budgets or self._run.ended:
             return None
         now = self._run.clock.time()
@@ -52,7 +52,7 @@ class LimitEnforcer:
         return self._answer_budget(reached, now) if reached is not None else None
 
     def is_free(self) -> bool:
-        """Whether no limit has anything to say to the next call."""
+        """Whether no limit affects the next call."""
         return (
             not self._budgets
             and self._used_up() is None
@@ -60,7 +60,7 @@ class LimitEnforcer:
         )
 
     def slow_down(self, decision: Decision) -> Decision:
-        """A decision that lets a call continue, with the wait that the limits ask for."""
+        """A decision that allows a call, with the delay that the limits require."""
         wait = self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time())
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision
@@ -73,7 +73,7 @@ class LimitEnforcer:
         return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
 
     def check_use(self, memory_mb: float, elapsed_s: float) -> Decision | None:
-        """What the limits say to the use of a process tree, between steps or without any."""
+        """Apply the limits to the usage of a process tree, between steps or without any."""
         self._pipeline.ledger.measure_memory(memory_mb, self._run.steady.time())
         awake = max(0.0, elapsed_s - self._run.gate.rested_s)
         spend = replace(self._pipeline.ledger.spend, execution_time=awake)
@@ -97,7 +97,7 @@ class LimitEnforcer:
         self._recorder.run.record(LimitRecord(words, limit=reached.budget.name))
         if answer == "pause":
             self._guard.part("journal", lambda: self._hold(Hold(words, kind="limit")), "")
-            # After it: an owner that dies in between leaves a run whose words say why it is held.
+            # After the hold: an owner that dies in between leaves a run that says why it is held.
             self._budgets.hold(reached, now)
             return Decision("hold", reason=f"{words}. The run needs a person.")
         self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", words), None)

@@ -1,4 +1,4 @@
-"""LimitMeter: holds a run to its limits. A budget that is used up ends the run; a throttle makes it wait."""
+"""LimitMeter: compares a run's usage with its limits. An exceeded limit ends the run; a throttle makes it wait."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ BUDGETS: tuple[tuple[str, str, str], ...] = (
     ("max_execution_time", "execution_time", "seconds"),
     ("max_memory_mb", "memory_mb", "MB of memory"),
 )
-"""Limit, what is counted against it, and its unit in words."""
+"""A limit, the counter for it, and its unit in words."""
 
 
 ROOM = 1.5
-"""A throttled process may still use this much of the most that it has used: less would end it, not slow it down."""
+"""A throttled process may use this multiple of its highest usage: less would end it, not slow it down."""
 
 NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
 """Memory is enforced by the process package; steps and dollars are budgets only."""
 
 
 class LimitExceeded(Struct, frozen=True):
-    """A limit that was reached: which, how much was used, how much was allowed, who set it."""
+    """A limit that was reached, how much was used and allowed, and where it comes from."""
 
     limit: str
     used: float
@@ -42,7 +42,7 @@ class LimitExceeded(Struct, frozen=True):
 
     @property
     def ends(self) -> bool:
-        """Whether it ends the run; a default that was not set for it only makes it wait for a person."""
+        """Whether it ends the run; a default limit only makes it wait for a person."""
         return not self.throttled and not self.default
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class LimitExceeded(Struct, frozen=True):
 
 
 class RateLimitWait(Struct, frozen=True):
-    """A rate that was reached: how long until there is room again; without end where there never is."""
+    """A rate that was reached, and how long until there is room again; infinite if never."""
 
     seconds: float
     reason: str
@@ -64,7 +64,7 @@ NO_LIMITS = Limits()
 
 
 class LimitMeterState(Struct):
-    """The state of the meter: the run's own limits, and the throttle's on top of them."""
+    """The state of the meter: the run's own limits, and those of a throttle."""
 
     own: Limits
     budget: Limits = NO_LIMITS
@@ -75,7 +75,7 @@ class LimitMeterState(Struct):
 class LimitMeter:
     """The limits of one run.
 
-    Its own limits hold for the whole run, and so does a throttle's budget. A throttle's rates hold per window: within
+    Its own limits apply to the whole run, and so does a throttle's budget. A throttle's rates apply per window: within
     it, calls wait until the window has room.
     """
 
@@ -93,22 +93,22 @@ class LimitMeter:
 
     @property
     def limits(self) -> Limits:
-        """The limits in force, as the agent hears them."""
+        """The effective limits, as the agent is told."""
         parts = (self._s.own, self._s.budget, self._s.rates)
         if any(one is not other for one, other in zip(parts, self._merged_from, strict=True)):
-            # Asked for with every step, changed with few.
+            # Read at every step, but rarely changed.
             self._merged, self._merged_from = parts[0].smaller(parts[1]).smaller(parts[2]), parts
         return self._merged
 
     def tighten(self, limits: Limits) -> None:
-        """Make the run's own limits smaller, permanently; those that only come from a throttle stay as they are."""
+        """Reduce the run's own limits permanently, except those that only come from a throttle."""
         laid = {name for name in limits.__struct_fields__ if getattr(limits, name) == getattr(self._s.budget, name)}
         self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(laid.union(self.windowed))))
 
     def throttle(self, order: SetLimits, spend: Spend) -> None:
-        """Lay tighter limits over the run's own, until `loosen`.
+        """Apply tighter limits on top of the run's own, until `loosen`.
 
-        A budget never falls below what is spent already and half of what was left: the run is slowed, not ended.
+        A budget is at least what is spent already plus half of what was left: the run is slowed, not ended.
         """
         names = order.limits.__struct_fields__
         rates = order.limits.replace(**{name: None for name in names if name not in order.windowed})
@@ -123,16 +123,16 @@ class LimitMeter:
         self._s.rates = self._s.rates.smaller(rates)
 
     def loosen(self) -> None:
-        """Lift the throttle: the trouble is over, the run's own limits hold."""
+        """Lift the throttle: the problem is over, and the run's own limits apply."""
         self._s.budget, self._s.rates = NO_LIMITS, NO_LIMITS
 
     def raise_ceiling(self, spend: Spend) -> None:
-        """A person has seen what a run without limits costs and lets it continue: as much again."""
+        """A person continued a run without limits although it reached the ceiling: allow as much again."""
         while self._ceiling and self._s.ceiling is not None and spend.cost_usd > self._s.ceiling:
             self._s.ceiling += self._ceiling
 
     def for_processes(self, used_mb: float) -> Limits:
-        """What the process tree is held to: a throttle leaves it room, the run's own limits stay as they are."""
+        """The limits of the process tree: a throttle leaves room for it, the run's own limits apply fully."""
         limits, configured = self.limits, self._s.own.max_memory_mb
         if limits.max_memory_mb is None or limits.max_memory_mb == configured:
             return limits
@@ -140,7 +140,7 @@ class LimitMeter:
         return limits.replace(max_memory_mb=room if configured is None else min(room, configured))
 
     def over(self, spend: Spend) -> LimitExceeded | None:
-        """The first budget that is used up; throttled memory does not count: the process tree enforces it."""
+        """The first exceeded limit; throttled memory does not count, as the process tree enforces it."""
         for limit, counted, unit in BUDGETS:
             own, throttled = getattr(self._s.own, limit), getattr(self._s.budget, limit)
             if limit == "max_memory_mb":
@@ -156,7 +156,7 @@ class LimitMeter:
         return None
 
     def wait(self, ledger: UsageTracker, now: float) -> RateLimitWait | None:
-        """How long the next call has to wait, if it has to."""
+        """How long the next call has to wait; None if it need not."""
         per_minute = self.limits.max_calls_per_minute
         if per_minute == 0:
             return RateLimitWait(math.inf, "max_calls_per_minute is 0: no call is allowed")

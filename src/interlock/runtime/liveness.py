@@ -1,4 +1,4 @@
-"""What a run is doing, in one word, from many probes. Pure: measurements and the time are passed in."""
+"""Determines what a run is doing from many probes. Pure: measurements and the time are passed in."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from msgspec import Struct
 from ..core import Liveness, LivenessWord, Status, WedgedKind
 
 QUIET_S = 45.0
-"""How long nothing may move before we say that a run hangs: it is said within a minute."""
+"""How long nothing may move before a run counts as hung, which is reported within a minute."""
 
 SPIN = 0.8
-"""Of one core: a client that uses more, and does nothing else, spins."""
+"""Share of one core: a client that uses more, and does nothing else, spins."""
 
 EMPTY = 3
 FAILURES = 3
-"""So many empty answers, or requests that never arrived, one after the other."""
+"""This many empty answers, or failed requests, in a row."""
 
 
 class ModelProbe(Struct, frozen=True):
-    """The oldest open request: since when, when its answer began, and when bytes and content came last."""
+    """The oldest open request: when it was sent, when its answer began, and when bytes and content last arrived."""
 
     since: float
     begun: float | None = None
@@ -29,7 +29,7 @@ class ModelProbe(Struct, frozen=True):
 
 
 class TerminalReader(Struct, frozen=True):
-    """A process of the run that waits for a person to type; `client` says that it is the agent client itself.
+    """A process of the run that waits for a person to type; `client`: it is the agent client itself.
 
     `piped`: it waits for its standard input, which is a pipe.
     """
@@ -42,11 +42,11 @@ class TerminalReader(Struct, frozen=True):
 
 
 class Probes(Struct, frozen=True, kw_only=True):
-    """One look. Times are seconds of a clock that never steps; `wall` is for people.
+    """One measurement. Times are seconds of a clock that never steps; `wall` is for people.
 
     `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes; `client_cpu_s` is the processor time that
-    the client alone used or waited for. `visible` says that the agent's steps are seen, `proxied` that its requests to
-    the model are, `attended` that a person may sit at its terminal. `held` is what a person is needed for. `tool` is
+    the client itself used or waited for. `visible` says that the agent's steps are seen, `proxied` that its requests to
+    the model are, `attended` that a person may be at its terminal. `held` is what a person is needed for. `tool` is
     the call under way, which began at `tool_since`. `orphan` is a process that a tool left behind while the call is
     still open.
     """
@@ -77,7 +77,7 @@ class Probes(Struct, frozen=True, kw_only=True):
 
 
 class LivenessMemory(Struct, frozen=True):
-    """What is remembered between two looks: when something moved last, and since when the client alone is busy."""
+    """State between two checks: when something moved last, and since when only the client is busy."""
 
     last: Probes | None = None
     moved: float = 0.0
@@ -87,7 +87,7 @@ class LivenessMemory(Struct, frozen=True):
 
 
 def fuse(memory: LivenessMemory, seen: Probes, tool_s: float) -> tuple[LivenessMemory, Liveness]:
-    """The next memory, and what the run is doing. `tool_s`: how long a tool may be silent."""
+    """The next memory, and the run's liveness. `tool_s`: how long a tool may be silent."""
     memory = _remember(memory, seen)
     word, evidence, question, wedged, since = _judge(memory, seen, tool_s)
     said, at = memory.said, seen.wall - (seen.now - since)
@@ -101,7 +101,7 @@ def fuse(memory: LivenessMemory, seen: Probes, tool_s: float) -> tuple[LivenessM
 
 
 def until_hang(memory: LivenessMemory, tool_s: float) -> float:
-    """Seconds from the last look until a run of which nothing moves meanwhile hangs; no end where it never does."""
+    """Seconds from the last measurement until the run counts as hung if nothing moves; infinite if never."""
     seen = memory.last
     if seen is None:
         return math.inf
@@ -136,9 +136,9 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
     if seen.reader is not None:
         tools: WedgedKind = "tool waits for input" if seen.reader.piped else "tool reads the terminal"
         kind: WedgedKind = "client prompt" if seen.reader.client else tools
-        place = "its standard input, a pipe" if seen.reader.piped else "the terminal"
-        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {place}"
-        # A pipe into the run has someone at its other end, a script or a person, who may still answer.
+        source = "its standard input, a pipe" if seen.reader.piped else "the terminal"
+        evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {source}"
+        # A pipe into the run has a script or a person at its other end, who may still answer.
         answered = seen.attended or (seen.reader.piped and seen.reader.client)
         return "waiting for a person", evidence, seen.reader.text, None if answered else kind, seen.now
     if seen.model is not None:
@@ -149,7 +149,7 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
         evidence = f"processor time and nothing else for {seen.now - memory.spins:.0f} s"
         return "wedged", evidence, None, "client spins", memory.spins
     if quiet >= QUIET_S and seen.visible and not seen.proxied:
-        # It may be waiting for the model: that is unknown, so nothing is claimed.
+        # It may be waiting for the model: that is unknown, so it does not count as hung.
         return "working", f"{memory.what} {quiet:.0f} s ago; its requests are not visible", None, None, memory.moved
     if quiet >= QUIET_S and seen.visible:
         if seen.attended:
@@ -199,9 +199,9 @@ def _remember(memory: LivenessMemory, seen: Probes) -> LivenessMemory:
         else "the model was asked or answered" if (seen.model is None) != (last.model is None)
         else ""
     )  # fmt: skip
-    alone = seen.visible and seen.proxied and seen.tool is None and seen.model is None and not moved
+    only_client = seen.visible and seen.proxied and seen.tool is None and seen.model is None and not moved
     spins = memory.spins
-    if alone and seen.client_cpu_s - last.client_cpu_s >= SPIN * span:
+    if only_client and seen.client_cpu_s - last.client_cpu_s >= SPIN * span:
         spins = spins if spins is not None else last.now
     elif moved or busy < SPIN * span:
         spins = None

@@ -1,4 +1,4 @@
-"""The log: structured, for people or as JSON lines, without secrets; on stderr or in a file, in every process alike."""
+"""The log: structured, for people or as JSON lines, redacted; on stderr or in a file, the same in every process."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from ..core import BadInput
 LEVELS = ("debug", "info", "warning", "error")
 
 JSON, LEVEL, FILE = "INTERLOCK_LOG_JSON", "INTERLOCK_LOG_LEVEL", "INTERLOCK_LOG_FILE"
-"""Where the choice is kept, so that the processes that we start log in the same way."""
+"""Environment variables with the settings, so that the processes that we start log in the same way."""
 
 HANDLE = "INTERLOCK_LOG_HANDLE"
-"""The number of an open file to log to, for a process whose own stderr leads elsewhere."""
+"""The descriptor of a file to log to, for a process whose stderr is redirected."""
 
 NAME = "interlock"
 
 
 def choose_log(*, json: bool, level: str | None, file: str | None) -> None:
-    """Remember how to log, for this process and those that it starts."""
+    """Set how to log, for this process and those that it starts."""
     if level is not None and level.lower() not in LEVELS:
         raise BadInput(f"there is no log level {level!r}", todo=f"Use one of {', '.join(LEVELS)}")
     chosen = {JSON: "1" if json else "", LEVEL: (level or "").lower(), FILE: str(Path(file).absolute()) if file else ""}
@@ -38,7 +38,7 @@ def is_chosen() -> bool:
 
 
 def log_for_child() -> tuple[int | None, dict[str, str]]:
-    """Our stderr for a process that has another, and what to add to its environment; the caller closes the handle."""
+    """A copy of our stderr for a process with another one, and its environment; the caller closes the handle."""
     if not is_chosen() or os.environ.get(FILE):
         return None, {}
     try:
@@ -49,7 +49,7 @@ def log_for_child() -> tuple[int | None, dict[str, str]]:
 
 
 def configure_log(environment: Mapping[str, str] | None = None) -> None:
-    """Log as the environment says: warnings for people on stderr, if it says nothing."""
+    """Configure logging from the environment; default: warnings for people on stderr."""
     import structlog
 
     chosen = os.environ if environment is None else environment
@@ -66,7 +66,7 @@ def configure_log(environment: Mapping[str, str] | None = None) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # A traceback is made text before it is redacted: the words of an error may hold anything.
+    # A traceback is formatted before redaction: an error's message may contain anything.
     rest: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info]
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -88,7 +88,7 @@ def configure_log(environment: Mapping[str, str] | None = None) -> None:
 
 
 def redact_event(logger: object, method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Redact a log event, like everything else that is written."""
+    """Redact a log event."""
     from ..redact import redact_tree
 
     made = redact_tree({key: value if _is_plain(value) else str(value) for key, value in event.items()})

@@ -1,4 +1,4 @@
-"""Metrics: what supervision did, counted under the published names, in plain numbers until someone asks."""
+"""Metrics: counters of what supervision did, as plain numbers until they are collected."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..core import Intervention, Issue, Review, Usage
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-    from prometheus_client.core import Metric
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 LAST_JUDGED = 5
-"""The effectiveness shown is the share among so many judged interventions, as in the controller."""
+"""Effectiveness is the success rate of this many judged interventions, as in the controller."""
 
 STEP_BUCKETS = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
-"""Seconds; a step's budget is far below a millisecond, its time-out at a quarter of a second."""
+"""Seconds; a step usually takes far less than a millisecond, and times out after a quarter of a second."""
 
 INTERVENTION_LABELS = ("intervention_type", "issue_type", "outcome")
 
@@ -28,7 +28,7 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Metrics:
-    """Counters in a registry of their own, so that they never meet the host program's. Thread-safe."""
+    """Counters in a registry of their own, separate from the host program's. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,12 +44,12 @@ class Metrics:
         self.on_step: Callable[[float], None] | None = None
 
     def intervened(self, made: Intervention) -> None:
-        """Count an intervention with the outcome that it has now: pending, held_back or not_applied."""
+        """Count an intervention with its current outcome: pending, held_back or not_applied."""
         with self._lock:
             self._interventions[made.type, made.issue_type, made.outcome] += 1
 
     def judged(self, made: Intervention) -> None:
-        """Count the outcome of an intervention, and what its kind achieves on this kind of issue."""
+        """Count the outcome of an intervention, and the effectiveness of its type for this type of issue."""
         if made.outcome not in ("success", "failure"):
             return
         with self._lock:
@@ -58,7 +58,7 @@ class Metrics:
             last.append(made.outcome == "success")
 
     def episode_ended(self, issue_type: str, ending: str) -> None:
-        """Count a problem that is over, by how it ended."""
+        """Count an episode by how it ended."""
         with self._lock:
             self._episodes[issue_type, ending] += 1
 
@@ -72,13 +72,13 @@ class Metrics:
         self._add("reviews")
 
     def spent(self, usage: Usage) -> None:
-        """Count tokens and dollars; what makes no sense (below zero) is left out."""
+        """Count tokens and dollars; negative values are ignored."""
         with self._lock:
             self._counts["tokens"] += max(0, usage.tokens)
             self._cost_usd += max(0.0, usage.cost_usd)
 
     def stepped(self, seconds: float | None) -> None:
-        """Count a step, and the time that supervision took for it where that is known."""
+        """Count a step, and the time that supervision took for it if known."""
         with self._lock:
             self._counts["steps"] += 1
             if seconds is not None:
@@ -93,7 +93,7 @@ class Metrics:
             self._requests[command, status] += 1
 
     def time_of(self, other: Metrics) -> None:
-        """Take over how long steps took, as another set has measured it."""
+        """Copy the step times of other metrics."""
         with other._lock:
             timed, seconds = list(other._timed), other._seconds
         with self._lock:
@@ -101,7 +101,7 @@ class Metrics:
 
     @cached_property
     def registry(self) -> CollectorRegistry:
-        """The same as a registry of Prometheus' library."""
+        """These metrics as a registry of the Prometheus library."""
         from prometheus_client import CollectorRegistry
 
         registry = CollectorRegistry()
@@ -109,43 +109,36 @@ class Metrics:
         return registry
 
     def render(self) -> bytes:
-        """Everything in Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         from prometheus_client import generate_latest
 
         return generate_latest(self.registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric as it is now, for a registry."""
+        """Every metric with its current value, for a registry."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
         with self._lock:
             counts, cost, seconds, timed = dict(self._counts), self._cost_usd, self._seconds, list(self._timed)
             interventions, requests = dict(self._interventions), dict(self._requests)
             episodes = dict(self._episodes)
-            shares = {key: sum(last) / len(last) for key, last in self._judged.items()}
+            shares: dict[tuple[str, ...], float] = {key: sum(last) / len(last) for key, last in self._judged.items()}
         for name, text in COUNTS.items():
             value = cost if name == "cost_usd" else counts.get(name, 0)
             yield CounterMetricFamily(f"interlock_{name}", text, value=value)
-        made = CounterMetricFamily("interlock_interventions", MADE, labels=INTERVENTION_LABELS)
-        for labels, count in interventions.items():
-            made.add_metric(labels, count)
-        worked = GaugeMetricFamily("interlock_intervention_effectiveness", WORKED, labels=INTERVENTION_LABELS[:2])
-        for key, share in shares.items():
-            worked.add_metric(key, share)
-        over = CounterMetricFamily("interlock_episodes", OVER, labels=("issue_type", "ending"))
-        for labels, count in episodes.items():
-            over.add_metric(labels, count)
-        asked = CounterMetricFamily("interlock_control_requests", ASKED, labels=("command", "status"))
-        for labels, count in requests.items():
-            asked.add_metric(labels, count)
+        effectiveness = "interlock_intervention_effectiveness"
+        yield from (
+            _filled(CounterMetricFamily("interlock_interventions", MADE, labels=INTERVENTION_LABELS), interventions),
+            _filled(GaugeMetricFamily(effectiveness, WORKED, labels=INTERVENTION_LABELS[:2]), shares),
+            _filled(CounterMetricFamily("interlock_episodes", OVER, labels=("issue_type", "ending")), episodes),
+            _filled(CounterMetricFamily("interlock_control_requests", ASKED, labels=("command", "status")), requests),
+        )
         took = HistogramMetricFamily("interlock_step_seconds", "Time that supervision took for a step")
         took.add_metric((), _cumulative(timed), seconds)
-        yield from (made, worked, over, asked, took)
+        yield took
         if self.runs is not None:
-            runs = GaugeMetricFamily("interlock_runs", "Runs by status", labels=("status",))
-            for status, count in self.runs.items():
-                runs.add_metric((status,), count)
-            yield runs
+            runs: dict[tuple[str, ...], float] = {(status,): count for status, count in self.runs.items()}
+            yield _filled(GaugeMetricFamily("interlock_runs", "Runs by status", labels=("status",)), runs)
 
     def _add(self, name: str) -> None:
         with self._lock:
@@ -172,8 +165,14 @@ def process_metrics() -> Metrics:
     return Metrics()
 
 
+def _filled(family: CounterMetricFamily | GaugeMetricFamily, values: Mapping[tuple[str, ...], float]) -> Metric:
+    for labels, value in values.items():
+        family.add_metric(labels, value)
+    return family
+
+
 def _cumulative(timed: list[int]) -> list[tuple[str, float]]:
-    """Buckets as Prometheus has them: each with all that took at most so long."""
+    """Cumulative buckets, as in Prometheus."""
     total, buckets = 0, []
     for limit, count in zip((*(f"{each:g}" for each in STEP_BUCKETS), "+Inf"), timed, strict=True):
         total += count

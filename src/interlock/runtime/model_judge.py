@@ -1,8 +1,8 @@
-"""Judge: asks a model where rules are unsure, and at sampled points. Off by default, and never waited for, except for
+"""Judge: asks a model where rules are unsure, and at sampled points. Off by default; nothing waits for it, except
 calls that need approval where `detect.judge.block` says so.
 
-A finding that the model does not share is quiet for the rest of the run. Only redacted text is sent, and only while the
-budget lasts. Without an answer the rules decide alone.
+A finding that the model rejects is muted for the rest of the run. Only redacted text is sent, and only within the
+budget. Without an answer the rules decide alone.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from .usage_tracker import Prices
 ASKED_ABOUT = frozenset((GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP))
 """What a model judges better than rules do."""
 RAISED = frozenset((GOAL_DRIFT, HALLUCINATION))
-"""What it may raise by itself."""
+"""Issues that it may raise by itself."""
 RECENT = 24
 """Steps that are shown."""
 EXCERPT = 600
 """Characters of each step."""
 WAITING = 8
-"""Questions that wait for an answer; more are not asked."""
+"""The most questions waiting for an answer; further ones are dropped."""
 BATCH = 4
 """Questions in one request."""
 REMEMBERED = 256
-"""Answers remembered: the same question is not paid for twice."""
+"""Answers remembered, so that the same question is not paid for twice."""
 CHARACTERS_PER_TOKEN = 3
-"""A low guess, so that a budget is not overrun by a long question."""
+"""A low estimate, so that a long question does not exceed a budget."""
 
 Ask = Callable[[Settings, str, str], tuple[str, Usage]]
-"""Asks a model (settings, instructions, questions); returns its answer and what it used."""
+"""Asks a model (settings, instructions, questions); returns its answer and usage."""
 
 
 class Asked(Struct, frozen=True):
-    """A question on its way, with what an answer to it is recorded as; `done` is set for the waiting caller."""
+    """A pending question, with the opinion to record; `done` is set for a waiting caller."""
 
     question: JudgeQuestion
     opinion: Opinion
@@ -55,7 +55,7 @@ class Asked(Struct, frozen=True):
 
 
 class Judge:
-    """One run's. `consult` and `note` never wait; `drain` returns the opinions that have arrived since."""
+    """For one run. `consult` and `note` never wait; `drain` returns the opinions that have arrived."""
 
     def __init__(self, settings: Settings, prices: Prices, ask: Ask | None = None) -> None:
         self.spent_usd = 0.0
@@ -70,7 +70,7 @@ class Judge:
         self._thread: threading.Thread | None = None
 
     def note(self, step: Step, task: str = "") -> None:
-        """Remember a step, to show it with a question; every so many steps ask about the course of the run."""
+        """Remember a step as evidence; every so many steps, ask about the course of the run."""
         self._recent.append(shown(step))
         self._steps += 1
         every = self._settings.every
@@ -80,7 +80,7 @@ class Judge:
             self._put(Asked(JudgeQuestion("course", opinion.key, asked, self._evidence(task)), opinion, step.index))
 
     def consult(self, issue: Issue, task: str) -> None:
-        """Have a finding looked at, each once."""
+        """Ask about a finding, once."""
         key = finding_key(issue)
         if issue.type not in ASKED_ABOUT or key in self._asked or (issue.confidence or 1.0) >= self._settings.sure:
             return
@@ -91,7 +91,7 @@ class Judge:
             self._asked.add(key)
 
     def forbids(self, step: Step, review: Review, task: str) -> str:
-        """Why a call that needs approval must not run, by the model's word; empty if it does not say so in time."""
+        """Why a call that needs approval must not run, according to the model; empty if it does not say so in time."""
         if not self._settings.block or step.tool is None:
             return ""
         opinion = Opinion(issue_id=f"call:{step.index}", key=f"call:{step.index}", model=self._settings.model)
@@ -105,14 +105,14 @@ class Judge:
         return verdict.why or "the judge expects lasting harm" if verdict is not None and verdict.holds else ""
 
     def drain(self) -> list[Opinion]:
-        """The model's opinions since the last call."""
+        """The opinions that arrived since the last call."""
         taken: list[Opinion] = []
         while self._opinions:
             taken.append(self._opinions.popleft())
         return taken
 
     def close(self) -> None:
-        """Ask no more; a question under way is not waited for."""
+        """Ask no more, without waiting for an open question."""
         try:
             while True:
                 self._queue.get_nowait()
@@ -149,21 +149,21 @@ class Judge:
                 return
 
     def _judge(self, batch: list[Asked]) -> None:
-        """Ask about what is not known yet, in one request, and note what became of each."""
+        """Ask the new questions in one request, and record an opinion for each."""
         new = {_digest(asked.question): asked.question for asked in batch}
         new = {digest: question for digest, question in new.items() if digest not in self._verdicts}
-        trouble, cost = self._request(new) if new else ("", 0.0)
+        error, cost = self._request(new) if new else ("", 0.0)
         for asked in batch:
             digest = _digest(asked.question)
             opinion = asked.opinion
             if digest in self._verdicts:
                 opinion = self._read(asked, self._verdicts[digest])
-            self._opinions.append(replace(opinion, why=opinion.why or trouble, cost_usd=cost / len(batch)))
+            self._opinions.append(replace(opinion, why=opinion.why or error, cost_usd=cost / len(batch)))
             if asked.done is not None:
                 asked.done.set()
 
     def _request(self, new: dict[str, JudgeQuestion]) -> tuple[str, float]:
-        """Fill in the verdicts; returns why there are none, and what it cost."""
+        """Ask for verdicts and store them; returns an error if there are none, and the cost."""
         settings = self._settings
         prompt = write_prompt(list(new.values()))
         size = len(prompt.system + prompt.text) // CHARACTERS_PER_TOKEN
@@ -182,7 +182,7 @@ class Judge:
         verdicts = read_verdicts(answer, prompt, len(new))
         for number, digest in enumerate(new, 1):
             found = verdicts.get(number)
-            # A verdict that the model itself is not sure of is none.
+            # A verdict with too little confidence does not count.
             sure = found is not None and found.confidence >= settings.threshold
             self._verdicts[digest] = found if sure else None
             while len(self._verdicts) > REMEMBERED:

@@ -1,4 +1,4 @@
-"""Mutes: findings that someone marked as false alarms, kept for each project."""
+"""Mutes: findings that someone marked as false alarms, stored per project."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..core import BadInput, from_json, sha256, user_folder
 
 
 def mutes_file(project: Path) -> Path:
-    """Where a project's mutes are kept: in the user's state directory, so that nothing is written into the project."""
+    """The file of a project's mutes, in the user's state directory so that nothing is written into the project."""
     name = sha256(os.fsencode(project.resolve())).hexdigest()[:16]
     return user_folder("state") / "mutes" / f"{name}.json"
 
 
 def read_mutes(project: Path) -> frozenset[str]:
-    """The keys of the findings that are quiet in a project."""
+    """The keys of the muted findings of a project."""
     file = mutes_file(project)
     try:
         return frozenset(from_json(file.read_bytes(), list[str]))
@@ -30,7 +30,7 @@ def read_mutes(project: Path) -> frozenset[str]:
 
 
 def write_mutes(project: Path, keys: frozenset[str]) -> None:
-    """Keep them, replacing what was there."""
+    """Store a project's mutes, replacing the earlier ones."""
     file = mutes_file(project)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     draft = file.with_suffix(".new")

@@ -1,4 +1,4 @@
-"""Calls under way: what is known of a call until its result is there."""
+"""Calls under way: a value for each call until its result arrives."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ..core import Step
 V = TypeVar("V")
 
 MOST = 256
-"""Calls remembered; results that never come must not pile up."""
+"""Calls remembered; those without a result must not pile up."""
 
 
 def call_key(step: Step) -> str:
-    """The key of a call: its agent and its id, or else its place."""
+    """The key of a call: its agent and its id, or else its index."""
     name = step.tool.call_id if step.tool is not None and step.tool.call_id else f"#{step.index}"
     return f"{step.agent or ''}/{name}"
 
 
 class OpenCalls(Generic[V]):
-    """One value for each call under way, found again by its result."""
+    """One value for each call under way, found by its result."""
 
     def __init__(self) -> None:
         self._open: dict[str, V] = {}
@@ -28,20 +28,20 @@ class OpenCalls(Generic[V]):
         return len(self._open)
 
     def get(self, step: Step) -> V | None:
-        """The value kept for exactly this call."""
+        """The value of exactly this call."""
         return self._open.get(call_key(step))
 
     def begin(self, step: Step, value: V) -> V | None:
-        """Remember a call; returns what was known of the oldest one, where that is forgotten for it.
+        """Remember a call; returns the value of the oldest one if that is dropped.
 
-        A call that is issued again under the same id takes the place of the one before, as the newest.
+        A call with the same id as an earlier one replaces it, as the newest.
         """
         self._open.pop(call_key(step), None)
         self._open[call_key(step)] = value
         return self._open.pop(next(iter(self._open))) if len(self._open) > MOST else None
 
     def end(self, step: Step) -> V | None:
-        """A call is over: by its own step or its result's id; a result without one ends its agent's newest call."""
+        """End a call by its own step or its result's id; a result without an id ends its agent's newest call."""
         key = self._key_of(step)
         return self._open.pop(key) if key is not None else None
 
@@ -50,6 +50,6 @@ class OpenCalls(Generic[V]):
             return call_key(step)
         if step.kind != "tool_result":
             return None
-        # A result whose id no call has can only be that of a call without one.
+        # A result with an unknown id can only belong to a call without one.
         ours = f"{step.agent or ''}/" + ("#" if step.tool is not None and step.tool.call_id else "")
         return next((key for key in reversed(self._open) if key.startswith(ours)), None)

@@ -1,4 +1,4 @@
-"""The same metrics for OpenTelemetry: read from the Prometheus registry, so that both always agree."""
+"""Metrics for OpenTelemetry, read from the Prometheus registry so that both always agree."""
 
 from __future__ import annotations
 

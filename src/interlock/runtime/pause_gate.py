@@ -1,4 +1,4 @@
-"""Gate: every step passes here; while it is shut, nothing passes until a person resumes the run."""
+"""Gate: every step passes it; while it is shut, nothing passes until a person resumes the run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Protocol
 from ..core import ENDED, PROCEED, Clock, Decision, Status, Step, SystemClock
 from .open_calls import OpenCalls, call_key
 
-LOOK_S = 0.5
-"""How often a step that waits checks whether its client is still connected."""
+POLL_S = 0.5
+"""How often a waiting step checks whether its client is still connected."""
 
-EXPIRES_LOOK_S = 30.0
-"""How often a held step in an event loop asks again: the question that it waits for may have expired."""
+EXPIRES_POLL_S = 30.0
+"""How often a held step in an event loop asks again, as its approval request may have expired."""
 
 Wait = tuple[int, float | None]
 """Wait until the gate has changed since this version, at most this long."""
@@ -30,7 +30,7 @@ class HungUp(Exception):
 
 
 class PassageCounter(Protocol):
-    """Who counts passages: the control endpoint."""
+    """Counts passages: the control endpoint."""
 
     def enter(self, key: str) -> bool: ...
 
@@ -38,13 +38,13 @@ class PassageCounter(Protocol):
 
 
 MODEL = "model"
-"""What a request to the model is called where it passes the gate like a tool."""
+"""The tool name of a request to the model at the gate."""
 
 
 class Gate:
-    """Open, shut or closed permanently, fenced by revision: an order older than what the gate has is ignored.
+    """Open, shut or closed permanently. Orders with an older revision than the gate's are ignored.
 
-    With `through`, passages are counted by the run's control endpoint too, whose word goes before the gate's own.
+    After `through`, the run's control endpoint counts passages too, and its decision takes precedence.
     """
 
     def __init__(self, clock: Clock | None = None) -> None:
@@ -52,21 +52,14 @@ class Gate:
         self._rested_s = 0.0
         self._shut_since: float | None = None
         self._condition = threading.Condition()
-        self._status: Status = "running"
-        self._revision = 0
+        self.status: Status = "running"
+        self.revision = 0
         self._inside: OpenCalls[str] = OpenCalls()
         self._calls: dict[str, tuple[str, float]] = {}
-        self._version = 0
+        self.version = 0
+        """Grows with every change; read it before asking, and wait for it to move on after a hold."""
         self._wakers: list[Callable[[], None]] = []
         self._passages: PassageCounter | None = None
-
-    @property
-    def status(self) -> Status:
-        return self._status
-
-    @property
-    def revision(self) -> int:
-        return self._revision
 
     @property
     def inside(self) -> int:
@@ -75,35 +68,30 @@ class Gate:
 
     @property
     def oldest_call(self) -> tuple[str, float] | None:
-        """The tool that is under way longest, and since when; requests to the model are none."""
+        """The tool call that has been running longest, and since when; requests to the model do not count."""
         with self._condition:
             return next(iter(self._calls.values()), None)
 
     @property
-    def version(self) -> int:
-        """Grows with every change; read it before asking, and wait for it to move on after a hold."""
-        return self._version
-
-    @property
     def rested_s(self) -> float:
-        """How long it has been shut so far, all pauses together: time that no limit counts."""
+        """How long it has been shut in total, which no limit counts."""
         since = self._shut_since
         return self._rested_s + (self._clock.monotonic() - since if since is not None else 0.0)
 
     def rested_before(self, seconds: float) -> None:
-        """How long it was shut under a predecessor."""
+        """Add how long it was shut under a predecessor."""
         self._rested_s += seconds
 
     def through(self, passages: PassageCounter) -> None:
-        """Let every passage go through the control endpoint."""
+        """Have the control endpoint count every passage."""
         self._passages = passages
 
     def set_status(self, status: Status, revision: int) -> bool:
-        """Be in this state; False if the order is older than what the gate has. What has ended stays ended."""
+        """Set the status; False if the order is outdated or the run has ended."""
         with self._condition:
-            if revision < self._revision or self._status in ENDED:
+            if revision < self.revision or self.status in ENDED:
                 return False
-            self._status, self._revision = status, revision
+            self.status, self.revision = status, revision
             if status == "paused":
                 self._shut_since = self._shut_since if self._shut_since is not None else self._clock.monotonic()
             elif self._shut_since is not None:
@@ -113,22 +101,22 @@ class Gate:
             return True
 
     def close(self, status: Status) -> None:
-        """Shut permanently, at once and in memory alone: what an emergency stop does first."""
+        """Shut permanently, at once and in memory only: the first thing that an emergency stop does."""
         with self._condition:
-            self._status = status
-            self._revision += 1
+            self.status = status
+            self.revision += 1
             self._changed()
 
     def enter(self, step: Step) -> Decision:
-        """May this step start? Never waits: a hold is a value that the adapter waits on."""
+        """Whether this step may start. Never waits: the adapter waits for a hold to end."""
         key = call_key(step)
-        if self._status != "running":
-            # One that asks again, as after a delay, has not started: it is not under way.
+        if self.status != "running":
+            # A step that asks again, as after a delay, has not started: it is not under way.
             self.leave(step)
         with self._condition:
-            if self._status in ENDED:
+            if self.status in ENDED:
                 return Decision("stop", reason="the run has ended")
-            if self._status != "running":
+            if self.status != "running":
                 return HOLD
             if self._passages is not None and not self._passages.enter(key):
                 return Decision("hold", reason="the run is about to pause")
@@ -138,12 +126,12 @@ class Gate:
             if step.tool is not None and step.tool.name != MODEL:
                 self._calls[key] = (step.tool.name, self._clock.monotonic())
         if forgotten is not None and self._passages is not None:
-            # Its result never came; counted forever, it would keep the run from pausing.
+            # Its result never came; if it counted forever, the run could not pause.
             self._passages.leave(forgotten)
         return PROCEED
 
     def leave(self, step: Step) -> None:
-        """A step that was let in is over, by its own step or by its result."""
+        """Note that an admitted step is over, by its own step or by its result."""
         with self._condition:
             key = self._inside.end(step)
             if key is not None:
@@ -158,9 +146,9 @@ class Gate:
         waits: Callable[[], bool] = lambda: True,
         abandon: Callable[[], None] = lambda: None,
     ) -> Decision:
-        """Ask until the answer is not a hold, and wait out its delay; a pause or an end cuts the delay short.
+        """Ask until the answer is not a hold, and wait for its delay; a pause or an end interrupts the delay.
 
-        Raises HungUp once `waits` says that the client is gone. Whatever ends the wait early, `abandon` is called.
+        Raises HungUp once `waits` returns False. If the wait ends early, `abandon` is called.
         """
         rounds, decision = self._rounds(), None
         try:
@@ -171,7 +159,7 @@ class Gate:
                     decision = ask()
                 else:
                     version, left = now
-                    self.wait(version, LOOK_S if left is None else min(left, LOOK_S))
+                    self.wait(version, POLL_S if left is None else min(left, POLL_S))
         except BaseException:
             abandon()
             raise
@@ -179,7 +167,7 @@ class Gate:
 
     async def admit_async(self, ask: Callable[[], Decision], *, abandon: Callable[[], None] = lambda: None) -> Decision:
         """`admit` for an event loop: `ask` and `abandon` run in a thread, and a wait can be cancelled."""
-        import asyncio  # whoever has an event loop has imported it; the others need not pay for it
+        import asyncio  # programs without an event loop need not import it
 
         rounds, decision = self._rounds(), None
         asking, given_up = threading.Lock(), threading.Event()
@@ -198,7 +186,7 @@ class Gate:
                     decision = await asyncio.to_thread(ask_once)
                 else:
                     version, left = now
-                    await self.wait_async(version, EXPIRES_LOOK_S if left is None else left)
+                    await self.wait_async(version, EXPIRES_POLL_S if left is None else left)
         except BaseException:
             given_up.set()
             asyncio.get_running_loop().run_in_executor(None, give_up)
@@ -207,19 +195,19 @@ class Gate:
 
     def wait_open(self) -> None:
         """Wait until the run is not paused."""
-        self.admit(self._look)
+        self.admit(self._pause_state)
 
     async def wait_open_async(self) -> None:
         """`wait_open` for an event loop."""
-        await self.admit_async(self._look)
+        await self.admit_async(self._pause_state)
 
-    def _look(self) -> Decision:
-        return HOLD if self._status in SHUT else PROCEED
+    def _pause_state(self) -> Decision:
+        return HOLD if self.status in SHUT else PROCEED
 
     def _rounds(self) -> Generator[Wait | Decision | None, Decision | None, None]:
-        """What to do next until a step is let in: None to ask, a Wait, and at last the decision."""
+        """What to do next until a step is admitted: None to ask, a Wait, and finally the decision."""
         while True:
-            version = self._version
+            version = self.version
             decision = yield None
             assert decision is not None
             if decision.action == "hold":
@@ -227,25 +215,25 @@ class Gate:
                 continue
             until = time.monotonic() + decision.delay_s
             while (left := until - time.monotonic()) > 0:
-                version = self._version
-                if self._status != "running":
+                version = self.version
+                if self.status != "running":
                     break
                 yield version, left
-            if not decision.delay_s or self._status == "running":
+            if not decision.delay_s or self.status == "running":
                 yield decision
 
     def notify(self) -> None:
-        """Wake the waiting callers: something that they asked for may have been answered."""
+        """Wake the waiting callers, as their request may have been answered."""
         with self._condition:
             self._changed()
 
     def wait(self, version: int, timeout: float | None = None) -> None:
         """Wait until the gate has changed since `version`."""
         with self._condition:
-            self._condition.wait_for(lambda: self._version != version, timeout)
+            self._condition.wait_for(lambda: self.version != version, timeout)
 
     async def wait_async(self, version: int, timeout: float | None = None) -> None:
-        """`wait` for an event loop: no thread is held, and it can be cancelled."""
+        """`wait` for an event loop: uses no thread, and can be cancelled."""
         import asyncio
 
         loop = asyncio.get_running_loop()
@@ -255,7 +243,7 @@ class Gate:
             loop.call_soon_threadsafe(changed.set)
 
         with self._condition:
-            if self._version != version:
+            if self.version != version:
                 return
             self._wakers.append(wake)
         try:
@@ -267,7 +255,7 @@ class Gate:
                 self._wakers.remove(wake)
 
     def _changed(self) -> None:
-        self._version += 1
+        self.version += 1
         self._condition.notify_all()
         for wake in self._wakers:
             wake()

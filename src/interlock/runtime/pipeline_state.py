@@ -1,4 +1,4 @@
-"""PipelineState: a decision pipeline as it is stored."""
+"""PipelineState: the stored state of a decision pipeline."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .pipeline_values import StepClock
 
 
 class PipelineState(Struct):
-    """Everything that later answers depend on."""
+    """Everything that later decisions depend on."""
 
     controller: ControllerState
     clock: StepClock

@@ -36,7 +36,7 @@ class StepOutcome(Struct, frozen=True):
 
 
 class Plugins(Struct, frozen=True):
-    """What a caller brings along: detectors beside the installed ones; strategies and interventions in their place."""
+    """A caller's own parts: detectors in addition to the installed ones; strategies and interventions replace them."""
 
     detectors: tuple[Factory, ...] = ()
     strategies: dict[str, Strategy] | None = None
@@ -46,7 +46,7 @@ class Plugins(Struct, frozen=True):
 
 
 class StepClock(Struct, frozen=True, omit_defaults=True):
-    """The time of the last step; never goes back. `assumed` counts the steps that had none."""
+    """The time of the last step, which never goes back. `assumed` counts the steps without a time."""
 
     now: float | None = None
     assumed: int = 0
@@ -63,7 +63,7 @@ class StepClock(Struct, frozen=True, omit_defaults=True):
 AFTER_STEP = "after step"
 END_OF_TURN = "end of turn"
 MEANWHILE = "meanwhile"
-"""Made while a process worked whose steps are not visible."""
+"""The cause of checkpoints made while a process without visible steps worked."""
 
 OWN = frozenset((AFTER_STEP, MEANWHILE))
-"""What changed since the checkpoint before one with such a cause is the run's own work."""
+"""Causes of checkpoints before which all changes are the run's own work."""

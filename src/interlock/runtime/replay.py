@@ -1,4 +1,4 @@
-"""Replay: a successor reads the journal and reaches its predecessor's state, decision for decision."""
+"""Replay: a successor restores its predecessor's state from the journal, decision by decision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ KINDS = frozenset(("step", "checkpoint", "restored", "status", "opinion", "perso
 
 
 def replay(pipeline: DecisionPipeline, journal: JournalReading) -> int:
-    """Bring a new pipeline up to the journal's end without acting; returns the index of the next step."""
+    """Replay the journal into a new pipeline without acting; returns the index of the next step."""
     after, next_index = 0, 0
     snapshot = journal.last("snapshot")
     if snapshot is not None:
@@ -24,9 +24,9 @@ def replay(pipeline: DecisionPipeline, journal: JournalReading) -> int:
     for record in journal.read(after=after, kinds=KINDS):
         match record.kind:
             case "step":
-                taken = from_json(record.body, StepRecord)
-                next_index = max(next_index, taken.step.index + 1)
-                _observe(pipeline, taken)
+                line = from_json(record.body, StepRecord)
+                next_index = max(next_index, line.step.index + 1)
+                _observe(pipeline, line)
             case "checkpoint":
                 pipeline.mark(from_json(record.body, CheckpointInfo))
             case "restored":
@@ -40,10 +40,10 @@ def replay(pipeline: DecisionPipeline, journal: JournalReading) -> int:
     return next_index
 
 
-def _observe(pipeline: DecisionPipeline, taken: StepRecord) -> None:
-    pipeline.count(taken.step)
-    if taken.unobserved:
+def _observe(pipeline: DecisionPipeline, line: StepRecord) -> None:
+    pipeline.count(line.step)
+    if line.unobserved:
         return
-    pipeline.review(taken.step)
-    let = taken.decision is None or taken.decision.action in ("proceed", "rewrite")
-    pipeline.observe(taken.step, taken.review, prevented=not let, absent=taken.absent)
+    pipeline.review(line.step)
+    let = line.decision is None or line.decision.action in ("proceed", "rewrite")
+    pipeline.observe(line.step, line.review, prevented=not let, absent=line.absent)

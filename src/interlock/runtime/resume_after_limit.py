@@ -1,4 +1,4 @@
-"""Parking: whether a run that a usage limit stopped may resume by itself, and when. Pure; clocks are handed in."""
+"""Parking: whether a run that a usage limit stopped may resume by itself, and when. Pure; clocks are passed in."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ FIRST_WAIT_S = 300.0
 MOST_WAIT_S = 3600.0
 
 SPACING_S = 20.0
-"""Between two runs that wake on one quota."""
+"""Time between two runs that resume on the same quota."""
 
 
 class ParkClock(Struct, frozen=True):
-    """Now: the wall clock, which may jump; the seconds since this boot, which do not; and which boot it is."""
+    """Now: the wall clock, which may jump; the seconds since boot, which do not; and the id of the boot."""
 
     wall: float
     since_boot: float
@@ -26,9 +26,9 @@ class ParkClock(Struct, frozen=True):
 
 
 class Parked(Struct, frozen=True, kw_only=True):
-    """One park, as stored in the run's folder: everything that is needed to wake the run without its owner.
+    """One park, as stored in the run's folder: everything needed to resume the run without its owner.
 
-    `delay` counts from `at`. `until` ends the window, in seconds since the epoch. `held_by` says why the run waits for
+    `delay` counts from `at`. `until` ends the window, in seconds since the epoch. `held_by` is why the run waits for
     a person instead. `session` is the client's own session, `status` how the client ended, None while it lives.
     """
 
@@ -45,22 +45,22 @@ class Parked(Struct, frozen=True, kw_only=True):
 
     @property
     def wake(self) -> float | None:
-        """When it resumes, by the wall clock as it was; None if it waits for a person."""
+        """When it resumes, by the wall clock at parking; None if it waits for a person."""
         return None if self.held_by else self.at.wall + self.delay
 
 
 class Due(Struct, frozen=True):
-    """Wake it now."""
+    """Resume it now."""
 
 
 class NotYet(Struct, frozen=True):
-    """Look again after this many seconds."""
+    """Check again after this many seconds."""
 
     seconds: float
 
 
 class NeedsPerson(Struct, frozen=True):
-    """It may not resume by itself any more."""
+    """It may no longer resume by itself."""
 
     why: str
 
@@ -80,7 +80,7 @@ def park(
     jitter: float,
     in_a_row: int = 1,
 ) -> Parked:
-    """A park under what the person allowed. `jitter` is a number from 0 to 1, `in_a_row` counts unknown resets."""
+    """A park under the person's rules. `jitter` is from 0 to 1, `in_a_row` counts unknown resets."""
     wait = resets_in if resets_in is not None else min(MOST_WAIT_S, FIRST_WAIT_S * 2 ** (in_a_row - 1))
     delay = wait + jitter * rules.jitter_s
     until = window_end(rules.until, started) if rules.until is not None else None
@@ -99,7 +99,7 @@ def park(
 
 
 def window_end(until: str, started: float) -> float:
-    """The first time that a clock shows `until` after the run's start."""
+    """The first time after the run's start at which a clock shows `until`."""
     begun = datetime.fromtimestamp(started)
     hour, minute = map(int, until.split(":"))
     end = begun.replace(hour=hour, minute=minute, second=0, microsecond=0)
@@ -109,8 +109,8 @@ def window_end(until: str, started: float) -> float:
 def decide_wake(parked: Parked, now: ParkClock) -> Due | NotYet | NeedsPerson:
     """Whether a parked run is due.
 
-    In the boot in which it was parked, the seconds since the boot count: the wall clock may have been set. After a
-    reboot the wall clock counts, unless it went back behind the time of parking: then the whole delay passes again.
+    In the same boot the seconds since boot count, as the wall clock may have been set. After a
+    reboot the wall clock counts, unless it went back behind the time of parking: then the whole delay starts again.
     The window is closed as soon as either clock says so: a run that waits for a person is safe, one that spends
     money at the wrong time is not.
     """
@@ -127,7 +127,7 @@ def decide_wake(parked: Parked, now: ParkClock) -> Due | NotYet | NeedsPerson:
 
 
 class QuotaUse(Struct, frozen=True):
-    """What runs on one quota tell each other: who woke last and when, and until when the limit is known to hold."""
+    """Shared by runs on one quota: which resumed last and when, and until when the limit applies."""
 
     run_id: str = ""
     woke: ParkClock | None = None
@@ -136,7 +136,7 @@ class QuotaUse(Struct, frozen=True):
 
 
 def wait_for_turn(use: QuotaUse, run_id: str, now: ParkClock) -> float:
-    """Seconds that a run which is due still waits because of others on its quota; 0: it is its turn."""
+    """Seconds that a due run still waits because of others on its quota; 0: it is its turn."""
     left = 0.0
     if use.woke is not None and use.run_id != run_id and use.woke.boot == now.boot:
         left = max(left, use.woke.since_boot + SPACING_S - now.since_boot)

@@ -1,11 +1,10 @@
-"""Run: one supervised execution, owned by this process: its journal, its gate, its summary."""
+"""Run: one supervised execution, owned by this process, with its journal, gate and summary."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -38,7 +37,7 @@ class ControlPort(Protocol):
 
 
 class Run:
-    """What supervision, control and GUI sessions share of one run. Thread-safe."""
+    """The state of one run that supervision, control and GUI sessions share. Thread-safe."""
 
     def __init__(self, spec: RunSpec, journal: JournalWriting, folder: RunFolder | None, clock: Clock) -> None:
         self.spec = spec
@@ -90,7 +89,7 @@ class Run:
         return self._summary.status in ENDED
 
     def record(self, body: RecordBody, *, durable: bool = False, time: float | None = None) -> int:
-        """Put one record into the journal."""
+        """Add one record to the journal."""
         return self._noted(self.journal.append([JournalEntry(kind_of(body), body, time)], durable=durable))
 
     def append(
@@ -101,14 +100,14 @@ class Run:
         durable: bool = False,
         changes: Mapping[str, object] | None = None,
     ) -> int:
-        """Put several records into the journal, all or none, with what they change in the summary."""
+        """Add several records to the journal, all or none, with changes to the summary."""
         return self.append_entries([JournalEntry(kind_of(body), body, time) for body in bodies], durable, changes)
 
     def append_entries(
         self, entries: Sequence[JournalEntry], durable: bool = False, changes: Mapping[str, object] | None = None
     ) -> int:
-        """The same for what is encoded already, as messages of the control protocol are."""
-        # Under one lock: a summary that is stored after a newer one would hide what that one said.
+        """The same for encoded entries, such as messages of the control protocol."""
+        # Under one lock, so that no summary is stored after a newer one.
         with self._lock:
             self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
             return self._noted(self.journal.append(entries, durable=durable, summary=self._summary))
@@ -118,7 +117,7 @@ class Run:
         self.append([], changes=changes)
 
     def on_close(self, closer: Callable[[], None]) -> None:
-        """Have this called when the run is closed, newest first."""
+        """Call this when the run is closed, newest first."""
         self._closers.append(closer)
 
     @property
@@ -127,7 +126,7 @@ class Run:
         return self._why_ended or "the run has ended"
 
     def hold(self, hold: Hold, step: int) -> str:
-        """Let nothing through until a person says so."""
+        """Pause the run until a person resumes it."""
         self._stuck = hold.reason if hold.kind in ("pause", "recovery") else None
         try:
             if self.steering is not None:
@@ -139,9 +138,9 @@ class Run:
             self.on_waiting(step, hold.reason)
 
     def wait_for_person(self, step: int, what: str, digest: str = "", until: float = 0.0) -> None:
-        """A step waits for approve or reject. It is recorded before it is announced.
+        """Record, then announce, that a step waits for approve or reject.
 
-        An answer is to the call with this `digest`, and can be given `until` then.
+        An answer is for the call with this `digest`, and valid `until` then.
         """
         try:
             if self.steering is not None:
@@ -152,14 +151,14 @@ class Run:
             self.on_waiting(step, what)
 
     def stop_waiting(self, step: int, next_waiting: str | None) -> None:
-        """A step waits for a person no longer; `next_waiting` is what still does."""
+        """A step no longer waits for a person; `next_waiting` is what still does."""
         if self.steering is not None:
             self.steering.stop_waiting(step)
         else:
             self.append([], durable=True, changes={"waiting": next_waiting})
 
     def resume(self) -> bool:
-        """Take a hold back; False if the run has ended, or a person paused it."""
+        """End a hold; False if the run has ended, or a person paused it."""
         if self.steering is not None:
             return self.steering.resume()
         if not self.gate.set_status("running", self.gate.revision + 1):
@@ -168,18 +167,18 @@ class Run:
         return True
 
     def stop(self, reason: str) -> str:
-        """Shut the gate permanently, in memory and at once; `end` says it to the journal afterwards."""
+        """Shut the gate permanently, at once and in memory; `end` records it afterwards."""
         self.gate.close("aborted")
         self._why_ended = self._why_ended or reason
         return "the gate is shut for good"
 
     def end(self, status: Status, reason: str, message: str = "") -> None:
-        """The run is over, with a reason of the control protocol; a second end changes nothing."""
+        """End the run with a reason of the control protocol; a second end changes nothing."""
         with self._lock:
             if self.ended:
                 return
             if reason == "COMPLETE" and self._stuck is not None and self._stuck == self._summary.waiting:
-                # It exited while it was held because nothing had helped: its work is not complete.
+                # It exited while it was held because no intervention had worked: its work is not complete.
                 reason = "STUCK"
             self._why_ended = message or reason
             self.reason = self.reason or reason
@@ -206,12 +205,12 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 def paused_seconds(journal: JournalReading, now: float) -> float:
-    """How long a run has been paused, as its journal says; a pause that continues is counted up to now."""
+    """How long a run has been paused, from its journal; a pause in progress counts up to now."""
     rested, since = 0.0, None
     for record in journal.read(kinds=frozenset(("state",))):
         state = read_body(record)
@@ -224,7 +223,7 @@ def paused_seconds(journal: JournalReading, now: float) -> float:
 
 
 def _reason_in(journal: JournalReading) -> str | None:
-    """Why a run has ended, as its journal says; None if it has not."""
+    """Why a run has ended, from its journal; None if it has not."""
     for kind in ("end", "state"):
         record = journal.last(kind)
         said = read_body(record) if record is not None else None
@@ -234,7 +233,7 @@ def _reason_in(journal: JournalReading) -> str | None:
 
 
 class SteadyClock:
-    """Seconds since the epoch as they were known at first, and from there by the monotonic clock; never goes back."""
+    """Seconds since the epoch: the initial wall time plus the monotonic clock; never goes back."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -244,39 +243,39 @@ class SteadyClock:
         return self._ahead + self._clock.monotonic()
 
     def go_on_from(self, last: float) -> None:
-        """A predecessor has counted up to here."""
+        """Continue from the time that a predecessor had reached."""
         self._ahead += max(0.0, last - self.time())
 
 
 EVERY = 10_000
-"""Records between two looks: a reader sums up at most about so many itself."""
+"""Records between two updates: a reader sums up at most about this many itself."""
 
 BITE = 128
 PAUSE_S = 0.001
-"""After so many records the thread rests for a moment: calls that are to be judged do not wait for it."""
+"""After this many records the thread pauses, so that it does not delay the judging of calls."""
 
 
 class SeriesKeeper:
-    """Sums up what is in the journal, in a thread that lives for one look. A look that fails leaves it to the next."""
+    """Sums up the journal, in a thread for each update. If one fails, the next one catches up."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._lock = threading.Lock()
-        self._looks: int | None = None
+        self._checks: int | None = None
         self._thread: threading.Thread | None = None
         self._stop = threading.Event()
 
     def note(self, seq: int) -> None:
-        """The journal has come so far."""
-        looks = seq // EVERY
-        if self._looks is not None and looks <= self._looks:
+        """Note the newest record in the journal."""
+        checks = seq // EVERY
+        if self._checks is not None and checks <= self._checks:
             return
         with self._lock:
-            # A successor has more urgent things to do than to look at once.
-            first, self._looks = self._looks is None, looks
+            # A successor has more urgent things to do than to start at once.
+            first, self._checks = self._checks is None, checks
             if first or self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
-            self._thread = threading.Thread(target=self._look, name=f"series {self._folder.run_id}", daemon=True)
+            self._thread = threading.Thread(target=self._sum_up, name=f"series {self._folder.run_id}", daemon=True)
             self._thread.start()
 
     def close(self) -> None:
@@ -285,8 +284,8 @@ class SeriesKeeper:
         if self._thread is not None:
             self._thread.join()
 
-    def _look(self) -> None:
-        # Most runs are short, and do without.
+    def _sum_up(self) -> None:
+        # Imported here, as most runs are too short to need it.
         from ..journal import SERIES_KINDS, JournalReader, load_series, store_series
 
         try:

@@ -1,4 +1,4 @@
-"""RunControl: the control protocol over one run; what a person's command means for gate, agent and workspace."""
+"""RunControl: applies the control protocol to one run: its gate, agent and workspace."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ from .run import Run
 from .supervisor import Supervisor
 
 GUI = "gui"
-"""The adapter of GUI sessions, whose frames have a mode of their own."""
+"""The adapter of GUI sessions, whose frames have their own mode."""
 
 CANCELLED = "USER_CANCELLED"
 """The protocol's reason for a run that a person ended."""
 
 
 class RunControl:
-    """One run's endpoint, its socket and its actuator; `orders` is what the supervisor does about an order.
+    """A run's endpoint, socket and actuator; `orders` carries out the supervisor's part of an order.
 
-    Locks are taken in one direction only: supervisor, endpoint's turn, gate. So nothing in here may take the
-    supervisor's lock: a rollback has its own thread, and a status is left for the next step to find.
+    Locks are acquired in this order: supervisor, endpoint's turn, gate. So nothing in here may acquire the
+    supervisor's lock: a rollback has its own thread, and the next step picks up a new status.
     """
 
     def __init__(
@@ -93,16 +93,11 @@ class RunControl:
         )
         self._seen, self._has_switched, self._cancelled = run.spec.model, False, False
         self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
-        # It admits steps a moment after the gate opens: callers that asked in between are woken.
+        # It admits steps a moment after the gate opens: wake callers that asked in between.
         self.endpoint.when_open(run.gate.notify)
-        self._server = ControlServer(self.endpoint, folder.path, listener)
-        # The agent's processes are another's than a person's where we started them, or where its hooks fire.
-        self._server.authority.knows_by_peer = bool(run.spec.argv or run.spec.session_id)
-
-    @property
-    def server(self) -> ControlServer:
-        """The run's socket, and who may use it."""
-        return self._server
+        self.server = ControlServer(self.endpoint, folder.path, listener)
+        # We can tell the agent's processes from a person's if we started them, or if its hooks fire.
+        self.server.authority.knows_by_peer = bool(run.spec.argv or run.spec.session_id)
 
     def mend_gate(self) -> bool:
         """Restore the gate file if it was changed or removed; returns whether it was."""
@@ -112,10 +107,10 @@ class RunControl:
         """Restore the state from the journal, and listen."""
         self.endpoint.start()
         self.run.gate.through(self.endpoint)
-        self._server.open()
+        self.server.open()
 
     def close(self) -> None:
-        self._server.close()
+        self.server.close()
         self.endpoint.close()
 
     def pause(self, hold: Hold, step: int) -> str:
@@ -124,29 +119,29 @@ class RunControl:
         return f"paused: {hold.reason}"
 
     def wait(self, step: int, what: str, digest: str, until: float) -> None:
-        """A step waits for approve or reject."""
+        """Announce a step that waits for approve or reject."""
         self.endpoint.post(WaitingForPerson(Waiting("approval", step, what, digest, until)))
 
     def stop_waiting(self, step: int) -> None:
-        """Its client is gone: it needs no answer."""
+        """A step needs no answer any more, as its client is gone."""
         self.endpoint.post(PersonAnswered(step))
 
     def see_model(self, step: Step) -> None:
-        """Know what the agent uses, from what it says. A side call for a title may use another model."""
+        """Note the model that the agent's steps name. A side call for a title may use another one."""
         if step.model is None or step.model == self._seen or self._has_switched:
-            # An answer that was under way during a switch still names the model before.
+            # An answer that was under way during a switch still names the previous model.
             return
         if self._seen is None or (step.agent is None and step.kind != "usage"):
             self._seen = step.model
             self.endpoint.post(ModelSeen(step.model))
 
     def resume(self) -> bool:
-        """Take the supervisor's own pause back; a person's pause stays. Whether the run continues."""
+        """End the supervisor's own pause, not a person's; returns whether the run continues."""
         self.endpoint.post(Released())
         return self.run.gate.status == "running"
 
     def end(self, reason: str) -> None:
-        """The run is over by itself or by the supervisor."""
+        """The run ended by itself or by the supervisor."""
         self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
 
     def settle(self) -> None:
@@ -155,15 +150,15 @@ class RunControl:
 
     @property
     def revision(self) -> int:
-        """The newest order that reached the gate."""
+        """The revision of the newest order that reached the gate."""
         return max(self._file.revision, self.run.gate.revision)
 
     def set_desired(self, desired: Desired) -> Applied:
-        """Be in this state: the gate file first, for it outlives us; then the gate; then the agent."""
+        """Reach this state: first the gate file, which outlives us; then the gate; then the agent."""
         try:
             applied = self._file.set_desired(desired)
         except OSError as error:
-            # A person is obeyed whatever is wrong with the file: the journal has it, and we inform the agent.
+            # Obey a person even if the file cannot be written: the journal has the state.
             applied = Applied(True, f"the gate file could not be written ({error.strerror})")
         if desired.model is not None and desired.model != self._model:
             switched = self.adapter.apply(SwitchModel(desired.model))
@@ -172,7 +167,7 @@ class RunControl:
             self._model, self._has_switched = desired.model, True
         if desired.status in ENDED:
             self.run.gate.close(desired.status)
-            # What ended by itself or by the supervisor has said why before; else it was a person.
+            # A run that ended by itself or by the supervisor already has a reason; else it was a person.
             self.run.reason = self.run.reason or CANCELLED
             if self.orders is None or self._cancelled or self.run.reason != CANCELLED:
                 return applied
@@ -189,19 +184,19 @@ class RunControl:
         return self.orders.execute(order, self.endpoint.post)
 
     def rest(self) -> None:
-        """A command is over."""
+        """Nothing is pending: do deferred work."""
         self._file.rest()
 
 
 def _mode(spec: RunSpec) -> str:
-    """What the run's first frame is."""
+    """The mode of the run's first frame."""
     if spec.adapter == GUI:
         return "gui"
     return "issue" if spec.issue_id is not None else "loop"
 
 
 class ControlLog(JournalLog):
-    """The run's journal, where every record of the protocol changes what lists show of the run."""
+    """The run's journal: every record of the protocol also updates the run's summary."""
 
     def __init__(self, run: Run, metrics: Metrics | None) -> None:
         super().__init__(run.journal)
@@ -223,11 +218,11 @@ class ControlLog(JournalLog):
         waiting = state.waiting[0] if state.waiting else state.held
         changes: dict[str, object] = {"status": state.status, "waiting": waiting.text if waiting is not None else None}
         if state.model is not None:
-            # A run that has ended has no frames any more; what it ran with stays.
+            # A run that has ended has no frames; keep the model it ran with.
             changes["model"] = state.model
         if state.ended:
             changes["ended"] = self._run.clock.time()
-            # Written down before it is done: if something else ended it, the reason is already recorded.
+            # Recorded before it takes effect: if something else ended the run, the reason is already set.
             changes["reason"] = self._run.reason or CANCELLED
             changes["cancelled_by"] = state.ended_by
         return changes
@@ -237,14 +232,14 @@ Poster = Callable[[Executed], None]
 
 
 class CommandExecutor:
-    """Approve, reject, roll back, cancel, and knowing that the run was paused or continues."""
+    """Carries out approve, reject, rollback and cancel, and reacts to pause and resume."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
         self._done: dict[str, Executed] = {}
 
     def note_status(self, status: Status, *, shut: bool) -> str:
-        """The run was paused or resumed; returns processes that are still running but should be stopped."""
+        """Handle a pause or resume; returns processes that still run but should be stopped."""
         self._supervisor.note_status(status)
         executor = self._supervisor.executor
         if executor.processes is not None and status == "paused":
@@ -257,14 +252,14 @@ class CommandExecutor:
         return ""
 
     def cancel(self) -> Applied:
-        """End the agent, politely then firmly; not done where a process is left, which is named."""
+        """End the agent, first by SIGTERM; fails if a process is left, which is named."""
         executor = self._supervisor.executor
         done = executor.carry_out(Stop("cancelled by a person"))
         left = executor.processes.left() if executor.processes is not None else ""
         return Applied(False, left) if left else Applied(True, done.how)
 
     def execute(self, order: Execute, post: Poster) -> Executed | None:
-        """Carry an order out, once per request. A rollback takes its time, in its own thread."""
+        """Carry out an order, once per request. A rollback runs in a thread of its own."""
         known = self._done.get(order.request_id)
         if known is not None:
             return known

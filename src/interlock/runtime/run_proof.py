@@ -1,4 +1,4 @@
-"""RunProof: the verdicts on a run's claims, bound to the workspace as it is, and recorded at the run's end."""
+"""RunProof: the verdicts on a run's claims for the current state of the workspace, recorded at the run's end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .run import Run
 from .workspace import RunWorkspace
 
 CAUSE = "proof"
-"""Why a checkpoint was made at a claim."""
+"""The cause of a checkpoint made for a claim."""
 
 
 class RunProof:
@@ -28,16 +28,16 @@ class RunProof:
         self._recorded: tuple[object, ...] = ()
 
     def now(self, *, since: int = 0) -> ProofRecord:
-        """Each claim from a step on with its verdict on the tree as it is, and what changed about the tests."""
+        """Each claim since a step with its verdict on the current tree, and what changed about the tests."""
         workspace = self._workspace
         if workspace is None or workspace.newest is None:
             return ProofRecord(self._verdicts(since=since), step=self._run.summary.steps)
-        # What a silent process did is its own; what changed after a call that was seen is not known to be.
+        # Changes of a silent process are its own; those after a visible call may be someone else's.
         cause = MEANWHILE if workspace.newest.cause == MEANWHILE else CAUSE
         return self._at(workspace, workspace.create("", workspace.newest.step, cause).id, since)
 
     def note(self, step: Step) -> None:
-        """Keep the verdicts on what a message claims, as it is made: by the newest checkpoint, without a new one."""
+        """Record the verdicts on a message's claims at once, with the newest checkpoint and without a new one."""
         if step.kind != "message" or self._pipeline.proof.claimed_at != step.index:
             return
         newest = self._workspace.newest if self._workspace is not None else None
@@ -48,9 +48,9 @@ class RunProof:
         self._keep(found)
 
     def record(self, *, settled: bool, by_itself: bool) -> None:
-        """At the run's end: keep what is known, if there is anything to say.
+        """Record the proof at the run's end, if there is anything to record.
 
-        `settled`: by a look at everything; `by_itself`: the agent was not ended from outside.
+        `settled`: scan everything first; `by_itself`: the agent was not ended from outside.
         """
         tracker = self._pipeline.proof if self._pipeline.has_judged else None
         ending = tracker.ending if tracker is not None and by_itself else ""
@@ -65,11 +65,11 @@ class RunProof:
     def _verdicts(
         self, changed: Callable[[str], Sequence[str] | None] | None = None, *, since: int = 0
     ) -> tuple[ClaimVerdict, ...]:
-        """Where there was no step, nothing was claimed."""
+        """The verdicts; none if there was no step."""
         return self._pipeline.proof.verdicts(changed, since=since) if self._pipeline.has_judged else ()
 
     def contract_lines(self) -> tuple[str, ...]:
-        """What was kept and what was broken of the contract, as recorded: the last checks, and every breach."""
+        """The contract's results in the journal: the last checks, and every breach."""
         self._run.journal.flush()
         checks: tuple[str, ...] = ()
         breaches: dict[str, None] = {}
@@ -115,7 +115,7 @@ class RunProof:
 
             changed = workspace.checkpoints.texts(start, tree, is_checked_by)
         except InterlockError:
-            # The checkpoint of the start is gone: then nothing is known, and nothing is said.
+            # The checkpoint of the start is gone, so nothing is known.
             return ()
         if not changed:
             return ()

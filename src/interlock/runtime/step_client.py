@@ -1,4 +1,4 @@
-"""StepClient: how an adapter makes steps and waits for what is decided about them."""
+"""StepClient: creates an adapter's steps, and waits for the decisions about them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .run import Run
 
 
 class EndsWithBlock(ABC):
-    """`with` and `async with`: closed at the end of the block, with the error that ended it."""
+    """Supports `with` and `async with`: closed at the end of the block, with the error that ended it."""
 
     @abstractmethod
     def close(self, error: BaseException | None = None) -> None:
@@ -38,7 +38,7 @@ class EndsWithBlock(ABC):
 
 
 class StepClient(EndsWithBlock):
-    """The outer half of a supervisor: numbers the run's steps, waits out holds and delays, and ends with its block."""
+    """The client side of a supervisor: numbers the run's steps, waits for holds and delays, ends with its block."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -47,11 +47,11 @@ class StepClient(EndsWithBlock):
 
     @abstractmethod
     def before(self, step: Step) -> Decision:
-        """May this step run?"""
+        """Whether this step may run."""
 
     @abstractmethod
     def abandon(self, step: Step) -> None:
-        """Forget a step that was asked about and will not run."""
+        """Forget a step that will not run."""
 
     def call(
         self,
@@ -62,7 +62,7 @@ class StepClient(EndsWithBlock):
         agent: str | None = None,
         said: str = "",
     ) -> Step:
-        """A tool call as the run's next step; pass it to `before` or `ask`.
+        """A tool call as the run's next step, for `before` or `ask`.
 
         `call_id` pairs it with its result; calls that run in parallel need one. `agent` names a subagent.
         """
@@ -77,18 +77,18 @@ class StepClient(EndsWithBlock):
         error: bool | None = None,
         exit_code: int | None = None,
     ) -> Step:
-        """A tool's result as the run's next step; pass it to `after`. Without `call_id`: of its agent's newest call."""
+        """A tool's result as the run's next step, for `after`. Without `call_id`: of its agent's newest call."""
         tool = Tool("", {}, call_id) if call_id is not None else None
         return replace(self._next("tool", content, "tool_result", tool, agent), error=error, exit_code=exit_code)
 
     def message(
         self, content: str, *, role: Role = "assistant", usage: Usage | None = None, agent: str | None = None
     ) -> Step:
-        """Something said as the run's next step; pass it to `after`."""
+        """A message as the run's next step, for `after`."""
         return replace(self._next(role, content, "message", agent=agent), usage=usage)
 
     def ask(self, step: Step) -> Decision:
-        """`before`, waiting out holds and delays: what comes back is proceed, rewrite, deny, defer or stop."""
+        """`before`, waiting for holds and delays: returns proceed, rewrite, deny, defer or stop."""
         return self.run.gate.admit(lambda: self.before(step), abandon=lambda: self.abandon(step))
 
     async def ask_async(self, step: Step) -> Decision:
@@ -101,7 +101,7 @@ class StepClient(EndsWithBlock):
             self.next_index = max(self.next_index, index)
 
     def take_index(self) -> int:
-        """The number of the run's next step, for steps that are made elsewhere."""
+        """Allocate the index of the run's next step, for steps that are created elsewhere."""
         with self._counting:
             index, self.next_index = self.next_index, self.next_index + 1
             return index

@@ -1,4 +1,4 @@
-"""StepRecorder: puts what supervision saw and decided into the journal, and keeps the run's summary true."""
+"""StepRecorder: records what supervision saw and decided, and updates the run's summary."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger("interlock")
 
 
 class StepRecorder:
-    """Writes for one run. A step and everything that it led to go in one transaction."""
+    """For one run. A step and everything that it led to are written in one transaction."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, metrics: Metrics | None = None, alerts: Alerts | None = None
@@ -38,7 +38,7 @@ class StepRecorder:
         self._is_blind = run.summary.unpriced_tokens > 0
 
     def write(self, record: StepRecord, judgement: StepOutcome, *, durable: bool) -> int:
-        """One step with its review, issues, interventions and judged effects."""
+        """Record a step with its review, issues, interventions and judged effects."""
         cost = self.pipeline.priced if record.step.usage is not None else 0.0
         if cost or not judgement.progressed:
             record = replace(record, stalled=not judgement.progressed, cost_usd=cost)
@@ -68,7 +68,7 @@ class StepRecorder:
         return written
 
     def describe(self, episodes: Sequence[Episode]) -> list[EpisodeRecord]:
-        """What is recorded of episodes that opened, were answered or ended."""
+        """The records of episodes that opened, were answered or ended."""
         if self.metrics is not None:
             for episode in episodes:
                 if episode.ending is not None:
@@ -117,13 +117,10 @@ class StepRecorder:
         for issue in judgement.issues:
             facts = {"type": issue.type, "severity": issue.severity, "step": issue.step, "words": issue.description}
             log.info("issue", extra={"run_id": run_id, **facts})
-        for ruling in judgement.rulings:
-            made = ruling.intervention
+        answers = [("intervention", ruling.intervention) for ruling in judgement.rulings]
+        for name, made in (*answers, *(("effect", judged) for judged in judgement.judged)):
             facts = {"type": made.type, "issue": made.issue_type, "step": made.step, "outcome": made.outcome}
-            log.info("intervention", extra={"run_id": run_id, **facts})
-        for judged in judgement.judged:
-            facts = {"type": judged.type, "issue": judged.issue_type, "step": judged.step, "outcome": judged.outcome}
-            log.info("effect", extra={"run_id": run_id, **facts})
+            log.info(name, extra={"run_id": run_id, **facts})
 
     def _changes(self, step: Step) -> dict[str, object]:
         spend, limits = self.pipeline.ledger.spend, self.pipeline.meter.limits
@@ -168,6 +165,6 @@ class StepRecorder:
 
 
 def worst(issues: tuple[Issue, ...]) -> Issue:
-    """The issue that a list shows."""
+    """The most severe issue, which lists show."""
     order = {"low": 0, "medium": 1, "high": 2, "critical": 3}
     return max(issues, key=lambda issue: order[issue.severity or "medium"])

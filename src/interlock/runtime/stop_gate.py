@@ -1,7 +1,7 @@
-"""StopGate: when the agent says that it is done, are its checks run and its claims proven?
+"""StopGate: when the agent says that it is done, runs its checks and asks for proof of its claims.
 
-`done_when` commands are run here; failing output goes back to the agent a few times. A claim that nothing proves is
-answered once. Where there is no contract and nothing is claimed, nothing happens.
+`done_when` commands are run here; failing output goes back to the agent a few times. An unproven claim is
+questioned once. Without a contract and claims, nothing happens.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from .run_proof import RunProof, missing
 Action = Literal["pass", "return"]
 
 SAID = 20_000
-"""Characters of an agent's last words that are read."""
+"""Characters of an agent's last message that are read."""
 
 MOST_CLAIMS = 6
 """Claims that one message asks about."""
 
 
 OURS = "Interlock: "
-"""Begins what the agent gets at the end of its turn."""
+"""The prefix of messages to the agent at the end of its turn."""
 
 
 class GateAnswer(Struct, frozen=True):
-    """What the agent gets at the end of its turn: nothing, or words that it has to act on."""
+    """The answer to the agent at the end of its turn: pass, or a message to act on."""
 
     action: Action = "pass"
     words: str = ""
@@ -50,7 +50,7 @@ PASS = GateAnswer()
 
 
 class StopGate:
-    """For one run. Commands are run without the supervisor's lock; two turns that end at once wait for each other."""
+    """For one run. Commands run without the supervisor's lock; two turns that end at once wait for each other."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
@@ -68,19 +68,19 @@ class StopGate:
         commands = pipeline.context.contract.done_when
         self.setup: dict[str, str] = {}
         if commands:
-            # Most runs have none, and do without the parser of Python that this needs.
+            # Imported here because it needs Python's parser, and most runs have no commands.
             from .check_setup import read_setup
 
             self.setup = read_setup(self.runner.folder, commands)
 
     def at_turn_end(self, said: str = "") -> GateAnswer:
-        """The agent ends its turn, with these words: what it still has to do, if anything."""
+        """The agent ends its turn with this message: returns what it still has to do, if anything."""
         if self._observe or self._run.ended:
             return PASS
         commands = self._commands()
         with self._lock:
             if said:
-                # The transcript that they are in may come later; the same claim twice is one.
+                # The transcript may arrive later; a repeated claim counts once.
                 step = Step(run_id=self._run.spec.run_id, index=self._step, role="assistant", content=said[:SAID])
                 self._pipeline.proof.observe(step)
             claims = self._pipeline.has_judged and self._pipeline.proof.claims
@@ -101,7 +101,7 @@ class StopGate:
             return self._ask_about_claims(results, tree)
 
     def settle(self) -> str:
-        """The agent has ended by itself: why the run counts as unproven, or nothing."""
+        """The agent has ended by itself: returns why the run is unproven, or an empty text."""
         commands = self._commands()
         if not commands:
             return ""
@@ -115,7 +115,7 @@ class StopGate:
             return self.failure
 
     def _commits(self) -> Breaches:
-        """What in the repository violates the contract and can be undone by the agent."""
+        """Violations of the contract in the repository that the agent can undo."""
         found = self._git.breaches(self._pipeline.context.contract)
         return {clause: said for clause, said in found.items() if clause.value != "push"}
 
@@ -124,7 +124,7 @@ class StopGate:
         return self._run.summary.steps
 
     def recall(self, journal: JournalReading) -> None:
-        """Restore a predecessor's state: its tries, and the settings of the checks as they were at the start."""
+        """Restore a predecessor's state: its attempts, and the check setup at the start."""
         for record in journal.read(kinds=frozenset(("contract", "stop_gate"))):
             body = read_body(record)
             if isinstance(body, ContractRecord):
@@ -134,11 +134,11 @@ class StopGate:
                 self.returns = body.returns
 
     def note_prompt(self) -> None:
-        """A person asked for something new: the agent has its tries again."""
+        """A person asked for something new: reset the agent's attempts."""
         self.returns = 0
 
     def _commands(self) -> tuple[str, ...]:
-        """What must pass; a program that only the task's words name, and that is not installed here, is left out."""
+        """The commands that must pass, without programs that only the task's text names and that are not installed."""
         contract = self._pipeline.context.contract
         if not contract.done_when:
             return ()
@@ -151,7 +151,7 @@ class StopGate:
         )
 
     def _check(self, commands: tuple[str, ...]) -> tuple[tuple[CommandResult, ...], str]:
-        """The results of the commands on the files as they are; those of the same files are not asked for twice."""
+        """Run the commands on the current files; results for the same files are reused."""
         if not commands:
             return (), self._tree()
         tree = self._tree()

@@ -1,4 +1,4 @@
-"""Supervisor: before(step) and after(step) give decisions at once; nothing that breaks in here stops the agent."""
+"""Supervisor: before(step) and after(step) return decisions at once; no failure in here stops the agent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from ..core import (
     Limits,
     Notify,
     Restore,
-    SetLimits,
     Status,
     Step,
     Stop,
@@ -58,17 +57,17 @@ if TYPE_CHECKING:
 log = logging.getLogger("interlock")
 
 SNAPSHOT_EVERY = 500
-"""Steps between two snapshots of supervision: a successor replays at most this many."""
+"""Steps between two snapshots of supervision's state: a successor replays at most this many."""
 
 PERSON_EVERY_S = 2.0
-"""How often we check whether the dashboard is open."""
+"""How often to check whether the dashboard is open."""
 
 LET = ("proceed", "rewrite")
 """The actions after which a call runs."""
 
 
 class Supervisor(StepClient):
-    """Review, detection, decision and intervention over one Run. Thread-safe; made by `Supervisor.open`."""
+    """Review, detection, decision and intervention for one Run. Thread-safe; created by `Supervisor.open`."""
 
     def __init__(
         self,
@@ -134,19 +133,13 @@ class Supervisor(StepClient):
         )
         self._judged: OpenCalls[Decision] = OpenCalls()
         self._told: set[str] = set()
-        self.late_results = LateResults(
-            run,
-            self.pipeline,
-            self._record_and_act,
-            self.recorder.describe,
-            judge,
-        )
-        self._looks_for_person = executor.notifier is None and not self.approvals.needed
-        if not self._looks_for_person:
+        self.late_results = LateResults(run, self.pipeline, self._record_and_act, self.recorder.describe, judge)
+        self._asks_for_viewer = executor.notifier is None and not self.approvals.needed
+        if not self._asks_for_viewer:
             self.pipeline.note_person(True)
-        self._looked_for_person = -PERSON_EVERY_S
-        executor.on_limits = self._say_limits
-        executor.on_stop = self._shut
+        self._viewer_checked = -PERSON_EVERY_S
+        executor.on_limits = lambda order: self.process_limits
+        executor.on_stop = lambda stop: run.stop(stop.reason)
         executor.on_not_stopped = self._note_not_stopped
         executor.on_hold = self._hold
         executor.on_restored = self._checkpointing.note_restored
@@ -165,7 +158,7 @@ class Supervisor(StepClient):
 
     @classmethod
     def reopen(cls, folder: RunFolder, **options: Unpack[Options]) -> Supervisor:
-        """Continue with a run whose owner is gone, from its journal."""
+        """Continue a run whose owner is gone, from its journal."""
         from .assembly import reopen_supervisor
 
         return reopen_supervisor(folder, options)
@@ -180,19 +173,19 @@ class Supervisor(StepClient):
         with self._lock:
             self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=True, by_itself=error is None and self.run.reason is None)
-        # A journal that cannot be written is our trouble, not that of the agent's code around us.
+        # A journal that cannot be written is our problem, not that of the agent's code.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
         if self.executor.notifier is not None:
             self.executor.notifier.close()
         self._guard.part("journal", self.run.close, None)
 
     def before(self, step: Step) -> Decision:
-        """May this step run? A hold is recorded nowhere: ask again with the same step when it is over."""
+        """Whether this step may run. A hold is not recorded: ask again with the same step when it is over."""
         begin = time.perf_counter()
         with self._lock:
-            self._note_trouble()
+            self._report_journal_problem()
             self.late_results.catch_up()
-            self._look_for_person()
+            self._check_viewer()
             if self.approvals.see(step):
                 self._judged.end(step)
                 self._permission.forget(step)
@@ -208,25 +201,25 @@ class Supervisor(StepClient):
             return degrade(decision, self.executor.adapter.capabilities)
 
     def before_request(self) -> None:
-        """A model is about to be asked, which spends: a budget without room for it holds or ends the run."""
+        """A model is about to be asked, which costs money: an exhausted budget holds or ends the run."""
         with self._lock:
             if not self._observe and self.run.gate.status == "running":
                 self._limiting.check_budgets(reserve=True)
 
     def abandon(self, step: Step) -> None:
-        """Forget a step that was asked about and will not run: it is not under way, and no person has to answer it."""
+        """Forget a step that will not run: it is not under way, and needs no approval."""
         with self._lock:
             self.run.gate.leave(step)
             if self._permission.withdraw(step):
                 self._guard.part("journal", self.run.stop_waiting, None, step.index, self.approvals.next_waiting)
 
     def after(self, step: Step) -> Decision:
-        """What a step that ran led to: messages for the agent, a stop. A pause is met at the next `before`."""
+        """The decision after a step: messages for the agent, or a stop. A pause takes effect at the next `before`."""
         begin = time.perf_counter()
         with self._lock:
-            self._note_trouble()
+            self._report_journal_problem()
             self.late_results.catch_up()
-            self._look_for_person()
+            self._check_viewer()
             step = self._admit(step)
             review = None
             if step.kind == "tool_result":
@@ -244,14 +237,14 @@ class Supervisor(StepClient):
             works = step.kind == "tool_result" and may_change(review)
             goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
             if works and goes_back:
-                # Before the files go back: what this call did would not be known for the run's, and left alone.
+                # Before the rollback: else the changes of this call would not count as the run's, and be left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
             self._guard.part("proof", self.proof.note, None, step)
             if step.kind == "tool_result":
                 self._guard.part("journal", self.on_result, None, step)
             if works:
-                # After a rollback as well: what it brought back of the run's earlier work is the run's.
+                # After a rollback as well: earlier work of the run that it restored is the run's.
                 before = self._checkpointing.newest
                 now = self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
                 self._enforcer.after(step, before, now)
@@ -265,7 +258,7 @@ class Supervisor(StepClient):
             return self._checkpointing.make(cause=cause, step=step, label=label)
 
     def hold_without_undo(self) -> bool:
-        """Pause, once, if the checkpoints were removed; asked before each step that may change files."""
+        """Pause, once, if the checkpoints were removed; called before each step that may change files."""
         with self._lock:
             return not self._observe and self._checkpointing.hold_if_lost()
 
@@ -275,13 +268,13 @@ class Supervisor(StepClient):
         return self.pipeline.meter.for_processes(self.pipeline.ledger.spend.memory_mb)
 
     def look(self, memory_mb: float, elapsed_s: float) -> None:
-        """Take a sample of the agent's processes into account; a limit that is used up ends the run."""
+        """Check a sample of the agent's processes against the limits; an exceeded limit ends the run."""
         with self._lock:
             if not self._observe and not self.run.ended and self.run.gate.status == "running":
                 self._limiting.check_use(memory_mb, elapsed_s)
 
     def check_done(self, *, alert: bool = True) -> str:
-        """The agent has ended: why the run is not proven, or broke its contract; empty if it kept it.
+        """The agent has ended: returns why the run is unproven or broke its contract; empty if neither.
 
         Restores what still differs against the contract, and runs `done_when` unless the run was stopped. Call it
         before `finish`.
@@ -305,14 +298,14 @@ class Supervisor(StepClient):
         return why
 
     def record_contract(self) -> None:
-        """Write down what the run may and must do."""
+        """Record the run's contract."""
         self._guard.part("journal", self._enforcer.record_contract, None, self.stop_gate.setup)
 
     def finish(self, status: Status, reason: str, message: str) -> None:
-        """The agent has ended by itself; if it was stopped, that end counts, and is waited for.
+        """The agent has ended by itself; if it was stopped, wait for that end, which counts.
 
-        Whoever drives the agent may know more than COMPLETE and ERROR: MAX_ITERATIONS, STUCK, NO_MORE_ISSUES or
-        MAX_ISSUES of what is done, CRITICAL_FAILURE of what is aborted.
+        A driver of the agent may use more reasons than COMPLETE and ERROR: MAX_ITERATIONS, STUCK, NO_MORE_ISSUES or
+        MAX_ISSUES for `done`, CRITICAL_FAILURE for `aborted`.
         """
         reasons = ABORT_REASONS if status == "aborted" else DONE_REASONS if status == "done" else ()
         if reason not in reasons:
@@ -326,20 +319,20 @@ class Supervisor(StepClient):
             self.run.steering.settle()
 
     def resume(self) -> bool:
-        """Take Interlock's own hold back; False if the run has ended, or a person paused it."""
+        """End Interlock's own hold; False if the run has ended, or a person paused it."""
         resumed = self.run.resume()
         if resumed:
             self.note_status("running")
         return resumed
 
     def note_status(self, status: Status) -> None:
-        """Know that the run was paused or continues. Never waits: the next step finds it."""
+        """Note that the run was paused or resumed, without waiting: the next step applies it."""
         self.late_results.note_status(status)
 
     def answer(self, step: int | None, said: ApprovalAnswer, reason: str = "", digest: str | None = None) -> str:
-        """Take a person's answer to a waiting step; without a number, to the one that waits longest.
+        """Record a person's answer to a waiting step; without a number, to the one that waits longest.
 
-        With a `digest` it is an answer to that call, and refused where the step has become another one.
+        With a `digest` it is an answer to that call only, and refused if the step's call has changed.
         """
         waiting = self.approvals.waiting
         number = next(iter(waiting), -1) if step is None else step
@@ -349,7 +342,7 @@ class Supervisor(StepClient):
         return f"step {number} {said}: {what}"
 
     def restore(self, order: Restore) -> Applied:
-        """Go back to a checkpoint, as a person ordered."""
+        """Restore a checkpoint, as a person ordered."""
         with self._lock:
             return self.executor.carry_out(order)
 
@@ -362,7 +355,7 @@ class Supervisor(StepClient):
         try:
             seen = self._permission.review_and_observe(step, absent)
             review, judgement = seen.review, seen.judgement
-            # What was redacted or shortened is not written anew from what is left of it.
+            # Never rewrite a call from redacted or shortened arguments.
             can = self.executor.adapter.capabilities - (frozenset() if whole else {"rewrite"})
             decision = PROCEED if judgement is not None else self._permission.decide(step, review, can)
             if decision.action == "hold":
@@ -389,7 +382,7 @@ class Supervisor(StepClient):
         return self._standing(decision, before=True)
 
     def _record_and_act(self, record: StepRecord, judgement: StepOutcome) -> None:
-        """Record, then act: what cannot be made durable does not happen. An emergency stop acts first."""
+        """Record, then act: what cannot be recorded durably does not happen. An emergency stop acts first."""
         acts = bool(judgement.directives)
         stopping = any(isinstance(directive, Stop) for directive in judgement.directives)
         if stopping:
@@ -405,9 +398,9 @@ class Supervisor(StepClient):
             self.run.record(SnapshotRecord(self.pipeline.save(), self.next_index))
 
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
-        """The decision with what waits for the agent: messages, the end, and a delay where a call is about to start."""
+        """The decision with pending messages, the end of the run, or a delay if a call is about to start."""
         if decision.action in LET and not self.run.ended and self.run.gate.status != "running":
-            # Messages and delay stay for the answer that lets the call continue.
+            # Keep messages and delay for the answer that allows the call.
             return Decision("hold", reason=self.run.summary.waiting or "the run is paused") if before else decision
         messages = (*decision.messages, *self.executor.messages)
         self.executor.messages.clear()
@@ -421,7 +414,7 @@ class Supervisor(StepClient):
         return replace(decision, messages=messages, delay_s=delay)
 
     def _broken(self, broken: PartFailed, record: StepRecord, *, ran: bool = False) -> Decision:
-        """Fail open, or closed where that is configured; what comes late is still taken in."""
+        """Fail open, or closed if configured; late results are still applied."""
         if broken.late is not None and record.decision is None:
             self.late_results.wait_for(record, broken.late)
         else:
@@ -433,7 +426,7 @@ class Supervisor(StepClient):
         if ran:
             return PROCEED
         if self.config.runtime.fail != "closed":
-            # Not judged in time: what may write or send waits for a better moment anyway.
+            # Not judged in time: a rough review blocks what is obviously dangerous.
             try:
                 from ..review import rough_review
             except Exception as error:  # noqa: BLE001  half of an installation may raise anything
@@ -445,7 +438,7 @@ class Supervisor(StepClient):
         return Decision("deny", reason=f"Supervision failed ({broken}) and is configured to fail closed.")
 
     def _admit(self, step: Step) -> Step:
-        # Not what the agent says: limits go by it.
+        # Not the agent's own time, as limits depend on it.
         step = replace(step, time=self.run.steady.time())
         self._guard.part("supervisor", self.pipeline.prepare, None)
         self.pipeline.prices.warm()
@@ -460,7 +453,7 @@ class Supervisor(StepClient):
             log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
 
     def _note_not_stopped(self, processes: str) -> None:
-        """Name what a pause or an end does not reach, in the journal, in lists and to people; empty: it reached all."""
+        """Report processes that a pause or an end did not reach, in the journal, lists and alerts; empty: none."""
         if processes != (self.run.summary.unstopped or ""):
             self.run.update(unstopped=processes or None)
         if not processes:
@@ -468,18 +461,18 @@ class Supervisor(StepClient):
         self._note_fault(Fault("processes", processes))
         self.executor.carry_out(Notify("Not every process of the run could be stopped", processes, "critical"))
 
-    def _note_trouble(self) -> None:
-        """Say once that steps are not being kept: the journal itself never stops the agent for it."""
-        trouble = self.run.journal.trouble()
-        if trouble is not None and not trouble.over and "journal" not in self._told:
-            self._note_fault(Fault("journal", trouble.reason))
+    def _report_journal_problem(self) -> None:
+        """Report once that steps cannot be recorded; this does not stop the agent."""
+        problem = self.run.journal.problem()
+        if problem is not None and not problem.over and "journal" not in self._told:
+            self._note_fault(Fault("journal", problem.reason))
 
-    def _look_for_person(self) -> None:
-        """Know whether the dashboard is open, where nothing else reaches a person; recorded, so that it is replayed."""
+    def _check_viewer(self) -> None:
+        """Check whether the dashboard is open, if nothing else reaches a person; recorded, so that it is replayed."""
         now = time.monotonic()
-        if not self._looks_for_person or now - self._looked_for_person < PERSON_EVERY_S or self.run.folder is None:
+        if not self._asks_for_viewer or now - self._viewer_checked < PERSON_EVERY_S or self.run.folder is None:
             return
-        self._looked_for_person = now
+        self._viewer_checked = now
         reachable = is_viewed(self.run.folder.path.parent)
         if reachable != self.pipeline.person_reachable:
             self.run.record(PersonRecord(reachable))
@@ -489,19 +482,13 @@ class Supervisor(StepClient):
         if self._metrics is not None:
             self._metrics.stepped(time.perf_counter() - begin)
 
-    def _say_limits(self, order: SetLimits) -> Limits:
-        return self.process_limits
-
-    def _shut(self, stop: Stop) -> str:
-        return self.run.stop(stop.reason)
-
     def _hold(self, hold: Hold) -> str:
         self.note_status("paused")
         return self.run.hold(hold, self.next_index - 1)
 
 
 def _judge(config: Config, prices: Prices) -> Judge | None:
-    """The judge where one is configured; without one, what it needs is not loaded."""
+    """The judge if one is configured; its modules are only loaded then."""
     settings = config.detect.judging
     if not settings.enabled:
         return None

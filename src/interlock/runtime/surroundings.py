@@ -1,4 +1,4 @@
-"""A run's surroundings: a container or not, the files that its task names, and those it says it wrote."""
+"""A run's environment: whether it is a container, the files that its task names, and those it says it wrote."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..core import Step
 
 MARKS = ("/.dockerenv", "/run/.containerenv")
-"""Files that container engines leave in what they start."""
+"""Files that container engines create in containers."""
 
 
 @functools.cache
@@ -24,13 +24,13 @@ def is_contained() -> bool:
 
 
 MOST = 8
-"""Files of one step that are looked for."""
+"""Files of one step that are checked."""
 
 
 def missing_files(step: Step, workspace: str | None) -> tuple[str, ...] | None:
-    """The files that the step claims to have written and that are not there; None if there is nothing to look for.
+    """The files that the step claims to have written and that do not exist; None if it claims none.
 
-    A successor that reads the journal finds another disk, so the answer is recorded with the step.
+    Recorded with the step, because the files may have changed when a successor replays the journal.
     """
     if workspace is None or step.role != "assistant" or not step.content:
         return None
@@ -43,7 +43,7 @@ def missing_files(step: Step, workspace: str | None) -> tuple[str, ...] | None:
 
 
 def read_task_files(context: Context, folder: str | None = None) -> Context:
-    """The context with the words of those files; a file that is missing or not text is left out."""
+    """The context with the content of those files, without missing ones and those that are not text."""
     folder = context.workspace or folder
     for name in task_files(context.original_prompt):
         if folder is not None or name.startswith("/"):
@@ -52,7 +52,7 @@ def read_task_files(context: Context, folder: str | None = None) -> Context:
 
 
 def missing_task_files(context: Context, folder: str | None = None) -> tuple[str, ...]:
-    """The files that a task points to and that do not exist."""
+    """The files that a task names and that do not exist."""
     folder = context.workspace or folder
     if folder is None:
         return ()

@@ -1,4 +1,4 @@
-"""The run's workspace: checkpoints that know what the run changed itself and what not."""
+"""The run's workspace: checkpoints that know what the run itself changed."""
 
 from __future__ import annotations
 
@@ -16,38 +16,34 @@ class RunWorkspace:
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self.checkpoints = checkpoints
-        self._newest: CheckpointInfo | None = None
+        self.newest: CheckpointInfo | None = None
+        """The newest checkpoint that this process made."""
         self._settled = False
 
     def create(self, label: str, step: int, cause: str) -> CheckpointInfo:
         """Keep the workspace as it is now."""
         self._settled = False
-        self._newest = self.checkpoints.create(label, step, cause, own=cause in OWN)
-        return self._newest
-
-    @property
-    def newest(self) -> CheckpointInfo | None:
-        """The newest checkpoint that this process made."""
-        return self._newest
+        self.newest = self.checkpoints.create(label, step, cause, own=cause in OWN)
+        return self.newest
 
     def settle(self) -> CheckpointInfo | None:
-        """The last checkpoint of the run, by a look at everything; None for a run that made none."""
-        newest = self._newest
+        """Make the last checkpoint of the run, scanning everything; None for a run without checkpoints."""
+        newest = self.newest
         if newest is not None and not self._settled:
-            # What a silent process did until its end is its own work.
-            self._newest = self.checkpoints.settle(step=newest.step, own=newest.cause == MEANWHILE)
+            # Changes of a silent process until its end are its own work.
+            self.newest = self.checkpoints.settle(step=newest.step, own=newest.cause == MEANWHILE)
             self._settled = True
-        return self._newest
+        return self.newest
 
     def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored:
-        """Take back what the run changed since; what is not known to be its work is named and left alone."""
+        """Undo what the run changed since; what may not be its work is named and left alone."""
         self._settled = False
         own = self.checkpoints.own_changes(checkpoint_id)
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)
 
     def close(self) -> None:
         with suppress(InterlockError):
-            # The run has ended, whether or not its end could be kept.
+            # The run has ended, even if its last checkpoint fails.
             self.settle()
         self.checkpoints.close()
 
@@ -61,7 +57,7 @@ def open_workspace(
     *,
     name: str = "",
 ) -> RunWorkspace:
-    """The checkpoints of a workspace, held for this run."""
+    """The checkpoints of a workspace, locked for this run."""
     found = Checkpoints.open(
         workspace,
         store,

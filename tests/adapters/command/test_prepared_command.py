@@ -41,7 +41,7 @@ def prepare(folder: Path, *argv: str) -> tuple[PreparedCommand, list[TreeHandle]
 def test_it_does_nothing_before_it_may_begin(tmp_path: Path) -> None:
     prepared, known = prepare(tmp_path, "touch", "done")
     assert not prepared.wait(0) and not known
-    prepared.place()
+    prepared.set_ready()
     until("it stands before its first instruction", lambda: known)
     assert prepared.wait(150)
     assert not (tmp_path / "done").exists()
@@ -53,7 +53,7 @@ def test_it_does_nothing_before_it_may_begin(tmp_path: Path) -> None:
 def test_one_that_is_abandoned_never_runs_and_leaves_nothing(tmp_path: Path) -> None:
     prepared, known = prepare(tmp_path, "touch", "done")
     assert not prepared.wait(0) and not known
-    prepared.place()
+    prepared.set_ready()
     until("it stands before its first instruction", lambda: known)
     prepared.abandon()
     assert not (tmp_path / "done").exists()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from interlock.adapters.command.probes import ProbeReader, question_on
-from interlock.process.proc import look_around, look_at
+from interlock.process.proc import read_process, read_processes
 
 from ...waiting import eventually
 
@@ -47,7 +47,7 @@ def start() -> Iterator[Start]:
 
 
 def descendants(pid: int) -> tuple[int, ...]:
-    found = [each for each in look_around() if (seen := look_at(each)) is not None and seen.parent == pid]
+    found = [each for each in read_processes() if (seen := read_process(each)) is not None and seen.parent == pid]
     return tuple(found) + tuple(below for each in found for below in descendants(each))
 
 

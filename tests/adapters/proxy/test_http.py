@@ -14,7 +14,7 @@ import httpcore
 import pytest
 
 from interlock.adapters.proxy.client_connection import ClientConnection, ClientGone, ClientRequest
-from interlock.adapters.proxy.upstream import Trouble, Upstream
+from interlock.adapters.proxy.upstream import UPSTREAM_ERRORS, Upstream
 
 OK = b"HTTP/1.1 200 OK\r\n"
 
@@ -207,7 +207,7 @@ def test_a_head_has_no_body_that_could_be_waited_for() -> None:
     ids=("nothing", "nonsense", "short", "cut"),
 )
 def test_an_answer_that_is_none_is_trouble(answer: bytes) -> None:
-    with served(Server(answer, hangs_up=True)) as url, pytest.raises(Trouble):
+    with served(Server(answer, hangs_up=True)) as url, pytest.raises(UPSTREAM_ERRORS):
         asked(Upstream(), url)
 
 

@@ -25,7 +25,7 @@ from interlock.journal.folder import read_tree
 from interlock.link import socket_path
 from interlock.process import attach
 from interlock.process.cgroup_hierarchy import own_folder, remove
-from interlock.process.proc import children_of, look_at
+from interlock.process.proc import children_of, read_process
 
 from ..running import until
 from .scripts import ATTACKS, Attack
@@ -180,7 +180,7 @@ class Siege:
         self.owner = next(pid for pid in children_of(self._run.pid) if b"command.owner" in _words(pid))
         os.environ["XDG_RUNTIME_DIR"] = str(self.root / "run")
         self.control = self.root / "run" / "interlock" / socket_path(self.folder.path).name
-        first = look_at(tree.keeper.pid) if tree.keeper is not None else None
+        first = read_process(tree.keeper.pid) if tree.keeper is not None else None
         told = {
             "FRONT": str(self._run.pid), "OWNER": str(self.owner), "PYTHON": self.python,
             "MONITOR": str(first.parent if first is not None and tree.enclosed else self._run.pid),

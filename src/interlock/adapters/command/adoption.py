@@ -1,6 +1,6 @@
-"""Adoption: a front for a parked run whose own front is gone: after a kill, a log-out or a reboot.
+"""Adoption: a new front for a parked run whose front is gone, after a kill, a log-out or a reboot.
 
-python -m interlock.adapters.command.adoption FOLDER: takes the run over, unless it has a front; wakes it and stays
+python -m interlock.adapters.command.adoption FOLDER: takes over the run, unless it has a front; resumes it and stays
 until it ends. `interlock serve` starts one for each parked run without one.
 """
 
@@ -26,7 +26,7 @@ OWNER_S = 60.0
 
 
 def adopt(folder: RunFolder) -> None:
-    """Start a separate process that takes the run over."""
+    """Start a separate process that takes over the run."""
     subprocess.Popen(
         [sys.executable or "python3", "-P", "-m", "interlock.adapters.command.adoption", str(folder.path)],
         stdin=subprocess.DEVNULL,
@@ -42,7 +42,7 @@ def adopt_orphans(store: Path) -> int:
 
 
 def adopt_orphan(folder: RunFolder) -> bool:
-    """Adopt one parked run, if it has neither owner nor front; whether it had none."""
+    """Adopt a parked run if it has neither owner nor front; returns whether it did."""
     orphaned = folder.owner() is None and not has_front(folder)
     if orphaned:
         adopt(folder)

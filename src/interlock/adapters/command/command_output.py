@@ -1,7 +1,7 @@
-"""CommandOutput: the front's side of the copier, through which everything goes that the command prints.
+"""CommandOutput: the front's side of the copier process, which copies everything that the command prints.
 
-The command writes to a pipe, or to its own terminal where ours is one; it reads from the terminal that it was
-started on, which signals it. Both ends are ours as well, so that another copier can continue where one was killed.
+The command writes to a pipe, or to a terminal of its own if ours is one; it reads from the terminal that it was
+started on, which sends it signals. We keep both ends open, so that another copier can continue if one is killed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 COPIER = "interlock.output.copier"
 
 PIPE_BYTES = 1024 * 1024
-"""How far a command may be ahead of its reader."""
+"""How much output may wait for its reader."""
 
 RESTARTS = 5
-"""How often a copier that was killed is started again."""
+"""How often a killed copier is restarted."""
 
 DRAIN_S = 5.0
-"""How long we wait at the end for the reader of the output. The copier continues without us."""
+"""How long to wait at the end for the reader of the output. The copier continues without us."""
 
 
 MOST_WORDS = 64 * 1024
@@ -41,23 +41,23 @@ _early: tuple[socket.socket, Forked] | None = None
 
 
 def give_copier(sock: socket.socket, process: Forked) -> None:
-    """A process that is ready to be the copier of the run that is about to begin (`await_copying`)."""
+    """Register a process that is ready to be the copier of the next run (`await_copying`)."""
     global _early
     _early = sock, process
 
 
 def await_copying(front: socket.socket) -> list[str]:
-    """In such a process: the copier's arguments. OSError where none come."""
+    """In such a process: wait for the copier's arguments. OSError if none come."""
     told, (control, *sources), _, _ = socket.recv_fds(front, MOST_WORDS, MOST_FDS)
     front.close()
     _, *words = map(os.fsdecode, told.split(b"\0"))
-    # After three words there is a name, a source and a sink of each stream.
+    # After three words come name, source and sink of each stream.
     words[4::3] = map(str, sources)
     return [str(control), *words]
 
 
 class CommandOutput:
-    """What to start the command with: `stdout` and `stderr`; None is ours. `steps`: as the copier wants it."""
+    """The command's `stdout` and `stderr`; None means ours. `steps` is passed to the copier."""
 
     def __init__(self, folder: Path, bound: int, steps: str = "") -> None:
         self.stdout: int | None = None
@@ -71,12 +71,12 @@ class CommandOutput:
 
     @property
     def terminal(self) -> Path | None:
-        """The terminal that the command writes to, if that is one."""
+        """The terminal that the command writes to, if any."""
         found = (os.ttyname(each) for each in (self.stdout, self.stderr) if each is not None and os.isatty(each))
         return next(map(Path, found), None)
 
     def start(self) -> None:
-        """Have a copier. Without one the command has our streams, as if nothing were kept."""
+        """Start a copier. If that fails, the command uses our streams and its output is not stored."""
         if not self._bound:
             _forget_copier()
             return
@@ -89,12 +89,12 @@ class CommandOutput:
             self._close_sources()
 
     def started(self) -> None:
-        """The command has its ends: when it closes them, they are closed."""
+        """Close our copies of the command's ends, once it has them."""
         for descriptor in {self.stdout, self.stderr} - {None}:
             os.close(descriptor)  # type: ignore[arg-type]
 
     def drain(self) -> None:
-        """The command has ended: wait until what it printed is where it belongs, and kept."""
+        """After the command has ended: wait until its output is copied and stored."""
         if self._control is None:
             return
         with contextlib.suppress(OSError):
@@ -109,7 +109,7 @@ class CommandOutput:
         else:
             source, given = os.pipe()
             with contextlib.suppress(OSError):
-                # An ordinary user may only have so many of them.
+                # Ordinary users have a limit for large pipes.
                 widen_pipe(given, PIPE_BYTES)
         self._sources.append((name, source, sink))
         return given
@@ -155,7 +155,7 @@ def _forget_copier() -> None:
 
 
 def _hand_over(arguments: list[str], handed: tuple[int, ...]) -> Forked | None:
-    """The copier that was ready; None if none was, or it is gone."""
+    """Pass the arguments to the ready copier; None if there is none, or it is gone."""
     global _early
     taken, _early = _early, None
     if taken is None:
@@ -175,7 +175,7 @@ def _are_same(one: int, other: int) -> bool:
 
 
 def _open_terminal(sink: int) -> tuple[int, int, str]:
-    """A terminal to write to that looks like ours, and what is written to it arrives unchanged; and its settings."""
+    """A terminal with the settings of ours that passes output unchanged; and its settings as text."""
     master, slave = os.openpty()
     settings = termios.tcgetattr(sink)
     settings[1] &= ~termios.OPOST

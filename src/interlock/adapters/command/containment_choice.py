@@ -1,4 +1,4 @@
-"""Containment: decides at which level a run is contained on this machine, and builds the sandbox for its command."""
+"""Decides how a run is contained on this machine, and builds the sandbox for its command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...contain import find_bubblewrap, forget_early, why_not
 from ...core import BadInput, user_folder
 from ...link import socket_folders
 
-# What is needed only to build the wall is imported there: meanwhile the owner gets ready.
+# Modules that only building the sandbox needs are imported there, while the owner gets ready.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...contain import Fence
@@ -29,14 +29,14 @@ FENCED = "fence: the agent writes only to its workspace and reaches only the hos
 
 
 class Containment(Struct, frozen=True):
-    """The level that holds, and the line that says so at the start of a run; none where off was asked for."""
+    """The level, and the line that announces it at the start of a run; empty if off was requested."""
 
     level: Level
     line: str = ""
 
 
 def decide_containment(config: Config) -> Containment:
-    """What this run gets. Raises BadInput if guard was asked for by name and does not work."""
+    """The containment of this run. Raises BadInput if guard or fence was requested and does not work."""
     wanted = config.runtime.contain
     if wanted == "off":
         forget_early()
@@ -54,7 +54,7 @@ def decide_containment(config: Config) -> Containment:
 
 
 def resolve(config: Config, level: Level, *, attended: bool) -> Config:
-    """The configuration with what depends on the level, and on whether a person is there."""
+    """The configuration with `on_tamper` resolved for the level, and for whether a person is present."""
     if config.runtime.on_tamper != "auto":
         return config
     contained: Literal["pause", "stop"] = "pause" if attended else "stop"
@@ -63,13 +63,13 @@ def resolve(config: Config, level: Level, *, attended: bool) -> Config:
 
 
 def is_attended(needs_approval: bool) -> bool:
-    """Whether a person is there: they said so, or sit at the terminal."""
+    """Whether a person is present: they said so, or are at the terminal."""
     streams = (sys.stdin, sys.stderr)
     return needs_approval or all(stream is not None and stream.isatty() for stream in streams)
 
 
-class Places(Struct, frozen=True, kw_only=True):
-    """Where everything of a run is that its agent must not change."""
+class SandboxPaths(Struct, frozen=True, kw_only=True):
+    """The paths of a run that its agent must not change."""
 
     store: Path
     run: Path
@@ -80,32 +80,32 @@ class Places(Struct, frozen=True, kw_only=True):
     temporary: Path | None = None
     """A fenced run's own temporary folder."""
     expected: bool = False
-    """The run's folder is not there yet."""
+    """The run's folder does not exist yet."""
     terminal: Path | None = None
-    """Where the command only writes. A pager that finds it by name would read its keys there; they never arrive."""
+    """The command's output terminal. A pager that opens it by name would wait for keys there that never arrive."""
 
 
-def build_enclosure(places: Places, config: Config, foreground: Foreground) -> Enclosure:
-    """Guard around a command, or a fence."""
+def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground) -> Enclosure:
+    """The sandbox of a command: guard or fence."""
     from ...contain import API_PORT, EGRESS_PORT
     from ...process import Enclosure
 
-    words, fds, fence = wall_around(places, config)
-    # The sockets beside that of the steps that lead out of a fence, and their ports inside.
+    words, fds, fence = sandbox_words(paths, config)
+    # Sockets that lead out of a fence, next to that of the steps, and their ports inside.
     bridged = (("api", API_PORT), ("egress", EGRESS_PORT))
     return Enclosure(
         words=words,
         fds=fds,
         events=foreground.events,
         terminal=foreground.terminal,
-        bridges=tuple(f"{port}={places.sockets[-1] / name}" for name, port in bridged) if fence is not None else (),
-        write=_landlocked(fence, places) if fence is not None else (),
+        bridges=tuple(f"{port}={paths.sockets[-1] / name}" for name, port in bridged) if fence is not None else (),
+        write=_landlocked(fence, paths) if fence is not None else (),
         scoped="dbus" not in config.contain.allow,
     )
 
 
-def rehearse_wall(config: Config) -> None:
-    """Look for what every wall is built from, in a process whose forks will build one."""
+def rehearse_sandbox(config: Config) -> None:
+    """Find what every sandbox needs, in a process whose forks will build one."""
     from ...contain import GuardedPaths, guard_words
 
     program = find_bubblewrap()
@@ -113,39 +113,39 @@ def rehearse_wall(config: Config) -> None:
         guard_words(program, GuardedPaths(), config.contain.allow)
 
 
-def wall_around(places: Places, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
-    """The words before a command that contain it, the descriptors that they need, and the fence if there is one."""
+def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
+    """The words before a command that contain it, the descriptors that they need, and the fence if any."""
     from ...contain import GuardedPaths, build_fence, guard_words, open_filter
 
     program = find_bubblewrap()
     assert program is not None, "decide_containment has found it"
     state = user_folder("state")
-    for folder in (state, places.store):
+    for folder in (state, paths.store):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     kept = GuardedPaths(
-        hidden=tuple(path for path in (state, places.store, *socket_folders()) if path.is_dir()),
-        shown=(*places.sockets, *places.files),
-        writable=(places.wiring,) if places.wiring.is_dir() else (),
-        fixed=(*places.files, *_trusted_keys(config)),
-        workspaces=places.workspaces,
+        hidden=tuple(path for path in (state, paths.store, *socket_folders()) if path.is_dir()),
+        shown=(*paths.sockets, *paths.files),
+        writable=(paths.wiring,) if paths.wiring.is_dir() else (),
+        fixed=(*paths.files, *_trusted_keys(config)),
+        workspaces=paths.workspaces,
         secret=_secret_files(config),
     )
-    filter_fd = open_filter(fenced=places.temporary is not None)
+    filter_fd = open_filter(fenced=paths.temporary is not None)
     fence = None
-    if places.temporary is not None:
-        fence = build_fence(places.workspaces, places.temporary, config.contain.write, config.contain.hide)
+    if paths.temporary is not None:
+        fence = build_fence(paths.workspaces, paths.temporary, config.contain.write, config.contain.hide)
     words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
-    if places.expected or places.run.exists():
-        # It may come to be after this is asked, and before the wall is built.
-        words += ("--ro-bind", str(places.run), str(places.run))
-    if places.terminal is not None:
-        words += ("--ro-bind", "/dev/null", str(places.terminal))
+    if paths.expected or paths.run.exists():
+        # It may be created after this check and before the sandbox is built.
+        words += ("--ro-bind", str(paths.run), str(paths.run))
+    if paths.terminal is not None:
+        words += ("--ro-bind", "/dev/null", str(paths.terminal))
     return words, ((filter_fd,) if filter_fd is not None else ()), fence
 
 
 def _secret_files(config: Config) -> tuple[Path, ...]:
-    """What the agent must not read. A key that the first use of the hub would make is made now: nothing hides what is
-    not there."""
+    """Files that the agent must not read. A hub key that does not exist yet is created now, as only existing files can
+    be hidden."""
     from ...config import private_files
     from ...core import create_key
 
@@ -156,7 +156,7 @@ def _secret_files(config: Config) -> tuple[Path, ...]:
 
 
 def _trusted_keys(config: Config) -> tuple[Path, ...]:
-    """The list of keys that may steer, where it is outside our own folders: the agent must not add one."""
+    """The list of trusted keys, if it is outside our own folders: the agent must not add one."""
     named = config.hub.trusted_file
     if not named:
         return ()
@@ -169,7 +169,7 @@ def _trusted_keys(config: Config) -> tuple[Path, ...]:
 
 
 def proxy_variables() -> dict[str, str]:
-    """What makes programs in a fence use the way out."""
+    """Environment variables that make programs in a fence use the egress proxy."""
     from ...contain import EGRESS_PORT
 
     address = f"http://{LOOPBACK}:{EGRESS_PORT}"
@@ -179,6 +179,6 @@ def proxy_variables() -> dict[str, str]:
     return {**found, "NODE_USE_ENV_PROXY": "1", "TMPDIR": "/tmp"}
 
 
-def _landlocked(fence: Fence, places: Places) -> tuple[str, ...]:
-    """The same again for the kernel's second wall."""
-    return (*map(str, (*fence.write, places.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")
+def _landlocked(fence: Fence, paths: SandboxPaths) -> tuple[str, ...]:
+    """The writable paths for Landlock."""
+    return (*map(str, (*fence.write, paths.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")

@@ -26,7 +26,7 @@ from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
 from .containment_choice import (
     Level,
-    Places,
+    SandboxPaths,
     build_enclosure,
     decide_containment,
     is_attended,
@@ -108,7 +108,7 @@ def run_command(launch: Launch) -> Finished:
     containment = decide_containment(launch.config)
     caller = thin_caller()
     if caller is not None:
-        caller.take_on(contained=containment.level != "off")
+        caller.accept(contained=containment.level != "off")
     attended = is_attended(launch.needs_approval)
     launch = replace(launch, config=resolve(launch.config, containment.level, attended=attended))
     return _Front(launch, containment.level, attended).run(containment.line)
@@ -134,7 +134,7 @@ class _Front:
         self._launch, self._level = launch, level
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
         # First: from here on signals are queued until they are read.
-        self._signals = Signals(self._events, alone=level != "off")
+        self._signals = Signals(self._events, own_group=level != "off")
         self._foreground = Foreground(self._events) if level != "off" else None
         fail = launch.config.runtime.fail
         self._closed = fail == "closed" or (fail == "auto" and level != "off" and not attended)
@@ -394,7 +394,7 @@ class _Front:
         self._lock = hold_front(self._folder)
         if self._prepared is not None:
             # The wall shows the folder.
-            self._prepared.place()
+            self._prepared.set_ready()
         store_launch(self._folder, self._launch, self._port)
         return LOOK_S
 
@@ -457,7 +457,7 @@ class _Front:
         if self._foreground is None:
             return None
         spec, wired = self._launch.spec, self._wired
-        places = Places(
+        paths = SandboxPaths(
             store=self._launch.store,
             run=self._folder.path,
             sockets=(self._control, self._steps.parent),
@@ -468,7 +468,7 @@ class _Front:
             temporary=self._temporary,
             expected=not self._has_folder,
         )
-        return build_enclosure(places, self._launch.config, self._foreground)
+        return build_enclosure(paths, self._launch.config, self._foreground)
 
     def _keep(self, tree: TreeHandle) -> None:
         """Record the tree, for those who steer the run without us."""
@@ -487,7 +487,7 @@ class _Front:
         deadline: float | None = None
         while True:
             look_at = (
-                self._unsupervised_run.look_at if self._unsupervised_run is not None and self._status is None else None
+                self._unsupervised_run.check_at if self._unsupervised_run is not None and self._status is None else None
             )
             moments = (deadline, self._end_by, self._hint_at, look_at, self._late_at)
             due = min((at for at in moments if at is not None), default=None)

@@ -1,4 +1,4 @@
-"""HangAnswers: what is done about a run that hangs: in order, each answer once, recorded before it is carried out."""
+"""HangAnswers: reacts to a run that hangs: in order, each reaction once, recorded before it is carried out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...core import Hold, Inject, InterlockError, Liveness, Message, MessageMeta, WedgedKind
 from ...journal_records import UnwedgeRecord, read_body
-from ...process import look_at, send
+from ...process import read_process, send
 from ...runtime import Probes, Supervisor
 from ..run_process_tree import HeldTree
 from .probes import is_younger
@@ -41,7 +41,7 @@ HINTS: dict[WedgedKind, str] = {
 """The hints, for hangs that the agent can do something about."""
 
 GRACE_S = 2.0
-"""How long a client may take to end before it is killed and started again."""
+"""How long a client may take to end before it is killed and restarted."""
 
 SAID, HINT, TOOL, CONNECTION, RESTART, PAUSE = (
     "said",
@@ -56,7 +56,7 @@ Answers = list[tuple[str, Callable[[], object]]]
 
 
 class HangAnswers:
-    """For one run. A step that the run takes ends the hang: the next one is answered from the beginning."""
+    """For one run. A new step ends the hang: the next one is handled from the beginning."""
 
     def __init__(self, supervisor: Supervisor, held: HeldTree, parking: ParkingLot, traffic: Traffic | None) -> None:
         self._supervisor, self._held, self._parking, self._traffic = supervisor, held, parking, traffic
@@ -64,7 +64,7 @@ class HangAnswers:
         self._done = self._recall()
 
     def answer(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
-        """Give the next answer that this hang has not had."""
+        """Carry out the next reaction that this hang has not had."""
         if seen.steps != self._step:
             self._step, self._done = seen.steps, {} if self._step >= 0 else self._done
         done = self._done.setdefault(kind, [])
@@ -89,7 +89,7 @@ class HangAnswers:
         return answers
 
     def _recall(self) -> dict[WedgedKind, list[str]]:
-        """What a predecessor answered since the last step."""
+        """The reactions of a predecessor since the last step."""
         with self._supervisor.run.journal.reader() as journal:
             step = journal.last("step")
             given = journal.read(after=step.seq if step is not None else 0, kinds=frozenset(("unwedge",)))
@@ -101,7 +101,7 @@ class HangAnswers:
         return done
 
     def _say(self, kind: WedgedKind, words: str) -> None:
-        """Add a message to the next answer that the agent gets."""
+        """Add a message to the next reply to the agent."""
         run = self._supervisor.run
         meta = MessageMeta(
             intervention="liveness", issue=kind, time=run.steady.time(), run_id=run.spec.run_id,
@@ -113,7 +113,7 @@ class HangAnswers:
             log.warning("run %s: the agent could not be given a hint", run.spec.run_id)
 
     def _end_tool(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
-        """End what was started since the tool began, youngest first; the client itself stays, and hears why."""
+        """End processes that started since the tool began, youngest first, but not the client, which is told why."""
         tree = self._held.tree
         if tree is None:
             return
@@ -121,8 +121,8 @@ class HangAnswers:
         client = self._held.client
         since = seen.now - seen.tool_since if seen.tool_since is not None else float("inf")
         pids = (seen.reader.pid,) if seen.reader is not None else tree.pids()
-        for process in filter(None, map(look_at, reversed(pids))):
-            # A server that the client started before stays.
+        for process in filter(None, map(read_process, reversed(pids))):
+            # Keep servers that the client started earlier.
             if process.pid != client and (seen.reader is not None or is_younger(process.pid, since)):
                 log.warning("run %s: ended process %d, which hung", self._supervisor.run.spec.run_id, process.pid)
                 send(process.pid, process.start, signal.SIGTERM)
@@ -133,7 +133,7 @@ class HangAnswers:
             oldest.cut()
 
     def _restart(self, liveness: Liveness, kind: WedgedKind) -> None:
-        """Park without a wait, and end the client: what wakes a parked run starts it again, once."""
+        """Park without a delay, and end the client: resuming the parked run restarts it, once."""
         if self._parking.restart(f"{kind}: {liveness.evidence}"):
             self._held.end(GRACE_S)
 

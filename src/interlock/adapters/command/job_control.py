@@ -1,6 +1,6 @@
-"""Job control for the front: it represents the command to the shell, and takes nothing from the command.
+"""Job control for the front: it represents the command to the shell, without getting in the command's way.
 
-The command is in our process group, so that the kernel itself hands it Ctrl-C, Ctrl-Z and window sizes.
+The command is in our process group, so that the kernel itself sends it Ctrl-C, Ctrl-Z and window sizes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from ...core import reports_stop, wait_for_signal
-from ...process import look_at
+from ...process import read_process
 from . import thin_run
 from .thin_caller import thin_caller
 
@@ -26,22 +26,15 @@ STOP_S = 0.5
 """How long a command may take to stop after Ctrl-Z."""
 
 WAITED_FOR = (
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGTERM,
-    signal.SIGHUP,
-    signal.SIGUSR1,
-    signal.SIGUSR2,
-    signal.SIGTSTP,
-    signal.SIGCHLD,
-    signal.SIGALRM,
-)
+    signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTSTP,
+    signal.SIGCHLD, signal.SIGALRM,
+)  # fmt: skip
 FROM_TERMINAL = 0x80
-"""si_code of a signal that the kernel sent, to everyone in the foreground."""
+"""si_code of a signal that the kernel sent to the whole foreground group."""
 
 
 class Signalled(Struct, frozen=True):
-    """A signal that came, and when; `shared` says that the command got it too."""
+    """A received signal, and when; `shared`: the command got it too."""
 
     number: int
     shared: bool
@@ -49,19 +42,19 @@ class Signalled(Struct, frozen=True):
 
 
 class Signals:
-    """Takes signals in its own thread and puts them into `events`. Those that were ignored stay ignored.
+    """Receives signals in its own thread and puts them into `events`. Ignored ones stay ignored.
 
-    `alone` in our process group, we share none of them with the command.
+    With `own_group` the command is in another process group, and shares none of them.
     """
 
-    def __init__(self, events: queue.SimpleQueue[object], *, alone: bool = False) -> None:
-        self._events, self._alone = events, alone
-        waited_for = (*WAITED_FOR, signal.SIGCONT) if alone else WAITED_FOR
+    def __init__(self, events: queue.SimpleQueue[object], *, own_group: bool = False) -> None:
+        self._events, self._own_group = events, own_group
+        waited_for = (*WAITED_FOR, signal.SIGCONT) if own_group else WAITED_FOR
         self._wanted = {number for number in waited_for if signal.getsignal(number) is not signal.SIG_IGN}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._wanted)
 
     def pending(self) -> set[int]:
-        """Those that came before `start`."""
+        """Signals that arrived before `start`."""
         caller = thin_caller()
         return {*signal.sigpending(), *(caller.pending() if caller is not None else ())}
 
@@ -74,14 +67,14 @@ class Signals:
     def _record(self) -> None:
         while True:
             number, code = wait_for_signal(self._wanted)
-            shared = code == FROM_TERMINAL and not self._alone
+            shared = code == FROM_TERMINAL and not self._own_group
             self._events.put(Signalled(number, shared, time.monotonic()))
 
 
 def stop_ourselves() -> bool:
-    """Stop as the command did, so that the shell takes the terminal back; returns when the shell continues us.
+    """Stop as the command did, so that the shell gets the terminal back; returns when the shell continues us.
 
-    By SIGSTOP, as SIGTSTP stays with the thread that takes signals. Where no shell would continue us we do not stop.
+    By SIGSTOP, as SIGTSTP goes to the thread that receives signals. Does nothing without a shell to continue us.
     """
     caller = thin_caller()
     if not _has_shell(os.getpid() if caller is None else caller.pid):
@@ -89,29 +82,29 @@ def stop_ourselves() -> bool:
     if caller is not None:
         caller.stop()
         return True
-    # To this thread: another could take it a moment later, and we would have run on.
+    # To this thread: another one could receive it later, and we would keep running meanwhile.
     signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return True
 
 
 def _has_shell(pid: int) -> bool:
-    """Whether a process of its session looks after its process group (the kernel calls other groups orphaned)."""
-    us = parent = look_at(pid)
+    """Whether a process of its session controls its process group (which is not orphaned)."""
+    us = parent = read_process(pid)
     while parent is not None and us is not None and parent.session == us.session:
         if parent.group != us.group:
             return True
-        parent = look_at(parent.parent)
+        parent = read_process(parent.parent)
     return False
 
 
 def stop_with(pid: int, *, wait: bool) -> bool:
-    """Stop when the command has: it may take a moment to put its screen away, or not stop at all.
+    """Stop when the command has: it may take a moment to restore the screen, or not stop at all.
 
-    Whether we were stopped, and are continued now.
+    Returns whether we were stopped, and continued.
     """
     deadline = time.monotonic() + (STOP_S if wait else 0.0)
     while True:
-        root = look_at(pid)
+        root = read_process(pid)
         if root is None or root.dead:
             return False
         if root.stopped and _is_news(pid):
@@ -122,22 +115,22 @@ def stop_with(pid: int, *, wait: bool) -> bool:
 
 
 def _is_news(pid: int) -> bool:
-    """Whether this stop has not been reported yet: a shell continues us first, and then the command."""
+    """Whether this stop has not been reported yet: a shell continues us first, then the command."""
     try:
         return reports_stop(pid)
     except ChildProcessError:
-        # It has a keeper for its parent, and we learn of no stop except by Ctrl-Z.
+        # Its parent is a keeper, and we learn of a stop only by Ctrl-Z.
         return True
 
 
 def pass_on(pid: int, number: int) -> None:
-    """Send the command a signal that was sent to us alone."""
+    """Forward a signal that was sent to us only."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
 def die_of(number: int) -> None:
-    """End by the signal that ended the command: a shell treats a script differently then."""
+    """End by the signal that ended the command, because shells treat that differently."""
     caller = thin_caller()
     if caller is not None:
         caller.leave(f"die {number}")
@@ -145,7 +138,7 @@ def die_of(number: int) -> None:
 
 
 def keep_settings() -> Callable[[], None]:
-    """Remember how the terminal is set; what is returned sets it like that again."""
+    """Save the terminal's settings; returns a function that restores them."""
     try:
         descriptor = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
         settings = termios.tcgetattr(descriptor)
@@ -153,7 +146,7 @@ def keep_settings() -> Callable[[], None]:
         return lambda: None
 
     def restore() -> None:
-        # From the background this would stop us.
+        # In the background this would stop us.
         if os.tcgetpgrp(descriptor) == os.getpgrp():
             termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
 
@@ -161,7 +154,7 @@ def keep_settings() -> Callable[[], None]:
 
 
 def fill_standard_streams() -> None:
-    """Open missing standard streams: otherwise the next socket would become one."""
+    """Open missing standard streams, or the next socket would become one."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
@@ -171,5 +164,5 @@ def fill_standard_streams() -> None:
 
 
 def is_terminal() -> bool:
-    """Whether people read what we say."""
+    """Whether stderr is a terminal."""
     return sys.stderr.isatty()

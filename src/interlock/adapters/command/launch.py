@@ -1,4 +1,4 @@
-"""Launch: everything that makes a run of a command."""
+"""Launch: everything needed to run a command."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..hooks.wiring import Wiring
 from ..proxy import Proxied
 
 StepSource = Literal["auto", "stdout", "off"]
-"""Where the steps of a command without hooks come from: its socket and, if its first line is a step, what it prints
-(`auto`); all that it prints (`stdout`); its socket alone (`off`)."""
+"""Where steps of a command without hooks come from: its socket and, if its first line is a step, its output
+(`auto`); its output (`stdout`); its socket only (`off`)."""
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """Everything that makes a run."""
+    """Everything needed to start a run."""
 
     spec: RunSpec
     config: Config

@@ -1,4 +1,4 @@
-"""End the processes that a command leaves running when it exits, unless they are to stay."""
+"""Ends the processes that a command leaves running when it exits, unless they should stay."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
     from ...process import ProcessTree
 
 LINGER_S = 2.0
-"""How long processes may take to end by themselves: the end of a pipeline still writes down what it was given."""
+"""How long processes may take to end by themselves: the end of a pipeline may still be writing."""
 
 GRACE_S = 3.0
-"""How long after SIGTERM they may take; then they are killed."""
+"""How long they may take after SIGTERM; then they are killed."""
 
-LOOK_S = 0.1
+POLL_S = 0.1
 
 
 def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> str:
-    """End what the command left running; returns what was done, in words, or nothing if nothing was left.
+    """End what the command left running; returns what was done, in words; empty if nothing was left.
 
-    Nothing is ended while a person has paused it: they may want to look at it. What is left of a client that dies while
-    its run is parked at a usage limit must not wait for the limit.
+    Nothing is ended while a person has paused it: they may want to inspect it. What is left of a client that dies while
+    its run is parked at a usage limit does not wait for the limit.
     """
     if tree.wait_gone(0):
         return ""
@@ -31,7 +31,7 @@ def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> st
         return f"still running, and no longer supervised: {tree.describe()}"
     until = time.monotonic() + LINGER_S
     while time.monotonic() < until:
-        if tree.wait_gone(LOOK_S):
+        if tree.wait_gone(POLL_S):
             return ""
         if tree.frozen() and not (folder.path / PARKED).exists():
             until = time.monotonic() + LINGER_S

@@ -1,4 +1,4 @@
-"""LivenessMonitor: looks at a run, says in one word what it is doing, and has a run that hangs answered."""
+"""LivenessMonitor: determines what a run is doing, and reacts if it hangs."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
 MARGIN_S = 0.1
 
 AGAIN_S = 1.0
-"""After a look that saw someone read the terminal for the first time."""
+"""Interval after a process was first seen to read the terminal."""
 
-LOOK_S = 5.0
-"""Between two looks. What is shown may be this old."""
+POLL_S = 5.0
+"""Between two checks. What is shown may be this old."""
 
 FULL_BYTES = 1024 * 1024
 """A disk with less room is full."""
 
 STEP_S = 60.0
-"""Between two answers to the same hang."""
+"""Between two reactions to the same hang."""
 
 
 HUNG = "the owner of the run did not answer for 40 s"
 
 
 class LivenessMonitor:
-    """For one run; `look` is called by the monitor, `due_s` after the last time at the latest."""
+    """For one run; the monitor calls `look` again after `due_s` at the latest."""
 
     def __init__(
         self, supervisor: Supervisor, folder: RunFolder, held: HeldTree, parking: ParkingLot, traffic: Traffic | None
@@ -62,11 +62,11 @@ class LivenessMonitor:
         self.is_client: Callable[[], bool] = lambda: True
 
     def look(self) -> None:
-        """Measure, say, answer."""
+        """Measure, report, react."""
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + LOOK_S
+        self._next = now + POLL_S
         self.due_s = math.inf
         run = self._supervisor.run
         if run.ended:
@@ -74,10 +74,10 @@ class LivenessMonitor:
         seen = self._probe(now)
         self._memory, liveness = fuse(self._memory, seen, tool_s := self._rules.tool_minutes * 60)
         self.due_s = AGAIN_S if self._reader.unsure else until_hang(self._memory, tool_s) + MARGIN_S
-        self._next = now + min(LOOK_S, self.due_s)
+        self._next = now + min(POLL_S, self.due_s)
         first, self._is_first = self._is_first, False
         if first and self._reader.unsure:
-            # A predecessor may have told the same question: the next look is sure of it.
+            # A predecessor may have reported the same question: the next check is certain.
             return
         self._say(liveness)
         if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
@@ -85,14 +85,14 @@ class LivenessMonitor:
             self._answers.answer(liveness, liveness.wedged, seen)
 
     def note_replaced(self) -> None:
-        """Our predecessor hung, and we have taken its place."""
+        """Record that our predecessor hung and we replaced it."""
         run = self._supervisor.run
         record = LivenessRecord("wedged", HUNG, None, "owner hung")
         run.append([record, UnwedgeRecord("owner hung", "the owner was replaced", HUNG)], durable=True)
         run.on_waiting(self._supervisor.next_index, f"wedged: owner hung: {HUNG}; it was replaced")
 
     def _say(self, liveness: Liveness) -> None:
-        """Keep it in the summary; a question, a hang and its end are recorded."""
+        """Update the summary; record a question, a hang and its end."""
         run, before = self._supervisor.run, self._supervisor.run.summary.liveness
         if before is not None and _kind(before) == _kind(liveness):
             return
@@ -146,9 +146,9 @@ class LivenessMonitor:
 
     def _full_disk(self) -> str:
         workspace = self._supervisor.run.spec.workspace
-        for name, place in (("the workspace", workspace), ("the store", str(self._folder.path))):
+        for name, folder in (("the workspace", workspace), ("the store", str(self._folder.path))):
             try:
-                room = os.statvfs(place) if place else None
+                room = os.statvfs(folder) if folder else None
             except OSError:
                 continue
             if room is not None and room.f_bavail * room.f_frsize < FULL_BYTES:

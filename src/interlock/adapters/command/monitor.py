@@ -1,4 +1,4 @@
-"""Monitor: what the owner does on its own: samples, limits, long holds, checkpoints of a silent process."""
+"""Monitor: the owner's periodic work: samples, limits, long holds, checkpoints of a silent process."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ log = logging.getLogger("interlock")
 INTERVAL_S = 0.5
 MOST_S = 5.0
 STILL_S = 30.0
-"""While the command does nothing, we look less and less often, up to this; and up to that where the kernel says that
-none of its processes has run at all. The first that does is seen within STILL_WATCH_S."""
+"""While the command is idle, we check less and less often, up to MOST_S; and up to STILL_S if the kernel reports that
+none of its processes ran at all. The first one that runs is noticed within STILL_WATCH_S."""
 
 WATCH_S = 0.5
 STILL_WATCH_S = 0.9
-"""How often we look whether anything was tampered with, if a process of the run has run since: what idles may have done
-that just before. With the other looks in any case, and when a socket, the gate or the journal is not what it was. The
-longer time is for a command that has not run for longer than MOST_S: it is woken from its sleep less than a second
-before we see what it does."""
+"""How often to check for tampering if a process of the run has run since: an idle process may have tampered
+just before. Always with the other checks, and when a socket, the gate or the journal changed. The
+longer time is for a command that has not run for longer than MOST_S: it wakes up less than a second
+before we notice."""
 
 IDLE = 0.01
-"""Of one core: a command that uses less, and starts and ends no process, does nothing."""
+"""Share of one core: a command that uses less, and starts and ends no process, is idle."""
 
 CHECKPOINT_S = 30.0
-"""A silent process gets a checkpoint this often; one that tells its steps gets them around its steps."""
+"""Interval of checkpoints for a silent process; one that reports steps gets them around its steps."""
 
 
 class Monitor:
-    """A thread that looks twice a second while the command works, and less often while it idles."""
+    """A thread that checks twice a second while the command works, and less often while it is idle."""
 
     def __init__(
         self,
@@ -52,14 +52,14 @@ class Monitor:
         self._also, self._watch, self._is_touched = also, watch, is_touched
         self.due_s: Callable[[], float] = lambda: STILL_S
         self._clock = supervisor.run.clock
-        # Held until it is over. An event would do the same, with three times the work for each look.
+        # Held until the end. An event would work too, but cost three times as much per check.
         self._going = threading.Lock()
         self._going.acquire()
         self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
         self._limits = supervisor.pipeline.meter.limits
         self._told: dict[str, int] = {}
         self._paused_since: float | None = None
-        self._trouble = ""
+        self._last_error = ""
         self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
         self._interval = INTERVAL_S
         self._still, self._unkept = False, True
@@ -69,17 +69,17 @@ class Monitor:
         self._thread.start()
 
     def close(self) -> None:
-        """One last look, and no more."""
+        """Check once more, and stop."""
         if self._going.locked():
             self._going.release()
         if self._thread.ident is not None:
             self._thread.join()
-            # What the command did at the very end counts as well.
+            # Also check what the command did at the very end.
             self._attempt(self._watch)
         self.note_events()
 
     def note_events(self) -> None:
-        """Put limits that the tree reached into the journal, each once per count."""
+        """Record limits that the tree reached, once for each count."""
         tree = self._held.tree
         for event in tree.events() if tree is not None else ():
             if event.count > self._told.get(event.limit, 0):
@@ -96,7 +96,7 @@ class Monitor:
             if ran or is_due or self._is_touched():
                 self._attempt(self._watch)
             if is_due:
-                self._attempt(self._look)
+                self._attempt(self._sample)
                 self._still = True
                 due = self._clock.monotonic() + self._pause()
 
@@ -104,17 +104,17 @@ class Monitor:
     def _watch_s(self) -> float:
         return STILL_WATCH_S if self._still and self._interval > MOST_S else WATCH_S
 
-    def _attempt(self, look: Callable[[], None]) -> None:
+    def _attempt(self, work: Callable[[], None]) -> None:
         try:
-            look()
+            work()
         except Exception as error:
-            # Whatever it was, the next check must happen: it enforces time and memory limits.
-            if str(error) != self._trouble:
-                self._trouble = str(error)
+            # The next check must happen in any case: it enforces time and memory limits.
+            if str(error) != self._last_error:
+                self._last_error = str(error)
                 log.exception("run %s: a check of the processes failed", self._supervisor.run.spec.run_id)
 
     def _pause(self) -> float:
-        """Not longer than until the time is up, or until a run that stands still hangs."""
+        """Seconds until the next check: at most until the time limit, or until an idle run counts as hung."""
         interval = min(self._interval, self.due_s())
         limits: Limits = self._supervisor.pipeline.meter.limits
         if limits.max_execution_time is None:
@@ -123,7 +123,7 @@ class Monitor:
         left = self._started + limits.max_execution_time + rested - self._supervisor.run.steady.time()
         return min(interval, max(0.01, left))
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         tree = self._held.tree
         if tree is None:
             self._also()
@@ -143,7 +143,7 @@ class Monitor:
             self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
 
     def _next_interval(self, use: Use) -> float:
-        """Twice a second while anything happens, and while a pause must hold."""
+        """Twice a second while anything happens, and during a pause."""
         (was, step, at), now = self._before, self._clock.monotonic()
         self._before = (use, self._supervisor.next_index, now)
         idle = (
@@ -155,14 +155,14 @@ class Monitor:
         return min(STILL_S if self._still else MOST_S, self._interval * 2) if idle else INTERVAL_S
 
     def _follow_limits(self) -> None:
-        """Hold the processes to the run's limits when those have changed: a throttle that worked is lifted."""
+        """Apply the run's limits to the processes when they changed, for example when a throttle was lifted."""
         limits = self._supervisor.pipeline.meter.limits
         if limits != self._limits:
             self._limits = limits
             self._held.limit(self._supervisor.process_limits)
 
     def keep(self) -> None:
-        """A checkpoint of what a silent process has done so far."""
+        """Make a checkpoint of what a silent process has done so far."""
         self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
 
     def _held_for(self) -> float:

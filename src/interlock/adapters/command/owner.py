@@ -48,7 +48,7 @@ from ..run_process_tree import HeldTree
 from ..steps.server import StepServer
 from ..steps.step_protocol import PRINTING, ProcessAdapter
 from .adoption import adopt
-from .containment_choice import Places, wall_around
+from .containment_choice import SandboxPaths, sandbox_words
 from .left_running import end_left_running
 from .liveness_monitor import LivenessMonitor
 from .monitor import Monitor
@@ -322,7 +322,7 @@ class Owner:
     def _wall(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """What the agent has around it, for the commands that check its work: these run its code."""
         begin, control = self._begin, socket_path(self._folder.path)
-        places = Places(
+        paths = SandboxPaths(
             store=Path(begin.store),
             run=self._folder.path,
             sockets=(),
@@ -331,7 +331,7 @@ class Owner:
             workspaces=tuple(Path(place) for place in (begin.context.workspace, begin.spec.cwd) if place),
             temporary=Path(begin.temporary) if begin.temporary else None,
         )
-        return wall_around(places, begin.config)[:2]
+        return sandbox_words(paths, begin.config)[:2]
 
     def _observe_only(self) -> None:
         """The command prints its steps: it cannot be refused one, and receives nothing."""
@@ -348,7 +348,7 @@ class Owner:
         self._notice_removal()
         self._follow_person()
         self._hooks.look()
-        self._watch.look_at_cgroup()
+        self._watch.check_cgroup()
 
     def _keep_late(self) -> None:
         """See, once, that the first step is judged by the code of now, whatever is installed until then."""

@@ -8,7 +8,7 @@ from .owner_spawn import fork_early
 
 
 def fork_owner() -> bool:
-    """Fork the owner, where none is on its way. In the fork: True, when it has owned the run to its end."""
+    """Fork the owner, if none is being started. In the fork: returns True after it has owned the run to its end."""
     if not fork_early():
         return False
     from .owner import main

@@ -1,7 +1,8 @@
-"""What the front and the owner of a run tell each other, as JSON lines over a pair of sockets."""
+"""The messages between a run's front and owner, as JSON lines over a socket pair."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import socket
@@ -20,19 +21,18 @@ from ..proxy import Proxied
 
 
 def steps_path(control: Path) -> Path:
-    """Where a run's processes report their steps: in its own folder, which a contained agent cannot change."""
+    """The socket to which a run's processes report steps, in a folder that a contained agent cannot change."""
     return control.with_suffix("") / "steps"
 
 
 class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
-    """Front to owner, first: supervise this run; `reopen` where a predecessor has begun it already.
+    """Front to owner, first: supervise this run; `reopen` if a predecessor has already begun it.
 
-    `watched` are files of ours that must not change during the run, `settings` files
-    of the user in which hooks can be switched off; `proxied` says that there is a third
-    listening socket, for the model's API. `tree` is the command's, where it runs already. `contained` says that there
-    is a wall around it, `fenced` that the last socket is its only way out. `lacks` are variables that a parked client
-    had and that are not set where it is to resume. `attended` says that a person may sit at its terminal,
-    `hung` that the predecessor did not answer and was killed.
+    `watched` are files of ours that must not change during the run, `settings` files of the user in which hooks can be
+    switched off; `proxied` says that there is a third listening socket, for the model's API. `tree` is the command's,
+    if it is already running. `contained`: it runs in a sandbox; `fenced`: the last socket is its only way out.
+    `lacks` are variables that a parked client had and that are not set where it is to resume. `attended`: a person may
+    be at its terminal; `hung`: the predecessor did not answer and was killed.
     """
 
     spec: RunSpec
@@ -56,7 +56,7 @@ class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
 
 
 class OwnerReady(Struct, frozen=True, tag_field="say", tag="ready"):
-    """Owner to front: everything is in place, the command may start."""
+    """Owner to front: everything is ready, the command may start."""
 
 
 class ApprovalAsked(Struct, frozen=True, tag_field="say", tag="asks"):
@@ -68,13 +68,13 @@ class ApprovalAsked(Struct, frozen=True, tag_field="say", tag="asks"):
 
 
 class ApprovalGiven(Struct, frozen=True, tag_field="say", tag="says"):
-    """Owner to front: something that the person who started the run should know now."""
+    """Owner to front: a message for the person who started the run."""
 
     words: str
 
 
 class OwnerFailed(Struct, frozen=True, tag_field="say", tag="failed"):
-    """Owner to front: the run cannot be supervised, for this reason; `status` is for the shell."""
+    """Owner to front: the run cannot be supervised, for this reason; `status` is the exit status."""
 
     what: str
     where: str = ""
@@ -83,22 +83,22 @@ class OwnerFailed(Struct, frozen=True, tag_field="say", tag="failed"):
 
 
 class CommandStarted(Struct, frozen=True, tag_field="say", tag="started"):
-    """Front to owner: the command runs, and this is its tree; `park` is the one after which it was started again."""
+    """Front to owner: the command runs, with this tree; `park` is the park after which it was restarted."""
 
     tree: TreeHandle
     park: int = 0
 
 
 class ClientParked(Struct, frozen=True, tag_field="say", tag="parked"):
-    """Owner to front, after Exited: a usage limit ended the client. The run waits, and its client is started again."""
+    """Owner to front, after Exited: a usage limit ended the client. The run waits, then its client is restarted."""
 
     words: str
 
 
 class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch"):
-    """Owner to front: start the client again in its session, with these words.
+    """Owner to front: restart the client in its session, with this prompt.
 
-    `park` counts the parks: each is asked for once. It is 0 if the client ended and its work is not done.
+    `park` is the number of the park, each requested once; 0 if the client ended before its work was done.
     """
 
     session: str
@@ -107,23 +107,23 @@ class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch
 
 
 class Checking(Struct, frozen=True, tag_field="say", tag="checking"):
-    """Owner to front, after Exited: the commands of `done_when` run now, for at most so long."""
+    """Owner to front, after Exited: the commands of `done_when` run now, for at most this long."""
 
     seconds: float
 
 
 class ParkOver(Struct, frozen=True, tag_field="say", tag="over"):
-    """Owner to front: the run ended while its client was not there; this is how the client had ended."""
+    """Owner to front: the run ended while it had no client; `status` is how the client had ended."""
 
     status: int
 
 
 class Ping(Struct, frozen=True, tag_field="say", tag="ping"):
-    """Front to owner: are you there? Owner to front: yes."""
+    """Front to owner: a ping. Owner to front: its answer."""
 
 
 class Exited(Struct, frozen=True, tag_field="say", tag="exited"):
-    """Front to owner: the command has ended (minus the signal that ended it), after reaching these limits.
+    """Front to owner: the command has ended (negative status for a signal), after reaching these limits.
 
     `left` says what was done about the processes that it left running.
     """
@@ -167,21 +167,13 @@ class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished
 
 ToOwner = BeginRun | CommandStarted | Exited | Ping
 ToFront = (
-    OwnerReady
-    | OwnerFailed
-    | ApprovalAsked
-    | ApprovalGiven
-    | Finished
-    | ClientParked
-    | Relaunch
-    | ParkOver
-    | Checking
+    OwnerReady | OwnerFailed | ApprovalAsked | ApprovalGiven | Finished | ClientParked | Relaunch | ParkOver | Checking
     | Ping
-)
+)  # fmt: skip
 
 
 class Channel:
-    """One end of the pair. `send` may be called from any thread; what cannot be sent any more is not an error."""
+    """One end of the pair. `send` may be called from any thread; a closed other end is not an error."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -189,23 +181,17 @@ class Channel:
         self._lock = threading.Lock()
 
     def send_sockets(self, sockets: Sequence[socket.socket]) -> None:
-        """Hand over open sockets; the first thing that is sent."""
-        try:
+        """Send open sockets, before anything else."""
+        with contextlib.suppress(OSError):
             socket.send_fds(self._sock, [b"\n"], [each.fileno() for each in sockets])
-        except OSError:
-            # As below.
-            return
 
     def send(self, message: ToOwner | ToFront) -> None:
-        with self._lock:
-            try:
-                self._sock.sendall(msgspec.json.encode(message) + b"\n")
-            except OSError:
-                # The other end is gone; the reader notices.
-                return
+        # If the other end is gone, the reader notices.
+        with self._lock, contextlib.suppress(OSError):
+            self._sock.sendall(msgspec.json.encode(message) + b"\n")
 
     def wait(self, seconds: float) -> bool:
-        """Whether the other end says its first word, or is gone, within this time."""
+        """Whether the other end sends something, or is gone, within this time."""
         return bool(select.select([self._sock], [], [], seconds)[0])
 
     def receive(self) -> bytes | None:
@@ -220,7 +206,7 @@ class Channel:
 
 
 def receive_sockets(front: socket.socket) -> list[socket.socket]:
-    """What `send_sockets` handed over; nothing where the other end is gone."""
+    """The sockets from `send_sockets`; none if the other end is gone."""
     _data, handles, _flags, _address = socket.recv_fds(front, 1, 8)
     for handle in handles:
         os.set_inheritable(handle, False)

@@ -1,4 +1,4 @@
-"""Starts the process of an owner, early where that helps: it takes longer to import than the front takes to get ready.
+"""Starts the owner's process, early if possible: its imports take longer than the front needs to get ready.
 
 Where `interlock serve` runs, the owner comes from a process that has imported everything (warm_start.py). Imports
 little: `interlock run` calls `spawn_early` before it imports anything else.
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 OWNER = "interlock.adapters.command.owner"
 
 WARM_FDS = 4
-"""What a request for a warm start hands over: a socket to the front, a file for last words, our folder, and who we
+"""What a request for a warm start passes: a socket to the front, a file for last words, our folder, and who we
 are."""
 
-_early: SpawnedOwner | ForkedOwner | WarmRequest | None = None
+_early: SpawnedOwner | ReadyOwner | WarmRequest | None = None
 
 
 class SpawnedOwner:
-    """A process that imports, and then waits for its sockets and its run."""
+    """A process that does its imports, then waits for its sockets and its run."""
 
     def __init__(self, words: int, pass_fds: tuple[int, ...] = (), more: dict[str, str] | None = None) -> None:
         self.words = words
         self.socket, there = socket.socketpair()
-        # -P: nothing from the workspace may be imported in place of our own modules.
+        # -P: never import modules from the workspace instead of our own.
         self.process = subprocess.Popen(
             [sys.executable or "python3", "-P", "-m", OWNER, str(there.fileno())],
             stdin=subprocess.DEVNULL,
@@ -50,37 +50,30 @@ class SpawnedOwner:
         there.close()
 
 
-class ForkedOwner:
-    """The same as a fork of the front, which has imported a third of it."""
+class ReadyOwner:
+    """The same as a fork of the front, which has imported a third of it, or from a warm start."""
 
-    def __init__(self, words: int, sock: socket.socket, process: Forked) -> None:
-        self.words, self.socket, self.process = words, sock, process
-
-
-class WarmOwner:
-    """The same from a warm start."""
-
-    def __init__(self, words: int, sock: socket.socket, process: WarmProcess) -> None:
+    def __init__(self, words: int, sock: socket.socket, process: Forked | WarmProcess) -> None:
         self.words, self.socket, self.process = words, sock, process
 
 
 class WarmProcess:
-    """A process that is not our child, by a descriptor that means it and no other."""
+    """A process that is not our child, by its pidfd."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def poll(self) -> int | None:
-        """None while it lives."""
+        """None while it runs."""
         return 0 if self._has_ended(0) else None
 
     def wait(self) -> int:
-        """Until it has ended; how, only its parent knows."""
+        """Wait until it has ended; only its parent knows its status."""
         self._has_ended(None)
         return 0
 
     def _has_ended(self, milliseconds: int | None) -> bool:
-        # Its own each time: two threads cannot wait on one.
+        # A new poller each time: two threads cannot share one.
         waiting = select.poll()
         waiting.register(self._descriptor, select.POLLIN)
         return bool(waiting.poll(milliseconds))
@@ -93,13 +86,13 @@ class WarmProcess:
 
 
 class WarmRequest:
-    """Asks for an owner. OSError if no one is there to ask."""
+    """Asks for a warm owner. OSError if there is no server."""
 
-    def __init__(self, place: str) -> None:
+    def __init__(self, path: str) -> None:
         self._asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             self._asked.settimeout(ANSWER_S)
-            self._asked.connect(place)
+            self._asked.connect(path)
             check_server(self._asked)
             self.socket, there = socket.socketpair()
             self.words, folder, request = open_words(), os.open(".", os.O_RDONLY | os.O_DIRECTORY), open_words()
@@ -112,28 +105,28 @@ class WarmRequest:
         os.close(folder)
         os.close(request)
 
-    def claim(self) -> WarmOwner | None:
-        """The owner; None if we were refused it, or its process was ended, or takes too long."""
+    def claim(self) -> ReadyOwner | None:
+        """The owner; None if the request was refused, or its process ended or takes too long."""
         with self._asked, contextlib.suppress(OSError):
             answer, handles, _, _ = socket.recv_fds(self._asked, 512, 1)
             if answer == b"y" and len(handles) == 1:
                 os.set_inheritable(handles[0], False)
-                return WarmOwner(self.words, self.socket, WarmProcess(handles[0]))
-        # One that comes too late finds this closed, and ends.
+                return ReadyOwner(self.words, self.socket, WarmProcess(handles[0]))
+        # An owner that comes too late finds this closed, and ends.
         self.socket.close()
         os.close(self.words)
         return None
 
 
 def warm_socket() -> Path:
-    """Where a warm start is asked for."""
+    """The socket for warm starts."""
     from ...link import runtime_dir
 
     return runtime_dir() / WARM
 
 
 def open_words() -> int:
-    """A file without a name for what an owner writes before it dies."""
+    """An anonymous file for what an owner writes before it dies."""
     from ...core import open_memory_file
 
     with contextlib.suppress(OSError):
@@ -145,7 +138,7 @@ def open_words() -> int:
 
 
 def spawn_early(arguments: list[str], *, forks: bool) -> None:
-    """Start an owner for the run that these arguments of `interlock` ask for, if they do; `forks`: or fork it later."""
+    """Start an owner if these arguments of `interlock` start a run; `forks`: it may be forked later instead."""
     global _early
     options = arguments[: arguments.index("--")] if "--" in arguments else []
     if options[:1] == ["run"] and not {"-h", "--help"} & {*options} and not any(map(is_log, os.environ)):
@@ -153,13 +146,13 @@ def spawn_early(arguments: list[str], *, forks: bool) -> None:
 
 
 def give_early(words: int, sock: socket.socket, process: Forked) -> None:
-    """An owner that is there already, for the run that is about to begin."""
+    """Register a ready owner for the run that is about to begin."""
     global _early
-    _early = ForkedOwner(words, sock, process)
+    _early = ReadyOwner(words, sock, process)
 
 
 def fork_early() -> bool:
-    """Fork the owner, where none is on its way. True in the fork, which is to become it."""
+    """Fork the owner, if none is being started. Returns True in the fork, which has to become the owner."""
     global _early
     from ...process import can_fork, fork, settle_in
     from .thin_caller import forget_caller
@@ -170,7 +163,7 @@ def fork_early() -> bool:
     process = fork()
     if process is not None:
         there.close()
-        _early = ForkedOwner(words, here, process)
+        _early = ReadyOwner(words, here, process)
         return False
     here.detach()
     os.setsid()
@@ -180,19 +173,19 @@ def fork_early() -> bool:
     return True
 
 
-def take_early() -> SpawnedOwner | ForkedOwner | WarmOwner | None:
-    """The owner that was started early, once."""
+def claim_early() -> SpawnedOwner | ReadyOwner | None:
+    """The owner that was started early, returned once."""
     global _early
-    taken, _early = _early, None
-    return taken.claim() if isinstance(taken, WarmRequest) else taken
+    started, _early = _early, None
+    return started.claim() if isinstance(started, WarmRequest) else started
 
 
 def discard_early() -> None:
-    """End an owner that was started early for a run that did not come to be."""
+    """End an owner that was started early for a run that did not start."""
     global _early
     unused, _early = _early, None
     if isinstance(unused, WarmRequest):
-        # Its process ends when it finds no one.
+        # Its process ends when the socket is closed.
         unused.socket.close()
     elif unused is not None:
         unused.process.send_signal(signal.SIGKILL)

@@ -11,22 +11,22 @@ if TYPE_CHECKING:
 
 
 ABANDON_S = 5.0
-"""How long its processes may take to end; what is left of them ends with us."""
+"""How long its processes may take to end; the rest ends with us."""
 
 
 class Abandoned(Exception):
-    """Raised in place of the beginning of a command that is not to begin."""
+    """Raised instead of starting a command that was abandoned."""
 
 
 class PreparedCommand:
     """Starts a command in a thread of its own. Its first instruction waits for `begin`.
 
-    `spawn` is called with two functions: it has to call one before it starts a process, which waits for `place`, and
-    the other before that instruction runs.
+    `spawn` gets two functions. It calls one before it starts a process, which waits for `set_ready`, and the other
+    before that instruction runs.
     """
 
     def __init__(self, spawn: Callable[[Callable[[], None], Callable[[], None]], ProcessTree]) -> None:
-        self._placed = threading.Event()
+        self._ready = threading.Event()
         self._spawn = spawn
         self._held, self._decided, self._abandoned = threading.Event(), threading.Event(), False
         self._tree: ProcessTree | None = None
@@ -34,16 +34,16 @@ class PreparedCommand:
         self._thread = threading.Thread(target=self._start, name="interlock-prepare", daemon=True)
         self._thread.start()
 
-    def place(self) -> None:
-        """What it needs is there."""
-        self._placed.set()
+    def set_ready(self) -> None:
+        """Everything that it needs exists."""
+        self._ready.set()
 
     def wait(self, seconds: float) -> bool:
-        """Whether there is nothing left to do but to let it run, or it cannot be started; at most so long."""
+        """Wait until it is ready to run, or cannot be started, for at most `seconds`; returns whether it is."""
         return self._held.wait(seconds)
 
     def begin(self) -> ProcessTree:
-        """Let it run. Raises what kept it from being started."""
+        """Let it run. Raises the error if it could not be started."""
         self._decided.set()
         self._thread.join()
         if self._error is not None:
@@ -52,21 +52,21 @@ class PreparedCommand:
         return self._tree
 
     def abandon(self) -> None:
-        """It never runs; returns when nothing of it is left, or it takes too long."""
+        """Never run it; returns when nothing of it is left, or after a timeout."""
         self._abandoned = True
-        self._placed.set()
+        self._ready.set()
         self._decided.set()
         self._thread.join(ABANDON_S)
 
     def _start(self) -> None:
         try:
-            self._tree = self._spawn(self._wait_for_place, self._hold)
-        except BaseException as error:  # noqa: BLE001  whoever lets it begin gets it
+            self._tree = self._spawn(self._wait_until_ready, self._hold)
+        except BaseException as error:  # noqa: BLE001  raised again in `begin`
             self._error = error
             self._held.set()
 
-    def _wait_for_place(self) -> None:
-        self._placed.wait()
+    def _wait_until_ready(self) -> None:
+        self._ready.wait()
         if self._abandoned:
             raise Abandoned
 

@@ -1,4 +1,4 @@
-"""ProbeReader: what a run's processes do, measured from outside: input and output, and who waits for a person."""
+"""ProbeReader: measures a run's processes from outside: I/O, CPU, and which one waits for a person."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import termios
 from pathlib import Path
 
 from ...core import boot_clock
-from ...process import look_at, read_bytes, waited_s
+from ...process import read_bytes, read_process, waited_s
 from ...redact import redact_text
 from ...runtime import TerminalReader
 
 TTY = ("/dev/tty", "/dev/pts/", "/dev/console")
 WAITING = ("n_tty_read", "wait_woken", "tty_read")
-"""Where in the kernel a process sleeps that reads a terminal."""
+"""Kernel functions in which a process sleeps that reads a terminal."""
 
 PIPES = ("pipe:", "socket:")
 WAITING_ON_PIPE = ("pipe_read", "anon_pipe_read", "pipe_wait", "unix_stream_read_generic", "unix_stream_data_wait")
@@ -36,25 +36,25 @@ CALLS: dict[str, dict[str, str]] = {
 """The numbers of the system calls in which a process waits for input."""
 
 MOST_POLLED = 64
-"""Descriptors of one call that are looked at."""
+"""Descriptors of one call that are checked."""
 
 QUESTION = re.compile(r"[?:>\]$#%❯»]\s*$|[?:].*\)\s*$|\b(?:press|hit|type)\b.*\b(?:key|enter|return|yes)\b", re.I)
-"""A line that a program has not ended and that asks for something."""
+"""An unfinished line that asks for input."""
 
 STDERR_FILENO = 2
 TTY_FIELD = 4
-"""Of /proc/PID/stat, behind the name: the controlling terminal."""
+"""The field of /proc/PID/stat, after the name, with the controlling terminal."""
 
 PTS_MAJOR = 136
 SHOWN = 80
 """Characters of a command line that a question shows."""
 
 SLACK_S = 2.0
-"""Between a tool's start and the moment we learn of it."""
+"""Tolerance between a tool's start and when we learn of it."""
 
 
 class ProbeReader:
-    """Looks at one tree. What it costs grows with the processes of the run alone."""
+    """Measures one tree. The cost depends on the run's processes only."""
 
     def __init__(self) -> None:
         self.io_bytes = 0
@@ -63,31 +63,31 @@ class ProbeReader:
         self.unsure = False
 
     def read_io(self, pids: tuple[int, ...]) -> int:
-        """Bytes that the run's processes have read and written; of those that ended, what was seen last."""
+        """Bytes that the run's processes have read and written; for those that ended, as last seen."""
         now = {pid: _io_of(pid) for pid in pids}
         self.io_bytes += sum(max(0, total - self._io.get(pid, 0)) for pid, total in now.items())
         self._io = now
         return self.io_bytes
 
     def wanted_cpu(self, pid: int) -> float:
-        """Seconds of processor time that a process used or waited for: on a busy machine one that spins gets little."""
-        process = look_at(pid)
+        """CPU seconds that a process used or waited for: on a busy machine one that spins gets little."""
+        process = read_process(pid)
         waited = sum(waited_s(task) for task in _folders(f"/proc/{pid}/task")) if process is not None else 0.0
         return (process.cpu_s if process is not None else 0.0) + waited
 
     def find_reader(
         self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None, *, is_client: bool = True
     ) -> TerminalReader | None:
-        """The process that waits for someone to type, at this look and the one before; None if none does.
+        """The process that waits for someone to type, at this check and the previous one; None if none does.
 
-        `unsure` says that one was seen for the first time: look again soon.
-        A process counts that sleeps in a read of a terminal; a pager or an editor, which waits otherwise, by its name;
-        and one that polls a terminal, if the tool under way, which began `tool_s` ago, has started it: an interactive
-        client always polls its own. Else the last line must be a question: see `_find_asker`.
+        `unsure`: one was seen for the first time, so check again soon.
+        A process counts if it sleeps in a read of a terminal; if it is a pager or an editor, by its name;
+        and if it polls a terminal and was started by the current tool, which began `tool_s` ago: an interactive
+        client always polls its own terminal. Else the last line must be a question: see `_find_asker`.
         """
         found = self._find_reader(pids, last_line, client, tool_s, is_client=is_client)
         before, self._asking = self._asking, (found.pid, found.text) if found is not None else None
-        # One that reads on in a moment asks nothing, and a question may still be on its way.
+        # It may continue at once, and its question may not be printed yet.
         self.unsure = found is not None and self._asking != before
         return found if not self.unsure else None
 
@@ -108,14 +108,14 @@ class ProbeReader:
     def _find_asker(
         self, pids: tuple[int, ...], last_line: str, client: int, young: set[int], *, is_client: bool
     ) -> TerminalReader | None:
-        """The process that waits for an answer where the last thing printed is a question.
+        """The process that waits for an answer if the last output is a question.
 
         It polls the terminal, unless the command is an agent client, which always polls its own; or it waits for its
         standard input, which is a pipe from outside the run or from the client itself.
         """
         said = {_link(client, number) for number in (1, STDERR_FILENO)}
         for pid in reversed(pids):
-            # A server that a tool starts has the run's stderr too, and talks through pipes.
+            # A server that a tool starts also has the run's stderr, and communicates through pipes.
             if not said & {_link(pid, number) for number in ((1,) if pid in young else (1, STDERR_FILENO))}:
                 continue
             awaited = {each for task in _folders(f"/proc/{pid}/task") for each in _awaited(task)}
@@ -126,17 +126,17 @@ class ProbeReader:
         return None
 
     def orphan_of(self, pids: tuple[int, ...], client: int) -> str:
-        """A process that outlived its starter: its parent is not of the run, and it is not the client."""
+        """A process whose parent is outside the run and that is not the client; empty if there is none."""
         inside = set(pids)
         for pid in pids:
-            process = look_at(pid)
+            process = read_process(pid)
             if process is not None and pid != client and process.parent not in inside and not _is_first(pid):
                 return f"{_name(pid)} (process {pid})"
         return ""
 
 
 def question_on(screen: tuple[str, ...]) -> str:
-    """The last row of a screen, if that is a question."""
+    """The last row of a screen if it is a question, else empty."""
     row = next((row for row in reversed(screen) if row.strip()), "")
     return row if QUESTION.search(row) else ""
 
@@ -152,8 +152,8 @@ def _reads_terminal(pid: int) -> str | None:
     call, words = _call_of(f"/proc/{pid}")
     if call == "read":
         return name if _is_terminal(pid, words[0]) else None
-    place = _text(f"/proc/{pid}/wchan").strip()
-    return name if place in WAITING and _has_terminal(pid) else None
+    channel = _text(f"/proc/{pid}/wchan").strip()
+    return name if channel in WAITING and _has_terminal(pid) else None
 
 
 def _has_terminal(pid: int) -> bool:
@@ -165,7 +165,7 @@ def _is_terminal(pid: int, descriptor: int) -> bool:
 
 
 def _link(pid: int, descriptor: int) -> str:
-    """What a descriptor is; empty if that is not known."""
+    """The target of a descriptor; empty if unknown."""
     try:
         return str(Path(f"/proc/{pid}/fd/{descriptor}").readlink())
     except OSError:
@@ -173,7 +173,7 @@ def _link(pid: int, descriptor: int) -> str:
 
 
 def _is_fed_from_outside(pid: int, pids: tuple[int, ...], client: int, young: set[int]) -> bool:
-    """Whether standard input is a pipe that no other process of the run writes to, but the client for its tools."""
+    """Whether standard input is a pipe that no process of the run writes to, except the client for its tools."""
     stdin = _link(pid, 0)
     if not stdin.startswith(PIPES) or (stdin != _link(client, 0) and pid not in young):
         return False
@@ -187,13 +187,13 @@ def _links_for_writing(pid: int) -> set[str]:
 
 
 def _access(info: str) -> int:
-    """How a descriptor is open: O_RDONLY, O_WRONLY or O_RDWR."""
+    """A descriptor's access mode: O_RDONLY, O_WRONLY or O_RDWR."""
     found = re.search(r"^flags:\s*([0-7]+)", info, re.M)
     return int(found[1], 8) & os.O_ACCMODE if found is not None else os.O_RDONLY
 
 
 def _call_of(task: str) -> tuple[str, list[int]]:
-    """The system call in which a thread waits for input, and its arguments; empty if it does not."""
+    """The system call in which a thread waits for input, and its arguments; empty if none."""
     number, *words = _text(f"{task}/syscall").split() or [""]
     call = CALLS.get(platform.machine(), {}).get(number, "")
     return call, [int(word, 16) for word in words] if call else []
@@ -214,7 +214,7 @@ def _awaited(task: str) -> list[int]:
         bits = int.from_bytes(_memory(task, words[1], min(words[0], MOST_POLLED) // 8 + 1), "little")
         return [number for number in range(min(words[0], MOST_POLLED)) if bits >> number & 1]
     if _text(f"{task}/wchan").strip() in WAITING_ON_PIPE:
-        # Its calls are not ours to see: if it has no other pipe to read from, it is this one.
+        # We may not see its system calls: if it has only one pipe to read from, it is that one.
         pid = int(Path(task).name)
         numbers = [int(each.name) for each in _paths(f"{task}/fd")]
         pipes = [each for each in numbers if _link(pid, each).startswith(PIPES) and each not in (1, STDERR_FILENO)]
@@ -223,7 +223,7 @@ def _awaited(task: str) -> list[int]:
 
 
 def _memory(task: str, address: int, size: int) -> bytes:
-    """Memory of a process; empty if it is not ours to see."""
+    """Memory of a process; empty if we may not read it."""
     try:
         with Path(f"{task}/mem").open("rb", buffering=0) as file:
             file.seek(address)
@@ -234,8 +234,8 @@ def _memory(task: str, address: int, size: int) -> bytes:
 
 
 def is_younger(pid: int, seconds: float) -> bool:
-    """Whether a process was started within this long, give or take a moment."""
-    process = look_at(pid)
+    """Whether a process was started within about this many seconds."""
+    process = read_process(pid)
     if process is None:
         return False
     age = boot_clock() - process.start / os.sysconf("SC_CLK_TCK")
@@ -243,7 +243,7 @@ def is_younger(pid: int, seconds: float) -> bool:
 
 
 def _question_of(pid: int, command: str, last_line: str) -> str:
-    """What it asks: the line that was printed last; of a pager or an editor, which draw a page, the file."""
+    """What it asks: the last line; for a pager or an editor, which draw a page, the file."""
     words = _text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0")
     file = words[-1].rsplit("/", 1)[-1] if len(words) > 1 and not words[-1].startswith(("-", "+")) else ""
     if command in PAGERS:
@@ -253,20 +253,20 @@ def _question_of(pid: int, command: str, last_line: str) -> str:
     if command in EDITORS:
         return f"{command} waits for somebody to edit {file or 'a file'}"
     if _asks_directly(pid):
-        # It writes its question there too, past what we keep.
+        # It also writes its question there, where we do not see it.
         what = "a password" if _hides_input(pid) else "input"
         return f"{redact_text(' '.join(words))[:SHOWN]} asks for {what} on its terminal"
     return last_line.strip() or f"{command} waits for input"
 
 
 def _asks_directly(pid: int) -> bool:
-    """Whether what a process reads is /dev/tty, not one of the streams that it was given."""
+    """Whether a process reads /dev/tty, not one of its standard streams."""
     call, words = _call_of(f"/proc/{pid}")
     return call == "read" and words[0] > STDERR_FILENO and _is_terminal(pid, words[0])
 
 
 def _hides_input(pid: int) -> bool:
-    """Whether the terminal of a process does not show what is typed."""
+    """Whether the terminal of a process has echo off."""
     words = _text(f"/proc/{pid}/stat").rpartition(")")[2].split()
     device = int(words[TTY_FIELD]) if len(words) > TTY_FIELD else 0
     try:
@@ -286,7 +286,7 @@ def _pts_number(device: int) -> int:
 
 
 def _is_first(pid: int) -> bool:
-    """Whether it is ours: the first process of a wall, or what starts it."""
+    """Whether it is one of ours: the first process of a sandbox, or its starter."""
     words = _text(f"/proc/{pid}/cmdline").replace("\0", " ")
     return "bwrap" in words.split(" ")[0] or "interlock/process/" in words
 

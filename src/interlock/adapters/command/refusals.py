@@ -1,7 +1,7 @@
-"""Refusals: what a run's sandbox refused, once for each step, as far as it can be seen.
+"""Refusals: records what a run's sandbox refused, once per step, as far as visible.
 
-The proxy sees the hosts that it refuses. What mounts, Landlock and missing routes refuse, only the program learns: it
-is recorded where the result of a tool says so.
+The proxy knows the hosts that it refuses. What mounts, Landlock and missing routes refuse, only the program sees: it
+is recorded if the result of a tool says so.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...journal_records import FenceRecord
 from ...runtime import Supervisor
 
 MOST = 1000
-"""So many refusals are recorded of a run."""
+"""The most refusals that are recorded for a run."""
 
 MOST_TEXT = 65_536
 SIGNS = late_pattern(
@@ -28,7 +28,7 @@ PATH = late_pattern(r"(?<![\w.:/])/[^\s:'\"`,;)]+")
 
 
 class Refusals:
-    """For one run that is contained; `fenced` ones have no routes."""
+    """For one contained run; a `fenced` one has no routes."""
 
     def __init__(self, supervisor: Supervisor, *, fenced: bool) -> None:
         self._supervisor, self._fenced = supervisor, fenced
@@ -39,16 +39,16 @@ class Refusals:
         self._note(host, port, why, max(0, self._supervisor.next_index - 1))
 
     def note_result(self, step: Step) -> None:
-        """A tool has failed: see whether it was the wall."""
+        """Check whether the sandbox caused a tool's failure."""
         if not (step.error or step.exit_code):
             return
         for line in step.content[-MOST_TEXT:].splitlines():
-            if (sign := SIGNS.search(line)) is not None and self._is_wall(sign.lastgroup or "", line):
+            if (sign := SIGNS.search(line)) is not None and self._is_sandbox(sign.lastgroup or "", line):
                 self._note("", 0, line.strip()[-300:], step.index)
                 return
 
-    def _is_wall(self, sign: str, line: str) -> bool:
-        """Whether it would have worked out here, as far as the line says what was tried."""
+    def _is_sandbox(self, sign: str, line: str) -> bool:
+        """Whether it would have worked outside, as far as the line shows."""
         if sign == "route":
             return self._fenced
         path = PATH.search(line)
@@ -64,5 +64,5 @@ class Refusals:
 
 def _may_write(path: Path) -> bool:
     """Whether we could have written there ourselves."""
-    place = path if path.exists() else path.parent
-    return place.exists() and os.access(place, os.W_OK)
+    target = path if path.exists() else path.parent
+    return target.exists() and os.access(target, os.W_OK)

@@ -1,6 +1,6 @@
-"""Warm up a process with an empty run, so that its forks, which become owners and fronts, start faster.
+"""Warms up a process with an empty run, so that its forks, which become owners and fronts, start faster.
 
-They inherit what is made on first use: patterns, statements, decoders, tables of the machine.
+They inherit what is created on first use: patterns, statements, decoders, tables.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from ...core import Context, RunSpec
 from ...journal import new_run_id
 from ...link import listen
 from ...process import can_fork
-from .containment_choice import rehearse_wall
+from .containment_choice import rehearse_sandbox
 from .owner import Owner
 from .owner_messages import BeginRun, steps_path
 
 MEMORY = Path("/dev/shm")
-"""Where nothing waits for a disk."""
+"""A folder in memory."""
 
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 
 THREADS_S = 5.0
-"""How long its threads may take to end. A process with several of them should not fork."""
+"""How long its threads may take to end. A process with several threads should not fork."""
 
 
 def rehearse_run() -> None:
-    """Own a run without a command; nothing of it remains."""
-    with contextlib.suppress(OSError), _elsewhere() as place:
-        _own(place)
+    """Run an owner without a command; nothing of it remains."""
+    with contextlib.suppress(OSError), _elsewhere() as folder:
+        _own(folder)
     # The threads of the rehearsed run end once it is collected.
     gc.collect()
     until = time.monotonic() + THREADS_S
@@ -43,21 +43,21 @@ def rehearse_run() -> None:
 
 
 def rehearse_front() -> None:
-    """Read a configuration, and build a sandbox for no command."""
+    """Load a configuration, and build a sandbox without a command."""
     with contextlib.suppress(OSError), _elsewhere():
-        rehearse_wall(load(None))
+        rehearse_sandbox(load(None))
 
 
-def _own(place: Path) -> None:
+def _own(folder: Path) -> None:
     for name in ("runs", "work", "sockets"):
-        (place / name).mkdir(mode=0o700)
-    control = place / "sockets" / "control.sock"
+        (folder / name).mkdir(mode=0o700)
+    control = folder / "sockets" / "control.sock"
     steps_path(control).parent.mkdir(mode=0o700)
-    work = str(place / "work")
+    work = str(folder / "work")
     owner = Owner(
         BeginRun(
             spec=RunSpec(run_id=new_run_id(), argv=("true",), workspace=work, cwd=work, adapter="process"),
-            store=str(place / "runs"),
+            store=str(folder / "runs"),
             config=Config(),
             context=Context(original_prompt="", workspace=work),
             contained=True,
@@ -72,7 +72,7 @@ def _own(place: Path) -> None:
 
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[Path]:
-    """An empty folder in place of those of the user."""
+    """Use an empty folder instead of the user's folders."""
     before = {name: os.environ.get(name) for name in FOLDERS}
     with tempfile.TemporaryDirectory(prefix="il-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         os.environ.update(dict.fromkeys(FOLDERS, folder))

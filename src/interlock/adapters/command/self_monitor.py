@@ -1,4 +1,4 @@
-"""SelfMonitor: looks after what supervision needs: sockets, gate, checkpoints, cgroup. Mends what can be mended."""
+"""SelfMonitor: watches what supervision needs: sockets, gate, checkpoints, cgroup. Repairs what can be repaired."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ...contain import command_paths, in_group
 from ...core import InterlockError
 from ...journal import RunFolder
 from ...runtime import UNDO_LOST, RunControl, Supervisor
-from ..hooks.hook_guardian import HookGuardian
+from ..hooks.hook_guardian import HookGuardian, file_identity
 from ..run_process_tree import HeldTree
 
 log = logging.getLogger("interlock")
 
 
 class SelfMonitor:
-    """For one run, asked twice a second. `contained`: what it notices outside the wall was not the agent's doing."""
+    """For one run, called twice a second. `contained`: what it notices outside the sandbox is not the agent's doing."""
 
     def __init__(
         self,
@@ -36,23 +36,23 @@ class SelfMonitor:
         self._contained = contained
         self._late, self._settings = tuple(map(str, late)), tuple(map(str, settings))
         self._sockets: dict[Path, tuple[object, Callable[[], None]]] = {}
-        self._places, self._gate = [str(folder.journal)], str(folder.gate)
+        self._paths, self._gate = [str(folder.journal)], str(folder.gate)
         self._stamped: list[object] = []
         self._seen: list[object] = []
         self._undo_lost = False
-        self._journal_print = _identity(folder.journal)
+        self._journal_print = file_identity(folder.journal)
         self._commands = {path: _own_identity(path) for path in command_paths()} if contained else {}
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
-        """Have this socket bound again when it vanishes."""
-        self._sockets[path] = (_identity(path), bind_again)
-        self._places = [*map(str, self._sockets), str(self._folder.journal)]
+        """Bind this socket again when it disappears."""
+        self._sockets[path] = (file_identity(path), bind_again)
+        self._paths = [*map(str, self._sockets), str(self._folder.journal)]
 
     def is_touched(self) -> bool:
-        """Whether a socket, the gate or the journal is not what it was at the last look: cheap enough for any time."""
+        """Whether a socket, the gate or the journal changed since the last check; cheap."""
         try:
-            # As `_stamps`, where nothing is missing: in fewer steps.
-            found: list[object] = [(info.st_dev, info.st_ino) for info in map(os.stat, self._places)]
+            # Same as `_stamps` if nothing is missing, but faster.
+            found: list[object] = [(info.st_dev, info.st_ino) for info in map(os.stat, self._paths)]
             gate = os.stat(self._gate)  # noqa: PTH116  asked twice a second
         except OSError:
             return self._stamps() != self._stamped
@@ -60,54 +60,54 @@ class SelfMonitor:
         return found != self._stamped
 
     def _stamps(self) -> list[object]:
-        return [*map(_identity, self._places), _written(self._gate)]
+        return [*map(file_identity, self._paths), _written(self._gate)]
 
     def look(self) -> None:
-        """See that everything is as it was: a few looks at files, however idle the command is."""
+        """Check that everything is unchanged, with a few stat calls."""
         for path, (known, bind_again) in tuple(self._sockets.items()):
-            if _identity(path) != known:
+            if file_identity(path) != known:
                 with contextlib.suppress(InterlockError, OSError):
                     bind_again()
-                    self._sockets[path] = (_identity(path), bind_again)
+                    self._sockets[path] = (file_identity(path), bind_again)
                     self._notice("a socket of the run was removed; it is bound again", path)
         steering = self._supervisor.run.steering
         if isinstance(steering, RunControl) and steering.mend_gate():
             self._notice("the run's gate file was changed; it is restored", self._folder.gate)
-        if self._journal_print is not None and _identity(self._folder.journal) != self._journal_print:
+        if self._journal_print is not None and file_identity(self._folder.journal) != self._journal_print:
             self._journal_print = None
             self._notice("the run's journal was replaced or removed", self._folder.journal)
-        self._look_at_checkpoints()
-        for place in self._late:
-            # Not by its status, which raises where a file is missing: that is the rule here.
-            if os.access(place, os.F_OK):
-                self._guardian.notice("a file that starts programs outside the run was created", place)
-        for place in self._settings:
-            if os.access(place, os.F_OK):
-                # Clients make some of them themselves.
-                self._guardian.notice("settings that start programs in later sessions were created", place, "warn")
+        self._check_checkpoints()
+        for late in self._late:
+            # Not with stat, which raises for a missing file, the usual case here.
+            if os.access(late, os.F_OK):
+                self._guardian.notice("a file that starts programs outside the run was created", late)
+        for settings in self._settings:
+            if os.access(settings, os.F_OK):
+                # Clients create some of them themselves.
+                self._guardian.notice("settings that start programs in later sessions were created", settings, "warn")
         for path, known in self._commands.items():
             if _own_identity(path) != known:
                 self._guardian.notice("what your shell runs as interlock was replaced", str(path))
-        # Known once two looks have seen the same: the gate is mended by the second one.
+        # Valid once two checks agree: the gate is repaired by the second one.
         seen, self._seen = self._seen, self._stamps()
         self._stamped = self._seen if seen == self._seen else self._stamped
 
-    def _look_at_checkpoints(self) -> None:
+    def _check_checkpoints(self) -> None:
         workspace = self._supervisor.executor.workspace
         if self._undo_lost or workspace is None or not workspace.checkpoints.removed:
             return
         self._undo_lost = True
-        self._notice(UNDO_LOST, workspace.checkpoints.place)
+        self._notice(UNDO_LOST, workspace.checkpoints.store_path)
         self._supervisor.hold_without_undo()
 
-    def look_at_cgroup(self) -> None:
-        """Processes that left the run's cgroup are still held one by one, but no longer limited."""
+    def check_cgroup(self) -> None:
+        """Report processes that left the run's cgroup: they can still be stopped, but are no longer limited."""
         tree = self._held.tree
         group = tree.handle().group if tree is not None else None
         if tree is None or group is None:
             return
         strays = [pid for pid in tree.sampled() if not in_group(pid, Path(group).name)]
-        # A process that is just ending is in no cgroup of ours any more.
+        # A process that is just ending is no longer in our cgroup.
         if strays and (left := [pid for pid in strays if pid in tree.pids() and not in_group(pid, Path(group).name)]):
             self._guardian.notice(f"a process left the run's cgroup ({', '.join(map(str, left[:5]))})")
 
@@ -116,7 +116,7 @@ class SelfMonitor:
 
 
 def _own_identity(path: Path) -> tuple[int, int] | None:
-    """Of a link itself, not of what it leads to."""
+    """The identity of a link itself, not of its target."""
     try:
         info = path.lstat()
     except OSError:
@@ -130,11 +130,3 @@ def _written(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return info.st_ino, info.st_mtime_ns
-
-
-def _identity(path: Path | str) -> tuple[int, int] | None:
-    try:
-        info = os.stat(path)  # noqa: PTH116  asked twice a second
-    except OSError:
-        return None
-    return info.st_dev, info.st_ino

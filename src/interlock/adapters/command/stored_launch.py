@@ -1,4 +1,4 @@
-"""StoredLaunch: how a run is started again, kept in its folder without secrets; and the lock of its one front."""
+"""StoredLaunch: how to restart a run, stored in its folder without secrets; and the lock of its only front."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..proxy import Proxied
 from .launch import Launch, StepSource
 
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
-"""Variables whose values are not written down."""
+"""Variables whose values are not stored."""
 
 
 class StoredLaunch(Struct, frozen=True, kw_only=True):
-    """How a run is started again. `lacks` names variables that were set and are not stored; `launched` is the park
-    after which the client was started last, written before it is; `has_keys` says that the proxy knows the keys."""
+    """How to restart a run. `lacks` names variables that were set but are not stored; `launched` is the park
+    after which the client was last started, written before that; `has_keys`: the proxy has the keys."""
 
     spec: RunSpec
     config: Config
@@ -39,7 +39,7 @@ class StoredLaunch(Struct, frozen=True, kw_only=True):
 
 
 def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0) -> None:
-    """Remember how to start the run again, without secrets."""
+    """Store how to restart the run, without secrets."""
     ours = {name: value for name, value in os.environ.items() if not SECRET.search(name) and _is_text(name + value)}
     stored = StoredLaunch(
         spec=launch.spec,
@@ -59,7 +59,7 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
 
 
 def _is_text(words: str) -> bool:
-    """Whether it can be written down: a variable may hold any bytes."""
+    """Whether it can be encoded: a variable may contain any bytes."""
     try:
         words.encode()
     except UnicodeEncodeError:
@@ -68,7 +68,7 @@ def _is_text(words: str) -> bool:
 
 
 def read_launch(folder: RunFolder) -> StoredLaunch | None:
-    """What was stored; None if nothing was."""
+    """The stored launch, or None."""
     try:
         return from_json((folder.path / LAUNCH).read_bytes(), StoredLaunch)
     except (OSError, msgspec.DecodeError):
@@ -76,7 +76,7 @@ def read_launch(folder: RunFolder) -> StoredLaunch | None:
 
 
 def hold_front(folder: RunFolder) -> int | None:
-    """Become the run's only front for the life of this process; None if there already is one."""
+    """Become the run's only front for the life of this process; None if there is one already."""
     lock = os.open(folder.path / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -87,7 +87,7 @@ def hold_front(folder: RunFolder) -> int | None:
 
 
 def has_front(folder: RunFolder) -> bool:
-    """Whether a front lives."""
+    """Whether the run has a live front."""
     lock = hold_front(folder)
     if lock is not None:
         os.close(lock)

@@ -1,4 +1,4 @@
-"""TerminalApproval: asks the person at the terminal whether a step may run; says where to answer if no answer comes."""
+"""TerminalApproval: asks the person at the terminal whether a step may run; else prints how to answer."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...control import Command
 
-LOOK_S = 0.3
-"""How often we look whether the step was answered elsewhere."""
+POLL_S = 0.3
+"""How often to check whether the step was answered elsewhere."""
 
 YES, NO = ("y", "yes"), ("n", "no")
 
 
 class TerminalApproval:
-    """One question after the other, in its own thread."""
+    """Asks one question after the other, in its own thread."""
 
     def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
         self._folder, self._foreground = folder, foreground
@@ -37,7 +37,7 @@ class TerminalApproval:
         self._thread = threading.Thread(target=self._work, name="interlock-person", daemon=True)
 
     def ask(self, question: ApprovalAsked) -> None:
-        """Have this asked, once."""
+        """Ask this, once."""
         if (question.step, question.digest) in self._asked:
             return
         self._asked.add((question.step, question.digest))
@@ -46,19 +46,19 @@ class TerminalApproval:
             self._thread.start()
 
     def tell(self, words: str) -> None:
-        """Say something; at the end, where a program has the whole screen."""
+        """Print a message; at the end if a program uses the whole screen now."""
         terminal = open_line_terminal(self._foreground)
         if terminal is not None:
             os.close(terminal)
         elif sys.stderr is not None and sys.stderr.isatty():
             self._untold.append(words)
             return
-        _tell(f"interlock: {words}\n")
+        write_stderr(f"interlock: {words}\n")
 
     def tell_the_rest(self) -> None:
-        """Say what could not be said before; the command has ended."""
+        """Print the remaining messages, after the command has ended."""
         for words in self._untold:
-            _tell(f"interlock: {words}\n")
+            write_stderr(f"interlock: {words}\n")
         self._untold.clear()
 
     def _work(self) -> None:
@@ -66,8 +66,8 @@ class TerminalApproval:
             question = self._questions.get()
             terminal = open_line_terminal(self._foreground)
             if terminal is None:
-                _tell(f"interlock: step {question.step} needs approval: {question.what}\n")
-                _tell(f"  interlock approve {self._folder.run_id} --step {question.step}, or interlock reject\n")
+                write_stderr(f"interlock: step {question.step} needs approval: {question.what}\n")
+                write_stderr(f"  interlock approve {self._folder.run_id} --step {question.step}, or interlock reject\n")
                 continue
             try:
                 with self._foreground.borrowed() if self._foreground is not None else contextlib.nullcontext():
@@ -85,16 +85,16 @@ class TerminalApproval:
                 return
             said, _, why = line.strip().partition(" ")
             if said.lower() in YES + NO:
-                trouble = self._answer("approve" if said.lower() in YES else "reject", question, why)
-                if not trouble:
+                problem = self._answer("approve" if said.lower() in YES else "reject", question, why)
+                if not problem:
                     return
-                _write(terminal, f"  Not delivered: {trouble}\n")
+                _write(terminal, f"  Not delivered: {problem}\n")
             _write(terminal, "  y or n: ")
 
     def _read(self, terminal: int, question: ApprovalAsked) -> str | None:
-        """The next line; None once nothing waits for it."""
+        """The next line; None if the step no longer waits."""
         while self._is_waiting(question):
-            if select.select([terminal], [], [], LOOK_S)[0]:
+            if select.select([terminal], [], [], POLL_S)[0]:
                 return os.read(terminal, 4096).decode("utf-8", "replace") or None
         return None
 
@@ -109,7 +109,7 @@ class TerminalApproval:
         return summary is None or summary.waiting == question.what
 
     def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
-        """Give the answer; what came in its way, if anything did."""
+        """Send the answer; returns the problem, empty if there was none."""
         from ...control import new_request
         from ...link import ask_owner
 
@@ -121,7 +121,7 @@ class TerminalApproval:
 
 
 def open_line_terminal(foreground: Foreground | None = None) -> int | None:
-    """The terminal, where lines can be read from it: not from the background, nor while a program uses it."""
+    """The terminal if lines can be read from it: not in the background, nor while a program uses it."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:
@@ -140,7 +140,8 @@ def _write(terminal: int, words: str) -> None:
     os.write(terminal, printable(words).encode())
 
 
-def _tell(words: str) -> None:
+def write_stderr(words: str) -> None:
+    """Say something to the person who started the run, if anyone reads it."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             sys.stderr.write(printable(words))

@@ -1,7 +1,7 @@
-"""Foreground: the terminal of a contained command, which has a process group of its own.
+"""Foreground: gives the terminal to a contained command, which has a process group of its own.
 
-The front lends it the terminal as a shell would, learns from its first process what the terminal did, and takes it back
-to ask a question or to stop.
+The front lends it the terminal as a shell would, learns of the terminal's signals from its first process, and takes it
+back to ask a question or to stop.
 """
 
 from __future__ import annotations
@@ -21,61 +21,57 @@ TOLD = {b"interrupted": signal.SIGINT, b"stopped": signal.SIGTSTP}
 
 
 class Foreground:
-    """For one command. Without a terminal, or in the background, there is nothing to lend."""
+    """For one command. Does nothing without a terminal, or in the background."""
 
     def __init__(self, events: queue.SimpleQueue[object]) -> None:
         self._queue = events
         self._told, self.events = os.pipe()
-        self._group: int | None = None
+        self.group: int | None = None
+        """The command's process group."""
         self._asking = threading.Lock()
         try:
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
         except OSError:
             self._terminal = -1
-        # From the background we set the terminal's group, and say something on it, without being stopped for that.
+        # Set the terminal's group and write to it from the background without being stopped.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
 
     @property
     def terminal(self) -> int:
-        """The terminal to start the command on; -1 where it is not ours to give."""
+        """The terminal to start the command on; -1 if we do not have it."""
         return self._terminal if self._is_ours() else -1
 
-    @property
-    def group(self) -> int | None:
-        """The command's process group."""
-        return self._group
-
     def start(self, pid: int) -> None:
-        """The command runs: learn what the terminal does to it."""
+        """The command runs: receive the terminal's signals to it."""
         with contextlib.suppress(ProcessLookupError):
-            self._group = os.getpgid(pid)
+            self.group = os.getpgid(pid)
         os.close(self.events)
         threading.Thread(target=self._hear, name="interlock-terminal", daemon=True).start()
 
     def give(self) -> None:
-        """We were continued, or have asked what we wanted: the command continues, with the terminal if that is ours."""
-        if self._group is None or self._asking.locked():
+        """Continue the command, with the terminal if we have it."""
+        if self.group is None or self._asking.locked():
             return
         with contextlib.suppress(OSError):
             if self._is_ours():
-                os.tcsetpgrp(self._terminal, self._group)
-            os.killpg(self._group, signal.SIGCONT)
+                os.tcsetpgrp(self._terminal, self.group)
+            os.killpg(self.group, signal.SIGCONT)
 
     def is_given(self) -> bool:
         """Whether the command has the terminal."""
         with contextlib.suppress(OSError):
-            return self._terminal >= 0 and self._group is not None and os.tcgetpgrp(self._terminal) == self._group
+            return self._terminal >= 0 and self.group is not None and os.tcgetpgrp(self._terminal) == self.group
         return False
 
     def claim(self) -> None:
-        """Have the terminal back, where the command has it."""
+        """Take the terminal back from the command."""
         with contextlib.suppress(OSError):
             if self.is_given():
                 os.tcsetpgrp(self._terminal, os.getpgrp())
 
     @contextmanager
     def borrowed(self) -> Iterator[None]:
-        """Have the terminal for a question; a command that reads from it meanwhile waits."""
+        """Use the terminal for a question; a command that reads from it waits meanwhile."""
         try:
             with self._asking:
                 self.claim()

@@ -1,6 +1,6 @@
-"""ThinCaller: the process that was called as `interlock run`, where this one does its work (see thin_run.py).
+"""ThinCaller: the process that was called as `interlock run`, whose work this process does (see thin_run.py).
 
-It starts the command, gets the signals, and ends as the run did. When it is killed, so are we: a front that is killed
+It starts the command, gets the signals, and ends as the run did. When it is killed, so are we: a killed front
 leaves the run to its owner.
 """
 
@@ -25,12 +25,12 @@ _caller: ThinCaller | None = None
 
 
 def thin_caller() -> ThinCaller | None:
-    """Whose work this process does; None where it was called itself."""
+    """The caller whose work this process does; None if this process was called itself."""
     return _caller
 
 
 def forget_caller() -> None:
-    """In a fork that does other work."""
+    """Called in a fork that does other work."""
     global _caller
     if _caller is not None:
         sys.stderr = _caller.stderr
@@ -38,7 +38,7 @@ def forget_caller() -> None:
 
 
 class ThinCaller:
-    """Until `take_on` nothing is said and nothing is done that the ordinary way could not begin with."""
+    """Until `accept`, nothing is printed or done that an ordinary start could not repeat."""
 
     def __init__(self, sock: socket.socket, pid: int) -> None:
         global _caller
@@ -50,19 +50,19 @@ class ThinCaller:
         self._changing = threading.Condition()
         self._ended: dict[int, int] = {}
         self.stderr = sys.stderr
-        self._taken_on = False
+        self._accepted = False
         sys.stderr = io.StringIO()
         _caller = self
 
-    def take_on(self, *, contained: bool) -> None:
-        """Do its work from here on; a command that is to be in its process group it has to look after itself."""
+    def accept(self, *, contained: bool) -> None:
+        """Do its work from here on; refuses a command that has to be in the caller's process group."""
         if not contained or any(map(is_log, os.environ)):
             self.refuse()
-        self._accept()
+        self._confirm()
         threading.Thread(target=self._hear, name="interlock-caller", daemon=True).start()
 
     def refuse(self) -> NoReturn:
-        """Leave it to the ordinary way."""
+        """Leave the work to an ordinary start."""
         with contextlib.suppress(OSError):
             self._sock.sendall(b"n")
         os._exit(0)
@@ -72,17 +72,17 @@ class ThinCaller:
         with self._changing:
             return {*self._early}
 
-    def deliver(self, take: Callable[[int], None]) -> None:
-        """Have `take` called with every signal that it gets, and has got so far."""
+    def deliver(self, handler: Callable[[int], None]) -> None:
+        """Call `handler` with every signal that the caller gets, including earlier ones."""
         with self._changing:
-            self._deliver = take
+            self._deliver = handler
             for number in self._early:
-                take(number)
+                handler(number)
 
     def start(
         self, words: Sequence[str], environment: Mapping[str, str], streams: Sequence[int], fds: Sequence[int]
     ) -> CallersChild:
-        """Have it start a process in its own group, with these streams and descriptors. OSError if it cannot."""
+        """Have it start a process in a group of its own, with these streams and descriptors. OSError if it cannot."""
         given = {**dict(enumerate(streams)), **{descriptor: descriptor for descriptor in fds}}
         what = open_memory_file("interlock-start")
         variables = (os.fsencode(f"{name}={value}") for name, value in environment.items())
@@ -99,18 +99,18 @@ class ThinCaller:
         return CallersChild(self, number)
 
     def stop(self) -> None:
-        """Stop it, so that the shell takes over; returns when it was continued."""
+        """Stop it, so that the shell takes over; returns when it is continued."""
         self._sock.sendall(b"stop\n")
         self._answers.get()
 
     def leave(self, order: str) -> NoReturn:
-        """Have it end, with all said, and end."""
-        if not self._taken_on:
-            self._accept()
+        """Flush all output, have it end, and end."""
+        if not self._accepted:
+            self._confirm()
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()
-        # Whoever reads our output waits until all have closed it.
+        # A reader of our output waits until everybody has closed it.
         nowhere = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(nowhere, number)
@@ -119,20 +119,20 @@ class ThinCaller:
         os._exit(0)
 
     def wait(self, pid: int, seconds: float | None) -> int | None:
-        """How a child of it ended; None if it still runs then."""
+        """The exit status of its child; None if it still runs after `seconds`."""
         with self._changing:
             self._changing.wait_for(lambda: pid in self._ended, seconds)
             return self._ended.get(pid)
 
-    def _accept(self) -> None:
-        """Say what there was to say. It has not begun anything in the ordinary way, or we end."""
+    def _confirm(self) -> None:
+        """Confirm that we do the work and print pending messages; end if the caller started the ordinary way."""
         try:
             self._sock.sendall(b"y")
             if self._sock.recv(len(b"go\n"), socket.MSG_WAITALL) != b"go\n":
                 os._exit(0)
         except OSError:
             os._exit(0)
-        said, sys.stderr, self._taken_on = sys.stderr, self.stderr, True
+        said, sys.stderr, self._accepted = sys.stderr, self.stderr, True
         if isinstance(said, io.StringIO):
             with contextlib.suppress(OSError):
                 sys.stderr.write(said.getvalue())
@@ -145,7 +145,7 @@ class ThinCaller:
                     word, *numbers = line.split()
                     self._handle(word, *map(int, numbers))
         finally:
-            # Whatever happened: without this thread nothing would end us with it.
+            # In any case: without this thread we would not end with the caller.
             os.kill(os.getpid(), signal.SIGKILL)
 
     def _handle(self, word: bytes, number: int = 0, status: int = 0) -> None:
@@ -160,7 +160,7 @@ class ThinCaller:
 
 
 class CallersChild:
-    """A process that the caller has started, with what subprocess.Popen offers as far as we use it."""
+    """A process that the caller started, with the part of subprocess.Popen's interface that we use."""
 
     stdin = stdout = stderr = None
 
@@ -172,7 +172,7 @@ class CallersChild:
         return self._caller.wait(self.pid, 0)
 
     def wait(self, timeout: float | None = None) -> int:
-        """How it ended; TimeoutExpired where it has not."""
+        """Its exit status; TimeoutExpired if it still runs."""
         status = self._caller.wait(self.pid, timeout)
         if status is None:
             raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)

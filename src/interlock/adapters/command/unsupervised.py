@@ -1,28 +1,27 @@
-"""UnsupervisedRun: what the front still does when no owner stays alive: reports it, enforces time, cancels."""
+"""UnsupervisedRun: what the front does when no owner stays alive: reports it, enforces the time limit, cancels."""
 
 from __future__ import annotations
 
-import contextlib
-import sys
 import time
 
 from ...config import Config
-from ...core import InterlockError, printable
+from ...core import InterlockError
 from ...journal import RunFolder
+from .terminal_approval import write_stderr
 
-LOOK_S = 1.0
-"""How often we look for a reason to end the run."""
+POLL_S = 1.0
+"""How often to check for a reason to end the run."""
 
 LATE = ("config", "control", "core", "journal", "journal_records", "link", "runtime")
 LATE_LIBRARIES = ("apsw", "zstandard")
-"""Packages that a front does without while its owner lives. They are kept as they are now."""
+"""Packages that a front needs only without an owner. They are kept as they are now."""
 
 TIME_IS_UP, CANCELLED = 124, 130
-"""The exit statuses of `interlock run` that say so."""
+"""The exit statuses of `interlock run` for these ends."""
 
 
 def load_late() -> None:
-    """Have what a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
+    """Load what a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
     from ...core import keep_packages
     from ..proxy import relay_without_owner  # noqa: F401
 
@@ -39,13 +38,13 @@ class UnsupervisedRun:
 
     def __init__(self, config: Config, folder: RunFolder, begun: float, *, refuses: bool = False) -> None:
         self.closed, self._refuses = config.runtime.fail == "closed", refuses
-        self.look_at = time.monotonic()
+        self.check_at = time.monotonic()
         self._folder, self._begun = folder, begun
-        # Who only observes is held to nothing.
+        # With `observe` nothing is enforced.
         self._seconds = None if config.interventions.observe else config.limits.max_execution_time
 
     def say(self, why: str) -> None:
-        """Say on stderr, at once, what this means."""
+        """Explain on stderr what this means."""
         if self.closed:
             what = "Ending the command because runtime.fail is closed."
         else:
@@ -55,15 +54,12 @@ class UnsupervisedRun:
                 f"The command continues unsupervised: {hooks}. "
                 f"Still enforced: {time_limit}memory and processes. interlock cancel or Ctrl-C twice ends it."
             )
-        if sys.stderr is not None:
-            with contextlib.suppress(OSError):
-                sys.stderr.write(f"interlock: {printable(why)}. {what}\n")
-                sys.stderr.flush()
+        write_stderr(f"interlock: {why}. {what}\n")
 
     def look(self) -> tuple[int, str] | None:
-        """The exit status and the words for why the run has to end now, if it has to."""
+        """The exit status and the reason if the run has to end now, else None."""
         now = time.monotonic()
-        self.look_at = now + LOOK_S
+        self.check_at = now + POLL_S
         if self._is_cancelled():
             return CANCELLED, "it was cancelled"
         if self._seconds is None:
@@ -72,11 +68,11 @@ class UnsupervisedRun:
         if left <= 0 and self._rested() + left <= 0:
             return TIME_IS_UP, f"the limit max_execution_time of {self._seconds:g} s is reached"
         if left > 0:
-            self.look_at = now + min(LOOK_S, left)
+            self.check_at = now + min(POLL_S, left)
         return None
 
     def _is_cancelled(self) -> bool:
-        """Whether a request to cancel waits in the inbox; an owner that writes down the end answers it."""
+        """Whether the inbox has a request to cancel; the owner that records the end answers it."""
         from ...control import Request, decode_request
         from ...link import collect_requests
 
@@ -84,7 +80,7 @@ class UnsupervisedRun:
         return any(isinstance(request, Request) and request.command == "cancel" for request in requests)
 
     def _rested(self) -> float:
-        """How long it was paused, which no limit counts."""
+        """How long it was paused, which the limit does not count."""
         from ...journal import JournalReader
         from ...runtime import paused_seconds
 

@@ -1,4 +1,4 @@
-"""ParkingLot: the owner's part in usage limits. Parks the run, keeps its durable timer, and wakes it once."""
+"""ParkingLot: handles usage limits in the owner: parks the run, stores its timer, and resumes it once."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ from ..usage_limits import UsageLimit, find_in_words
 log = logging.getLogger("interlock")
 
 SHORT_S = 60.0
-"""A limit that resets sooner is left to the client, which tries again by itself."""
+"""A limit that resets sooner is left to the client, which retries by itself."""
 
 HANG = "hang"
-"""The source of a park that is not usage limit: the client hangs, and is restarted."""
+"""The source of a park without a usage limit: the client hangs, and is restarted."""
 
 STARTS_OVER = "this command has no session to continue and would start over (unattended.resume.rerun)"
 
 
 class ParkingLot:
-    """For one run. `see` and `answered` are called by the proxy, `exited` at the client's end, `look` twice a second.
+    """For one run. The proxy calls `see` and `answered`; `exited` is called at the client's end, `look` twice a second.
 
-    `relaunch` has the client started again, `finish` ends a run without a process; `last_words` is what the client
-    printed last and `session` names its session. `continues` says that the client can be started again in its session:
-    any other command starts over, which only a person or `unattended.resume.rerun` may want.
+    `relaunch` restarts the client, `finish` ends a run without a process; `last_words` is what the client
+    printed last and `session` its session. `continues`: the client can be restarted in its session;
+    any other command starts over, which only a person or `unattended.resume.rerun` may request.
     """
 
     def __init__(
@@ -74,18 +74,14 @@ class ParkingLot:
         self._unknown = 0
         self._woken = False
         self._client_status: int | None = None
-        self._parked = read_parked(folder, Parked)
-        if self._parked is not None:
-            self._take_up(self._parked)
-
-    @property
-    def parked(self) -> Parked | None:
-        return self._parked
+        self.parked = read_parked(folder, Parked)
+        if self.parked is not None:
+            self._continue_park(self.parked)
 
     @property
     def liveness(self) -> Liveness | None:
-        """What the run is doing, where it is parked."""
-        parked = self._parked
+        """The liveness of a parked run; None if it is not parked."""
+        parked = self.parked
         if parked is None or self._woken or self._supervisor.run.ended:
             return None
         evidence = f"{parked.source}: {parked.reason}"
@@ -100,20 +96,20 @@ class ParkingLot:
         with self._lock:
             self._pending = limit
             if self._woken:
-                # It was woken, and is limited again.
+                # It was resumed, and is limited again.
                 self._forget()
             if not limit.passes or (limit.resets_in is not None and limit.resets_in >= SHORT_S):
                 self._park(limit)
 
     def see_words(self, words: str, resets_in: float | None) -> None:
-        """The client says that it waits for a limit, and how long."""
+        """The client reports that it waits for a limit, and how long."""
         told = find_in_words(words, datetime.now().astimezone(), "hooks")
         if told is not None or (resets_in is not None and resets_in >= SHORT_S):
             passes, said = told.passes if told is not None else True, told.resets_in if told is not None else None
             self.see(UsageLimit(reason=words, source="hooks", resets_in=said or resets_in, passes=passes))
 
     def answered(self) -> None:
-        """The model has answered: there is no limit any more."""
+        """The model has answered: the limit is over."""
         if self._pending is not None or self._unknown or self._woken:
             with self._lock:
                 self._pending, self._unknown = None, 0
@@ -122,16 +118,16 @@ class ParkingLot:
 
     @property
     def may_restart(self) -> bool:
-        """Whether a client that hangs can be ended and started again in its session."""
-        return self._continues and bool(self._session()) and self._parked is None and self._rules.max_parks > 0
+        """Whether a client that hangs can be restarted in its session."""
+        return self._continues and bool(self._session()) and self.parked is None and self._rules.max_parks > 0
 
     def restart(self, reason: str) -> bool:
-        """Park without a wait, for a client that hangs and is about to be ended; whether that may be."""
+        """Park without a delay, for a client that hangs and is about to be ended; returns whether it parked."""
         with self._lock:
             return self._park(UsageLimit(reason=reason, source=HANG, resets_in=0.0)) is not None
 
     def exited(self, status: int) -> bool:
-        """The client has ended; whether the run is parked, and continues later."""
+        """The client has ended; returns whether the run is parked and continues later."""
         with self._lock:
             self._client_status = status
             if self._supervisor.run.ended:
@@ -140,13 +136,13 @@ class ParkingLot:
             limit = self._pending if status or self._continues else None
             if limit is None and status:
                 limit = find_in_words(self._last_words(), now, "last words")
-            known = self._parked
+            known = self.parked
             again = limit is not None and self._starts_again
             if known is not None and (not self._woken or again or known.status is not None):
                 known = replace(known, status=status, session=self._session() or known.session)
                 self._keep(known)
                 if self._woken:
-                    # What it ended with is the limit from before: it has not asked the model since.
+                    # It ended because of the earlier limit: it has not asked the model since.
                     self.relaunch(known)
                 return True
             if known is not None:
@@ -161,9 +157,9 @@ class ParkingLot:
                 self._forget()
 
     def look(self) -> None:
-        """Wake the run when it is due, or when a person resumed it."""
+        """Resume the run when it is due, or when a person resumed it."""
         with self._lock:
-            parked, run = self._parked, self._supervisor.run
+            parked, run = self.parked, self._supervisor.run
             if parked is None:
                 return
             if run.ended:
@@ -183,7 +179,7 @@ class ParkingLot:
                 case NeedsPerson(why) if not parked.held_by:
                     self._keep(replace(parked, held_by=why))
                     run.update(liveness=self.liveness)
-                    self._hold(self._parked or parked)
+                    self._hold(self.parked or parked)
 
     def _decide(self, parked: Parked) -> Due | NotYet | NeedsPerson:
         decided = decide_wake(parked, _now())
@@ -197,10 +193,10 @@ class ParkingLot:
         return decided
 
     def _park(self, limit: UsageLimit, status: int | None = None) -> Parked | None:
-        """Record first, then hold: the next owner after a crash finds the timer. `status` is how the client ended."""
+        """Store the timer, then hold: the next owner finds it after a crash. `status` is how the client ended."""
         run = self._supervisor.run
-        if self._parked is not None:
-            return self._parked
+        if self.parked is not None:
+            return self.parked
         if run.ended or run.status != "running" or self._rules.max_parks == 0:
             return None
         self._unknown = self._unknown + 1 if limit.resets_in is None else 0
@@ -242,8 +238,8 @@ class ParkingLot:
         )
         self._supervisor.run.append([body], durable=True, changes={"liveness": self.liveness})
 
-    def _take_up(self, parked: Parked) -> None:
-        """A predecessor parked the run: continue exactly where it stopped."""
+    def _continue_park(self, parked: Parked) -> None:
+        """A predecessor parked the run: continue where it stopped."""
         run = self._supervisor.run
         if run.ended:
             self._forget()
@@ -262,14 +258,14 @@ class ParkingLot:
             self._hold(parked)
 
     def _was_held(self) -> bool:
-        """Whether the run has paused for this park: if it runs nevertheless, a person resumed it."""
+        """Whether the run was paused for this park: if it runs now, a person resumed it."""
         with self._supervisor.run.journal.reader() as journal:
             at = journal.last("parked")
             said = journal.read(after=at.seq, kinds=frozenset(("state", "hold"))) if at is not None else ()
             return any(_is_parked(read_body(record)) for record in said)
 
     def _wake(self, parked: Parked, by: str) -> None:
-        """The record comes first: once it is durable, this park is never woken again."""
+        """Resume the run. The record comes first: once it is durable, this park is never resumed again."""
         again = "the client is restarted in its session" if self._continues else "the command is restarted"
         how = "its processes continue" if self._client_status is None else again
         self._supervisor.run.append([WokenRecord(parked.number, by, how)], durable=True)
@@ -280,13 +276,13 @@ class ParkingLot:
             self.relaunch(parked)
 
     def _forget(self) -> None:
-        self._parked = None
+        self.parked = None
         self._woken = False
         clear_parked(self._folder)
 
     def _keep(self, parked: Parked) -> None:
         write_parked(self._folder, parked)
-        self._parked = parked
+        self.parked = parked
 
     def _hold(self, parked: Parked) -> None:
         if parked.wake is None:
@@ -299,7 +295,7 @@ class ParkingLot:
         self._supervisor.run.hold(Hold(words, "parked", parked.wake or 0.0), self._supervisor.next_index)
 
     def _note_limit(self, parked: Parked) -> None:
-        """Tell the other runs on the quota that the limit holds."""
+        """Tell the other runs on the quota about the limit."""
         with quota_file(self._folder.path.parent, self._quota) as path:
             use = _read_use(path)
             told = replace(use, limited=parked.at, limited_for=parked.delay if not parked.held_by else 0.0)

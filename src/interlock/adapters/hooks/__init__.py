@@ -1,6 +1,6 @@
 """Agents with hooks: Claude Code, Codex, Gemini CLI, opencode and those of plug-ins.
 
-Wired in for one run, or installed permanently. What is exported here is what a package needs that adds a client.
+Wired in for one run, or installed permanently. Exports what a package that adds a client needs.
 """
 
 from ..._lazy import lazy

@@ -1,9 +1,8 @@
-"""Claude Code: its hook payloads and replies, its transcript; and its wiring for one run, by `--settings`."""
+"""Claude Code: its hook payloads, replies and transcript; and its wiring for one run, by `--settings`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,7 +12,7 @@ from ..traces.transcript import Block, TranscriptLine, TranscriptMessage, usage_
 from .client_format import Payload, TranscriptDialect, mapping, number, refusal_of, text, words_of
 from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in, is_failure
 from .hook_guardian import switches_hooks_off
-from .wiring import HOLD_S, HookWords, RunAddress, Wired
+from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups
 
 CAPABILITIES: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "defer", "stop", "usage", "relaunch")
@@ -31,13 +30,13 @@ MOMENTS: dict[str, Moment] = {
     "SubagentStop": "turn_end",
     "SessionEnd": "end",
 }
-"""The events that we hook into; others are left to the user."""
+"""The events that we hook into."""
 
 SAID = {"prompt": "prompt", "turn_end": "last_assistant_message"}
-"""Where an event has the words of the person or of the model."""
+"""The field of an event with the text of the person or of the model."""
 
 CONTEXT = ("PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "SessionStart")
-"""The events whose reply can carry words for the model."""
+"""The events whose reply can contain text for the model."""
 
 
 class ClaudeCodeDialect(TranscriptDialect[TranscriptLine]):
@@ -82,7 +81,7 @@ class ClaudeCodeDialect(TranscriptDialect[TranscriptLine]):
 
 
 def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> HookEvent:
-    """A payload of Claude Code's shape, which Codex shares."""
+    """An event from a payload in Claude Code's format, which Codex shares."""
     name = text(payload, "hook_event_name")
     moment = moments.get(name, "other")
     tool = Tool(text(payload, "tool_name") or "unknown", mapping(payload, "tool_input"), _call_id(payload))
@@ -111,7 +110,7 @@ def read_event(client: str, payload: Payload, moments: dict[str, Moment]) -> Hoo
 
 
 def reply_before(event: HookEvent, decision: Decision) -> Payload:
-    """Refuse, rewrite, put off or stop; words alone go along with a call that is let."""
+    """Deny, rewrite, defer or stop; messages can accompany an allowed call."""
     said: Payload = {"hookEventName": event.name}
     reply: Payload = {}
     match decision.action:
@@ -131,7 +130,7 @@ def reply_before(event: HookEvent, decision: Decision) -> Payload:
 
 
 def reply_after(event: HookEvent, decision: Decision) -> Payload:
-    """Words for the model, and the end where it has come."""
+    """Messages for the model, and the stop if the run has ended."""
     reply = stopping(decision) if decision.action == "stop" else {}
     if decision.messages and event.name in CONTEXT:
         reply["hookSpecificOutput"] = {"hookEventName": event.name, "additionalContext": words_of(decision)}
@@ -139,7 +138,7 @@ def reply_after(event: HookEvent, decision: Decision) -> Payload:
 
 
 def reply_turn_end(decision: Decision) -> Payload:
-    """Let the agent stop, or say what it has to do first."""
+    """Let the agent stop, or tell it what to do first."""
     return {"decision": "block", "reason": refusal_of(decision)} if decision.action == "deny" else {}
 
 
@@ -164,7 +163,7 @@ def _outcome(payload: Payload, tool: Tool) -> ToolOutcome:
 
 
 def _batched(call: Payload) -> ToolOutcome:
-    """A call of the batch that raised no event of its own: it failed before it ran."""
+    """A call of the batch without an event of its own: it failed before it ran."""
     content = content_of(call.get("tool_response"))
     tool = Tool(text(call, "tool_name") or "unknown", mapping(call, "tool_input"), _call_id(call))
     return ToolOutcome(tool=tool, content=content, error=is_failure(content), exit_code=exit_code_in(content))
@@ -184,10 +183,10 @@ NOT_A_SESSION = frozenset(
     ("-v", "--version", "-h", "--help", "agents", "auth", "config", "doctor", "install", "mcp", "migrate-installer",
      "plugin", "plugins", "project", "remote-control", "setup-token", "ultrareview", "update", "upgrade")
 )  # fmt: skip
-"""A first argument with which the client starts no agent."""
+"""First arguments with which the client starts no agent."""
 
 END_S = 5
-"""A session that ends does not wait."""
+"""Timeout at the end of a session."""
 
 
 class ClaudeWiring:
@@ -200,22 +199,22 @@ class ClaudeWiring:
         self._command, self._arguments = command, arguments
         self.task = prompt_in(arguments, FLAGS)
 
-    def wire(self, place: RunAddress) -> Wired:
+    def wire(self, address: RunAddress) -> Wired:
         from .hookclient_build import hook_command
 
-        rest, given = _take_settings(self._arguments)
-        words = HookWords(hook_command(), place, self.client)
-        settings = add_hooks(given, lambda event: exec_form(event, words))
+        rest, given = _split_settings(self._arguments)
+        words = HookWords(hook_command(), address, self.client)
+        settings = add_groups(given, MOMENTS, lambda event: {"hooks": [exec_form(event, words)]})
         user, *projects = settings_files()
         notes = []
         if switches_hooks_off(user):
             notes.append(f"hooks are switched off in {user}: its steps are not visible")
         else:
-            # A project's settings, which the agent itself can write, do not switch supervision off.
+            # A project's settings, which the agent can write, must not switch supervision off.
             settings = {"disableAllHooks": False, **settings}
         if "--bare" in self._arguments:
             notes.append("--bare switches its hooks off: its steps are not visible")
-        path = place.folder / "settings.json"
+        path = address.folder / "settings.json"
         path.write_bytes(msgspec.json.format(msgspec.json.encode(settings), indent=2))
         path.chmod(0o400)
         argv = (*self._command, "--settings", str(path), *rest)
@@ -231,25 +230,15 @@ def settings_files() -> tuple[Path, ...]:
     return user, project / "settings.json", project / "settings.local.json"
 
 
-def exec_form(event: str, words: HookWords) -> dict[str, object]:
+def exec_form(event: str, words: HookCommand) -> dict[str, object]:
     """One hook without a shell in between."""
     command, *arguments = words.words(before=MOMENTS[event] == "before")
     timeout = END_S if event == "SessionEnd" else HOLD_S
     return {"type": "command", "command": command, "args": arguments, "timeout": timeout}
 
 
-def add_hooks(settings: dict[str, object], hook_for: Callable[[str], dict[str, object]]) -> dict[str, object]:
-    """The settings with our hooks after the user's own."""
-    hooks = settings.get("hooks")
-    merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
-    for event in MOMENTS:
-        present = merged.get(event)
-        merged[event] = [*(present if isinstance(present, list) else []), {"hooks": [hook_for(event)]}]
-    return {**settings, "hooks": merged}
-
-
 def prompt_in(arguments: tuple[str, ...], flags: frozenset[str]) -> str:
-    """What the client is asked to do: the first argument that is not an option's."""
+    """The client's prompt: the first argument that does not belong to an option."""
     previous = ""
     for word in arguments:
         if not word.startswith("-") and (not previous.startswith("-") or previous in flags):
@@ -262,11 +251,11 @@ FLAGS = frozenset(
     ("-p", "--print", "-c", "--continue", "--verbose", "--dangerously-skip-permissions", "--bare", "--debug",
      "--include-partial-messages", "--include-hook-events", "--replay-user-messages", "--strict-mcp-config", "--ide")
 )  # fmt: skip
-"""Options without a value; the prompt may follow them."""
+"""Options without a value, which the prompt may follow."""
 
 
-def _take_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, object]]:
-    """The arguments without --settings, and what was given there: a file or JSON."""
+def _split_settings(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, object]]:
+    """The arguments without --settings, and its settings, from a file or JSON."""
     rest: list[str] = []
     given: dict[str, object] = {}
     words = iter(arguments)

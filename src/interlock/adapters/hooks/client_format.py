@@ -1,4 +1,4 @@
-"""Dialect: how one client's hooks speak. A client is added by writing one. Tail: what is new in its transcript."""
+"""Dialect: the hook format of one client; write one to add a client. Tail: reads new lines of its transcript."""
 
 from __future__ import annotations
 
@@ -15,37 +15,33 @@ from .hook_event import HookEvent, TranscriptEntry
 Line = TypeVar("Line")
 
 Payload = dict[str, object]
-"""The JSON object that a hook is given, or answers with."""
+"""The JSON object that a hook gets, or answers with."""
 
 
 class Dialect(Protocol):
-    """One client: from its payloads to events, from decisions to its replies, from its transcript to what was said."""
+    """One client: converts its payloads to events, decisions to its replies, and its transcript to entries."""
 
     name: str
     capabilities: frozenset[Capability]
 
     def read(self, payload: Payload) -> HookEvent:
-        """What the hook says; whatever is missing or of the wrong kind is left out."""
-        ...
+        """The event in a payload; missing or invalid fields are left out."""
 
     def reply(self, event: HookEvent, decision: Decision) -> Payload:
-        """What the hook answers; nothing where the client's own rules are to decide."""
-        ...
+        """The hook's reply; empty if the client's own rules should decide."""
 
     def carries(self, event: HookEvent) -> bool:
-        """Whether the reply to this can have words for the model."""
-        ...
+        """Whether the reply to this event can contain text for the model."""
 
     def hear(self, line: bytes) -> TranscriptEntry | None:
-        """What a line of the transcript says, if anything that counts."""
-        ...
+        """The entry in a line of the transcript, if any."""
 
 
 class TranscriptDialect(Generic[Line]):
-    """What dialects share whose transcript has one record in each line."""
+    """Base for dialects whose transcript has one record per line."""
 
     context: tuple[str, ...]
-    """The events whose reply can carry words for the model."""
+    """The events whose reply can contain text for the model."""
     line: type[Line]
 
     def carries(self, event: HookEvent) -> bool:
@@ -59,24 +55,24 @@ class TranscriptDialect(Generic[Line]):
         return self.understand(record)
 
     def understand(self, record: Line) -> TranscriptEntry | None:
-        """What one record says."""
+        """The entry in one record."""
         raise NotImplementedError
 
 
 def text(payload: Payload, key: str) -> str:
-    """A string of the payload; empty if there is none."""
+    """A string in the payload; empty if missing."""
     value = payload.get(key)
     return value if isinstance(value, str) else ""
 
 
 def mapping(payload: Payload, key: str) -> dict[str, object]:
-    """An object of the payload; empty if there is none."""
+    """An object in the payload; empty if missing."""
     value = payload.get(key)
     return value if isinstance(value, dict) else {}
 
 
 def number(payload: Payload, key: str) -> float | None:
-    """A number of the payload."""
+    """A number in the payload; None if missing."""
     value = payload.get(key)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
@@ -87,20 +83,20 @@ def words_of(decision: Decision) -> str:
 
 
 def refusal_of(decision: Decision) -> str:
-    """Why a call is refused, and any further message for the agent."""
+    """Why a call is blocked, and any further message for the agent."""
     reason = decision.reason or "Interlock blocked this call."
     return "\n\n".join(filter(None, (reason, words_of(decision))))
 
 
 MOST = 8 * 1024 * 1024
-"""Bytes read at a time; the rest comes with the next look."""
+"""Bytes read at a time; the rest follows with the next read."""
 
 REMEMBERED = 64
-"""Answers of the model whose spend is known: a transcript repeats it with each part of an answer."""
+"""Answers whose usage is remembered: a transcript repeats it with each part of an answer."""
 
 
 class Tail:
-    """One transcript. What is charged is what grew since the last time."""
+    """One transcript. Usage is counted as the increase since the last entry of an answer."""
 
     def __init__(self, path: str, hear: Callable[[bytes], TranscriptEntry | None], offset: int = 0) -> None:
         self.path = path
@@ -109,7 +105,7 @@ class Tail:
         self._charged: OrderedDict[str, Usage] = OrderedDict()
 
     def read(self) -> list[TranscriptEntry]:
-        """What whole lines say that were added; nothing where the file is not there."""
+        """The entries in new complete lines; none if the file does not exist."""
         try:
             with Path(self.path).open("rb") as file:
                 file.seek(self.offset)
@@ -137,7 +133,7 @@ class Tail:
 
 
 def size_of(path: str) -> int:
-    """How long a file is so far; 0 if there is none."""
+    """The size of a file; 0 if it does not exist."""
     try:
         return Path(path).stat().st_size
     except OSError:

@@ -1,4 +1,4 @@
-"""The agent clients that are reached through their hooks: those built in, and those that packages add."""
+"""The agent clients with hooks: built-in ones, and those that packages add."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from .installation import FileChange
 
 Plan = Callable[[Path | None], "tuple[FileChange, ...]"]
-"""What installing or uninstalling changes, in a project's settings or in the user's."""
+"""Returns what installing or uninstalling changes, in a project's settings or in the user's."""
 
 
 class HookClient(Struct, frozen=True, kw_only=True):
-    """One agent client: how its hooks speak, how they are put into a command, and how they are installed permanently.
+    """One agent client: the format of its hooks, how to add them to a command, and how to install them permanently.
 
-    `dialect` is called once for each run. `program` is the command that starts the client and `packages` are its names
+    `dialect` is called once per run. `program` is the command that starts the client and `packages` are its names
     for npx and the like; a command whose first argument is in `not_a_session` starts no agent. `wiring` takes the
-    words up to the program and those after it. Without `install` and `uninstall`, hooks are wired in for single runs
+    words up to the program and those after it. Without `install` and `uninstall`, hooks can be wired in for single runs
     only. `title`, `how` and `notes` are for the table of agents.
     """
 
@@ -52,7 +52,7 @@ class HookClient(Struct, frozen=True, kw_only=True):
 
 
 def _later(name: str) -> Plan:
-    """A plan of `settings_files`, loaded on first use: only installing needs it."""
+    """A plan of `settings_files`, which is imported on first use as only installing needs it."""
 
     def plan(project: Path | None) -> tuple[FileChange, ...]:
         from . import settings_files
@@ -129,7 +129,7 @@ def hook_clients() -> tuple[HookClient, ...]:
 
 
 def new_dialects() -> tuple[Dialect, ...]:
-    """One of each, for one run: some remember which calls are under way."""
+    """A new dialect of each client, for one run: some remember which calls are under way."""
     return tuple(client.dialect() for client in hook_clients())
 
 
@@ -138,13 +138,13 @@ def dialect_named(name: str) -> Dialect | None:
 
 
 def adapter_named(name: str) -> Adapter:
-    """The adapter of a run: the client's where it is one of ours, else that of any process."""
+    """The adapter of a run: of a known client, else of any process."""
     dialect = dialect_named(name)
     return ProcessAdapter() if dialect is None else HookAdapter(dialect.name, dialect.capabilities)
 
 
 def plan_install(client: str, project: Path | None) -> tuple[FileChange, ...]:
-    """What installing changes; nothing has been done yet, but for the hook client put in its place."""
+    """What installing changes; nothing is changed yet, except that the hook client is copied."""
     return _plan(client, lambda one: one.install)(project)
 
 
@@ -165,7 +165,7 @@ RUNNERS = ("npx", "bunx", "pnpx")
 
 
 def wiring_for(argv: tuple[str, ...]) -> Wiring | None:
-    """The wiring for the agent that this command starts; None if it starts none that we know."""
+    """The wiring for the agent that this command starts; None if it starts no known agent."""
     at = _program_at(argv)
     if at is None:
         return None
@@ -177,7 +177,7 @@ def wiring_for(argv: tuple[str, ...]) -> Wiring | None:
 
 
 def _program_at(argv: tuple[str, ...]) -> tuple[HookClient, int] | None:
-    """The client and where in the command its program is."""
+    """The client, and the position of its program in the command."""
     known = {client.program: client for client in hook_clients()}
     first = program_of(argv)
     if first in known:

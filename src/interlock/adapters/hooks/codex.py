@@ -1,4 +1,4 @@
-"""Codex: its hook payloads and replies, its transcript; and its wiring for one run, by `-c` overrides."""
+"""Codex: its hook payloads, replies and transcript; and its wiring for one run, by `-c` overrides."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class CodexDialect(TranscriptDialect[_Line]):
         event = read_event(self.name, payload, MOMENTS)
         if not event.outcomes:
             return event
-        # A result comes without its exit status: whether the call failed is read from its text.
+        # A result has no exit status: whether the call failed is read from its text.
         unsaid = tuple(replace(one, error=one.error or None) for one in event.outcomes)
         return replace(event, outcomes=unsaid)
 
@@ -82,7 +82,7 @@ class CodexDialect(TranscriptDialect[_Line]):
             reply = reply_before(event, decision)
             said = reply.get("hookSpecificOutput")
             if decision.action == "rewrite" and isinstance(said, dict):
-                # Arguments are taken over only from a hook that lets the call continue.
+                # Codex accepts arguments only from a hook that allows the call.
                 said["permissionDecision"] = "allow"
             return {"hookSpecificOutput": said} if said else {}
         if event.moment == "turn_end":
@@ -112,13 +112,13 @@ FLAGS = frozenset(
 )  # fmt: skip
 
 SOURCE = "/<session-flags>/config.toml"
-"""Where Codex says that hooks given by `-c` come from."""
+"""Codex's source name for hooks given by `-c`."""
 
 CHOOSES = frozenset(("-c", "--config", "-p", "--profile", "--oss", "--ignore-user-config"))
-"""Options that may name another API than the configuration file does."""
+"""Options that may select another API than the configuration file does."""
 
 END_S = 3
-"""The longest that it gives a hook at the end of a session."""
+"""The longest timeout of a hook at the end of a session."""
 
 
 class CodexWiring:
@@ -134,10 +134,10 @@ class CodexWiring:
         self._own = None if chosen else named_api()
         self.api = self._own.url if self._own is not None else ""
 
-    def wire(self, place: RunAddress) -> Wired:
+    def wire(self, address: RunAddress) -> Wired:
         from .hookclient_build import hook_command
 
-        words = HookWords(hook_command(), place, self.client)
+        words = HookWords(hook_command(), address, self.client)
         options: list[str] = []
         trusted = []
         for event in MOMENTS:
@@ -146,22 +146,22 @@ class CodexWiring:
             options += ["-c", f"hooks.{event}={toml_groups(command, timeout)}"]
             trusted.append(f'"{SOURCE}:{label(event)}:0:0"={{trusted_hash="{trust_hash(event, command, timeout)}"}}')
         options += ["-c", f"hooks.state={{{','.join(trusted)}}}"]
-        if self._own is not None and place.api:
-            options += ["-c", f"{self._own.key}={_quoted(place.api)}"]
+        if self._own is not None and address.api:
+            options += ["-c", f"{self._own.key}={_quoted(address.api)}"]
         argv = (*self._command, *options, *self._arguments)
         headless = bool(self._arguments) and self._arguments[0] in ("exec", "e")
         return Wired(argv=argv, files=(Path(words.command[0]),), headless=headless)
 
 
 class NamedApi(Struct, frozen=True):
-    """The model's API as a configuration file names it, and the key that names it."""
+    """The URL of the model's API in a configuration file, and its key."""
 
     key: str
     url: str
 
 
 def named_api() -> NamedApi | None:
-    """The API that the user's configuration file names; None if it names none, and Codex uses its default."""
+    """The API in the user's configuration file; None if Codex uses its default."""
     folder = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     import tomllib
 
@@ -193,7 +193,7 @@ def toml_groups(command: str, timeout: int) -> str:
 
 
 def trust_hash(event: str, command: str, timeout: int) -> str:
-    """What Codex takes a hook for: the hash of its canonical JSON."""
+    """Codex's trust hash of a hook, over its canonical JSON."""
     hook = {"async": False, "command": command, "timeout": timeout, "type": "command"}
     import hashlib
     import json

@@ -1,6 +1,6 @@
-"""HookExchange: answers the hooks of a run's client, one line in, one line out.
+"""HookExchange: answers the hooks of a run's client, one line for each.
 
-In: {"hook": {"client": "claude-code", "payload": {...}}}. Out: the reply for the client, as it is to be printed. While
+In: {"hook": {"client": "claude-code", "payload": {...}}}. Out: the reply for the client, ready to print. While
 a step is held, empty lines say that the supervisor is still there."""
 
 from __future__ import annotations
@@ -26,19 +26,16 @@ T = TypeVar("T")
 
 
 class HookWatcher(Protocol):
-    """What watches over the hooks themselves."""
+    """Watches the hooks themselves."""
 
     def note_event(self, event: HookEvent) -> None:
         """A hook has fired."""
-        ...
 
     def note_said(self, said: TranscriptEntry) -> None:
         """The transcript has grown."""
-        ...
 
     def judge_settings(self, event: HookEvent) -> Decision:
-        """May the client take over settings that were changed?"""
-        ...
+        """Whether the client may load changed settings."""
 
 
 class HookMessage(Struct, frozen=True):
@@ -51,7 +48,7 @@ class HookLine(Struct, frozen=True):
 
 
 class HookExchange:
-    """For one run. Every connection has its own thread, so much may happen at once."""
+    """For one run. Thread-safe, as every connection has its own thread."""
 
     def __init__(
         self, numbering: StepNumbering, dialects: Iterable[Dialect], guardian: HookWatcher | None = None
@@ -68,13 +65,13 @@ class HookExchange:
         self.on_answer: Callable[[], None] = lambda: None
 
     def recall(self, journal: JournalReading) -> None:
-        """Know how far a predecessor had read."""
+        """Restore how far a predecessor had read."""
         for record in journal.read(kinds=frozenset(("transcript",))):
             followed = from_json(record.body, TranscriptRecord)
             self._offsets[followed.path] = followed.offset
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        """The reply to a hook, when it is due; None once nothing waits for it."""
+        """The reply to a hook; None if the client is gone."""
         try:
             told = from_json(line, HookLine).hook
         except msgspec.DecodeError as error:
@@ -82,7 +79,7 @@ class HookExchange:
         return self.answer_told(told, asker)
 
     def answer_told(self, told: HookMessage, asker: WaitingClient) -> bytes | None:
-        """The same for a line that has been read."""
+        """The same for a decoded line."""
         dialect = self._dialects.get(told.client)
         if dialect is None:
             return msgspec.json.encode(StepRefusal(f"there is no client {told.client!r}"))
@@ -90,7 +87,7 @@ class HookExchange:
         return None if reply is None else msgspec.json.encode(reply)
 
     def handle(self, dialect: Dialect, payload: Payload, asker: WaitingClient) -> Payload | None:
-        """Let a client's payload have its effect."""
+        """Handle a client's payload; returns the reply, None if the client is gone."""
         event = dialect.read(payload)
         self._numbering.spoken = True
         if self._guardian is not None:
@@ -103,7 +100,7 @@ class HookExchange:
         return dialect.reply(event, decision)
 
     def look(self) -> None:
-        """Take in what transcripts have got since the last hook."""
+        """Read what was added to transcripts since the last hook."""
         with self._lock:
             for tail in list(self._tails.values()):
                 self._keep(self._hear(tail, None))
@@ -119,7 +116,7 @@ class HookExchange:
                 return _merge([self._outcome(outcome, agent) for outcome in event.outcomes] or [self._standing()])
             case "prompt":
                 if event.content.lstrip('"').startswith(OURS):
-                    # What the stop gate said, which some clients take for a prompt, and one quotes.
+                    # A message of the stop gate, which some clients report as a prompt, one of them quoted.
                     return self._standing()
                 self._numbering.supervisor.stop_gate.note_prompt()
                 told = StepMessage(role="user", content=event.content, agent=agent)
@@ -139,7 +136,7 @@ class HookExchange:
                 return self._standing()
 
     def _outcome(self, outcome: ToolOutcome, agent: str | None) -> Decision:
-        """The result of a call. The complete feed repeats known calls, and has those that no hook asked about."""
+        """Handle the result of a call. The complete feed repeats known calls, and has those without a hook."""
         call_id = outcome.tool.call_id or ""
         if call_id and self._numbering.has_refused(agent, call_id):
             return self._standing()
@@ -157,7 +154,7 @@ class HookExchange:
         return _merge([*decisions, self._numbering.after(told)[1], self._standing()])
 
     def _remind(self) -> Decision:
-        """What the run is for, said again to an agent whose conversation was shortened."""
+        """Repeat the task to an agent whose conversation was compacted."""
         supervisor = self._numbering.supervisor
         now = supervisor.run.steady.time()
         from ...intervene import restore_after_compaction
@@ -169,7 +166,7 @@ class HookExchange:
         return _merge((self._standing(), Decision(messages=(message,))))
 
     def _at_turn_end(self, event: HookEvent, asker: WaitingClient) -> Decision | None:
-        """May the agent stop? Checks can take minutes, so the waiting client gets signs of life."""
+        """Whether the agent may stop. Checks can take minutes, so the waiting client gets keep-alive lines."""
         standing = self._standing()
         if standing.action == "stop" or not event.final:
             return standing
@@ -183,23 +180,23 @@ class HookExchange:
         return Decision("deny", reason=answer.words) if answer.action == "return" else standing
 
     def _standing(self) -> Decision:
-        """What holds for the run whatever is asked: that it is over."""
+        """Stop if the run has ended, else proceed."""
         run = self._numbering.supervisor.run
         return Decision("stop", reason=run.why_ended) if run.ended else PROCEED
 
     def _model(self) -> str | None:
-        """The model that a person has asked for."""
+        """The model that a person requested."""
         adapter = self._numbering.supervisor.executor.adapter
         return adapter.model if isinstance(adapter, HookAdapter) else None
 
     def _listen(self, dialect: Dialect, event: HookEvent) -> list[Decision]:
-        """Words and spend of the model, from the transcript."""
+        """Observe the model's messages and usage from the transcript."""
         if not event.transcript:
             return [self._spend(event)] if event.usage is not None else []
         with self._lock:
             tail = self._tails.get(event.transcript)
             if tail is None:
-                # The transcript of a resumed session has messages that were not said in this run.
+                # The transcript of a resumed session has messages from before this run.
                 known = size_of(event.transcript) if event.moment == "begin" else 0
                 offset = self._offsets.get(event.transcript, known)
                 tail = self._tails[event.transcript] = Tail(event.transcript, dialect.hear, offset)
@@ -231,7 +228,7 @@ class HookExchange:
         return self._numbering.after(told)[1]
 
     def _with_kept(self, decision: Decision, carries: bool) -> Decision:
-        """The decision with the words that earlier replies could not carry; or without, where this one cannot."""
+        """The decision with messages that earlier replies could not contain; without any if this one cannot either."""
         if not carries:
             self._keep([decision])
             return Decision(decision.action, (), decision.delay_s, decision.arguments, decision.model, decision.reason)
@@ -244,13 +241,13 @@ class HookExchange:
             self._kept += [message for decision in decisions for message in decision.messages]
 
     def _agent_of(self, event: HookEvent) -> str | None:
-        """Subagents by their id; a second session of the same run is its own agent."""
+        """The agent of an event: a subagent's id; a second session of the same run is an agent of its own."""
         agent = self._numbering.agent_of(event.session, hooked=True)
         return event.agent if event.agent is not None else agent
 
 
 def wait_patiently(work: Callable[[], T], asker: WaitingClient) -> T | None:
-    """What a long piece of work gives; None once nothing waits for it."""
+    """The result of long work; None if the client is gone."""
     done: queue.SimpleQueue[T | BaseException] = queue.SimpleQueue()
 
     def attempt() -> None:
@@ -273,11 +270,11 @@ def wait_patiently(work: Callable[[], T], asker: WaitingClient) -> T | None:
 
 
 SIGN_S = 1.0
-"""How often a client that waits for checks gets a sign that they are still running."""
+"""How often a client that waits for checks gets a keep-alive line."""
 
 
 class _PatientClient:
-    """A waiting client, kept waiting."""
+    """A waiting client that gets keep-alive lines."""
 
     def __init__(self, asker: WaitingClient) -> None:
         self._asker, self._asked = asker, False
@@ -293,7 +290,7 @@ class _PatientClient:
 
 
 def _merge(decisions: Iterable[Decision]) -> Decision:
-    """One decision that does what all of them say: the strongest action, every message once."""
+    """All decisions as one: the strongest action, and every message once."""
     result = PROCEED
     for decision in decisions:
         messages = (*result.messages, *(m for m in decision.messages if m not in result.messages))
@@ -313,7 +310,7 @@ STRENGTH = {"proceed": 0, "rewrite": 1, "hold": 2, "defer": 3, "deny": 4, "stop"
 
 
 class HookAdapter:
-    """Capabilities are the dialect's; a model is switched to by the client's next request, where it can."""
+    """Has the dialect's capabilities; a model switch takes effect with the client's next request, if supported."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability]) -> None:
         self.name = name

@@ -1,9 +1,8 @@
-"""Gemini CLI: its hook payloads and replies, its session file; and its wiring for one run, a home of its own."""
+"""Gemini CLI: its hook payloads, replies and session file; and its wiring for one run, with a home of its own."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,7 +12,7 @@ from ...core import BadInput, Capability, Decision, Tool, Usage, from_json
 from .claude_code import prompt_in
 from .client_format import Payload, TranscriptDialect, mapping, refusal_of, text, words_of
 from .hook_event import HookEvent, Moment, ToolOutcome, TranscriptEntry, content_of, exit_code_in
-from .wiring import HOLD_S, HookWords, RunAddress, Wired
+from .wiring import HOLD_S, HookCommand, HookWords, RunAddress, Wired, add_groups
 
 CAPABILITIES: frozenset[Capability] = frozenset(
     ("deny", "rewrite", "inject", "hold", "stop", "switch_model", "usage", "relaunch")
@@ -30,7 +29,7 @@ MOMENTS: dict[str, Moment] = {
 }
 
 CONTEXT = ("SessionStart", "BeforeAgent", "AfterTool")
-"""The events whose reply can carry words for the model."""
+"""The events whose reply can contain text for the model."""
 
 REMEMBERED = 256
 
@@ -55,7 +54,7 @@ class _Line(Struct):
 
 
 class GeminiDialect(TranscriptDialect[_Line]):
-    """See the module. Keeps which calls are under way, to find the one that a result belongs to."""
+    """See the module. Remembers which calls are under way, to match results with calls."""
 
     name = "gemini"
     capabilities = CAPABILITIES
@@ -126,7 +125,7 @@ class GeminiDialect(TranscriptDialect[_Line]):
         return call_id
 
     def _end(self, payload: Payload, tool: Tool) -> str:
-        """The oldest call under way that looks the same; a repeated result belongs to the same call."""
+        """The oldest equal call under way; a repeated result belongs to the same call."""
         event_id = _digest(text(payload, "session_id"), text(payload, "timestamp"), tool)
         if event_id in self._ended:
             return self._ended[event_id]
@@ -172,23 +171,23 @@ class GeminiWiring:
         self._command, self._arguments = command, arguments
         self.task = prompt_in(arguments, FLAGS)
 
-    def wire(self, place: RunAddress) -> Wired:
+    def wire(self, address: RunAddress) -> Wired:
         from .hookclient_build import hook_command
 
         real = Path(os.environ.get(HOME) or Path.home()) / FOLDER
-        ours = place.folder / FOLDER
+        ours = address.folder / FOLDER
         ours.mkdir(mode=0o700)
         for entry in real.iterdir() if real.is_dir() else ():
             if entry.name != SETTINGS:
                 (ours / entry.name).symlink_to(entry)
-        words = HookWords(hook_command(), place, self.client)
+        words = HookWords(hook_command(), address, self.client)
         original = _read(real / SETTINGS)
-        written = with_hooks(original, lambda event: hook(event, words))
+        written = with_hooks(original, words)
         (ours / SETTINGS).write_bytes(written)
         argv = (*self._command, *self._arguments)
         return Wired(
             argv=argv,
-            environment={HOME: str(place.folder)},
+            environment={HOME: str(address.folder)},
             files=(ours / SETTINGS, Path(words.command[0])),
             settings=(Path.cwd() / FOLDER / SETTINGS,),
             headless=bool({"-p", "--prompt"} & set(self._arguments)),
@@ -196,29 +195,23 @@ class GeminiWiring:
         )
 
 
-def hook(event: str, words: HookWords) -> dict[str, object]:
-    """One hook, with its time in milliseconds."""
+def group(event: str, words: HookCommand) -> dict[str, object]:
+    """Our group of hooks for an event; Gemini counts timeouts in milliseconds."""
     timeout = (END_S if event == "SessionEnd" else HOLD_S) * 1000
     line = words.line(before=MOMENTS[event] == "before")
-    return {"type": "command", "name": NAME, "command": line, "timeout": timeout}
+    return {"matcher": "*", "hooks": [{"type": "command", "name": NAME, "command": line, "timeout": timeout}]}
 
 
-def with_hooks(settings: dict[str, object], hook_for: Callable[[str], dict[str, object]]) -> bytes:
+def with_hooks(settings: dict[str, object], words: HookCommand) -> bytes:
     """The settings with our hooks after the user's own, and hooks switched on."""
-    hooks = settings.get("hooks")
-    merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
-    for event in MOMENTS:
-        present = merged.get(event)
-        ours = {"matcher": "*", "hooks": [hook_for(event)]}
-        merged[event] = [*(present if isinstance(present, list) else []), ours]
     switches = settings.get(SWITCHES)
     switched = {**(switches if isinstance(switches, dict) else {}), "enabled": True}
-    whole = {**settings, "hooks": merged, SWITCHES: switched}
+    whole = {**add_groups(settings, MOMENTS, lambda event: group(event, words)), SWITCHES: switched}
     return msgspec.json.format(msgspec.json.encode(whole), indent=2) + b"\n"
 
 
 def without_hooks(settings: dict[str, object]) -> dict[str, object]:
-    """The settings without hooks of ours; emptied events go too."""
+    """The settings without our hooks, and without events that are then empty."""
     hooks = settings.get("hooks")
     if not isinstance(hooks, dict):
         return settings
@@ -244,7 +237,7 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def _settle(ours: Path, real: Path, written: bytes, original: dict[str, object]) -> None:
-    """Take over what the client wrote: new files, replaced ones, and settings that it changed."""
+    """Copy back what the client wrote: new and replaced files, and changed settings."""
     import shutil
 
     for entry in ours.iterdir():

@@ -1,4 +1,4 @@
-"""HookEvent: what a hook of some client says, in words that are the same for every client; a tool's result too."""
+"""HookEvent: a hook's event in the same form for every client; and reading tool results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...core import Tool, Usage
 Moment = Literal[
     "begin", "prompt", "before", "after", "batch", "model", "settings", "turn_end", "limited", "end", "other"
 ]  # fmt: skip
-"""When in a session a hook fires; `batch` is the complete feed of a turn, `model` a request to the model, `limited` one
-that the API refuses for now."""
+"""When a hook fires in a session; `batch` is the complete feed of a turn, `model` a request to the model, `limited` one
+that the API rate-limits."""
 
 
 class ToolOutcome(Struct, frozen=True, kw_only=True):
@@ -28,12 +28,12 @@ class ToolOutcome(Struct, frozen=True, kw_only=True):
 
 
 class HookEvent(Struct, frozen=True, kw_only=True):
-    """One firing of a hook. `name` is the client's own word for it, which its reply may have to repeat.
+    """One event of a hook. `name` is the client's own name for it, which its reply may have to repeat.
 
     `tool` is the call of `before`; `outcomes` are the calls of `after` (one) and `batch` (every one of the turn).
-    `path` is the file of a `settings` event; `transcript` where the client writes the conversation down; `compacted`
-    says that a session begins anew because its conversation was shortened; `final` is false where a turn ends and
-    the agent continues. `resets_in` is when the API may be asked again, in seconds.
+    `path` is the file of a `settings` event; `transcript` the file with the conversation; `compacted`
+    says that a session restarts because its conversation was compacted; `final` is false if a turn ends but
+    the agent continues. `resets_in` is after how many seconds the API may be asked again.
     """
 
     client: str
@@ -55,9 +55,9 @@ class HookEvent(Struct, frozen=True, kw_only=True):
 
 
 class TranscriptEntry(Struct, frozen=True, kw_only=True):
-    """What one line of a transcript says: words and spend of the model, and the calls that it knows the results of.
+    """One line of a transcript: the model's text and usage, and the calls that it has results of.
 
-    Lines with the same `key` belong to one answer of the model; what they say of its spend is the whole so far.
+    Lines with the same `key` belong to one answer of the model; their usage is cumulative.
     """
 
     key: str = ""
@@ -74,7 +74,7 @@ FAILURE = re.compile(r"\A(?:<tool_use_error>|Error: |Error\b|Exit code [1-9])")
 
 
 def content_of(response: object) -> str:
-    """The text of a result: output and errors of a command, the content of a file, else everything as JSON."""
+    """The text of a result: a command's output and errors, a file's content, else everything as JSON."""
     if isinstance(response, str):
         return response
     if response is None:
@@ -102,7 +102,7 @@ def exit_code_in(words: str) -> int | None:
 
 
 def is_failure(words: str) -> bool:
-    """Whether a result reads like that of a call that failed, where nothing else says so."""
+    """Whether a result's text looks like a failure, if nothing else says so."""
     return FAILURE.search(words) is not None
 
 

@@ -1,9 +1,10 @@
-"""HookGuardian: notices when hooks are switched off, our files are edited or our socket is removed, and answers."""
+"""HookGuardian: detects and handles disabled hooks, changed files and a removed socket."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -22,13 +23,13 @@ from .hook_event import HookEvent, TranscriptEntry
 log = logging.getLogger("interlock")
 
 SILENT_S = 5.0
-"""A result in the transcript whose call no hook reported within this time: hooks no longer fire."""
+"""If no hook reports the call of a result in the transcript within this time, hooks no longer fire."""
 
 NEVER_S = 60.0
-"""A client that lives this long without a single hook is not supervised."""
+"""A client that runs this long without a single hook is not supervised."""
 
 MOST_WAITED_S = 240.0
-"""How much later that is said at most, on a machine that is too busy to run the client."""
+"""The most extra time on a machine that is too busy to run the client."""
 
 REMEMBERED = 1024
 SWITCHED_OFF = "settings that switch the hooks off were written"
@@ -38,7 +39,7 @@ Reaction = Literal["warn", "pause", "stop"]
 
 
 class HookGuardian:
-    """For one run. What it notices it says once, and answers as `runtime.on_tamper` says: warn, pause or stop."""
+    """For one run. Reports each finding once, and reacts according to `runtime.on_tamper`: warn, pause or stop."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class HookGuardian:
         self._prints = {path: _fingerprint(path) for path in files}
         self._settings = {path: _fingerprint(path) for path in settings}
         self._socket = socket
-        self._socket_print = _identity(socket) if socket is not None else None
+        self._socket_print = file_identity(socket) if socket is not None else None
         self._expects_hooks = expects_hooks
         self._clock = supervisor.run.clock
         self._begun = self._clock.monotonic()
@@ -82,20 +83,20 @@ class HookGuardian:
                     self._untold.setdefault(call_id, self._clock.monotonic())
 
     def judge_settings(self, event: HookEvent) -> Decision:
-        """Settings that switch hooks off are not taken over; others are none of our business."""
+        """Deny settings that switch hooks off; allow others."""
         if not switches_hooks_off(Path(event.path)):
             return PROCEED
         self.notice(SWITCHED_OFF, event.path)
         return Decision("deny", reason="Interlock: hooks stay on while this run lasts.")
 
     def look(self) -> None:
-        """Check everything that can be seen without a report."""
+        """Check everything that is visible without hooks."""
         now = self._clock.monotonic()
         with self._lock:
             lost = any(now - since > SILENT_S for since in self._untold.values())
             never = self._expects_hooks and not self._events and now - self._begun > NEVER_S
         if never:
-            # On a busy machine a client may take a minute to start: what it waited for a processor does not count.
+            # On a busy machine a client may take a minute to start: do not count the time it waited for a processor.
             pids = self._held.tree.pids() if self._held.tree is not None else ()
             waited = max((waited_s(f"/proc/{pid}") for pid in pids), default=0.0)
             never = now - self._begun - min(waited, MOST_WAITED_S) > NEVER_S
@@ -111,12 +112,12 @@ class HookGuardian:
                 self._settings[path] = now_
                 if switches_hooks_off(path):
                     self.notice(SWITCHED_OFF, str(path))
-        if self._socket is not None and _identity(self._socket) != self._socket_print:
+        if self._socket is not None and file_identity(self._socket) != self._socket_print:
             self.notice("the socket of the hooks was removed", str(self._socket))
 
     @property
     def noticed(self) -> tuple[str, ...]:
-        """Everything that was noticed so far, in words."""
+        """All findings so far, in words."""
         return tuple(self._told)
 
     def notice(self, what: str, path: str = "", answer: Reaction | None = None) -> None:
@@ -148,7 +149,7 @@ class HookGuardian:
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int, int] | None:
-    """What changes when a file is written, replaced or removed."""
+    """A value that changes when a file is written, replaced or removed."""
     try:
         info = path.stat()
     except OSError:
@@ -156,16 +157,17 @@ def _fingerprint(path: Path) -> tuple[int, int, int, int] | None:
     return info.st_ino, info.st_size, info.st_mtime_ns, info.st_mode
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def file_identity(path: Path | str) -> tuple[int, int] | None:
+    """What tells a file from another one of the same name; None if there is none."""
     try:
-        info = path.stat()
+        info = os.stat(path)  # noqa: PTH116  asked twice a second
     except OSError:
         return None
     return info.st_dev, info.st_ino
 
 
 def switches_hooks_off(path: Path) -> bool:
-    """Whether the settings in this file turn hooks off; a file that is not there or not JSON does not."""
+    """Whether the settings in this file turn hooks off; a missing or invalid file does not."""
     try:
         settings = from_json(path.read_bytes())
     except (OSError, msgspec.DecodeError):
@@ -185,7 +187,7 @@ def keep_authority(supervisor: Supervisor, insiders: Insiders, guardian: HookGua
         return
 
     def refused(what: str) -> None:
-        # Not in the thread that serves the socket: the answer to it steers the run.
+        # Not in the thread that serves the socket, because the reaction controls the run.
         threading.Thread(target=guardian.notice, args=(what,), name="interlock-tamper", daemon=True).start()
 
     steering.server.authority.why_inside = insiders.why_inside

@@ -1,6 +1,6 @@
 """The hook client without a C compiler: `python -I -S hookclient.py ...`; see hookclient.c, which does the same.
 
-Only what is built into the interpreter is imported: the cost of a hook is the cost of starting it.
+Imports only built-in modules: the cost of a hook is its start-up time.
 """
 
 import _socket
@@ -8,7 +8,7 @@ import posix
 import sys
 import time
 
-LOOK_S = 0.1
+POLL_S = 0.1
 ANSWERED, NOBODY, LOST, SILENT, REFUSED = range(5)
 CHUNK = 65_536
 SWITCHES = {b"--before", b"--closed"}
@@ -53,7 +53,7 @@ def main(arguments: list[bytes]) -> int:
             return give_up(closed, "this step is not supervised")
         elif result == SILENT or time.monotonic() > until:
             return give_up(closed, "the supervisor does not respond")
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
 
 
 def read_all() -> bytes:
@@ -73,7 +73,7 @@ def gate_of(folder: bytes | None, payload: bytes) -> bytes | None:
 
 
 def is_shut(gate: bytes | None) -> bool:
-    """What the gate file says; one that cannot be read is shut, none is open."""
+    """Whether the gate file is shut; an unreadable one is, a missing one is not."""
     if not gate:
         return False
     try:
@@ -128,7 +128,7 @@ def converse(sock: _socket.socket, request: bytes, deadline_s: float) -> tuple[i
 
 
 def receive(sock: _socket.socket, deadline_s: float) -> bytes:
-    """What comes within the deadline; a process that was frozen meanwhile has data waiting that came in time."""
+    """Receive data within the deadline; after a freeze, data may be waiting that arrived in time."""
     try:
         return sock.recv(CHUNK)
     except TimeoutError:

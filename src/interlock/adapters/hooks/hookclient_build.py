@@ -1,4 +1,4 @@
-"""The hook client as a command: from the wheel, compiled once into the user's cache, or the bare interpreter."""
+"""The command of the hook client: from the wheel, compiled into the user's cache, or run by Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 SOURCE = HERE / "hookclient.c"
 FALLBACK = HERE / "hookclient.py"
 FLAGS = (("-O2", "-s", "-static"), ("-O2", "-s"), ("-O2",))
-"""Tried in this order: what is linked statically starts faster."""
+"""Tried in this order: static binaries start faster."""
 
 COMPILE_S = 60.0
 
@@ -32,13 +32,13 @@ def hook_command() -> tuple[str, ...]:
 
 
 def python_command() -> tuple[str, ...]:
-    """The client in the bare interpreter: no site packages, nothing from the environment."""
+    """The client in an isolated interpreter, without site packages and environment variables."""
     interpreter = os.path.realpath(sys.executable or shutil.which("python3") or "python3")
     return (interpreter, "-I", "-S", str(_bytecode() or FALLBACK))
 
 
 def compile_client() -> Path | None:
-    """The compiled client, made if it is not there yet; None if there is no C compiler."""
+    """The compiled client, compiled if needed; None if there is no C compiler."""
     shipped = HERE / f"hookclient-{platform.machine()}"
     if LINUX and os.access(shipped, os.X_OK):
         return shipped
@@ -55,7 +55,7 @@ def compile_client() -> Path | None:
             if not any(_compile(compiler, flags, draft) for flags in FLAGS):
                 return None
             draft.chmod(0o700)
-            # Renamed when it is whole: hooks of other runs may be starting it right now.
+            # Renamed once complete: hooks of other runs may be starting it right now.
             draft.replace(path)
     except OSError:
         return None
@@ -63,13 +63,13 @@ def compile_client() -> Path | None:
 
 
 def client_path() -> Path:
-    """Where the compiled client of this source belongs."""
+    """The path of the compiled client for this source."""
     digest = hashlib.sha256(SOURCE.read_bytes()).hexdigest()[:16]
     return Path(platformdirs.user_cache_dir("interlock")) / "hooks" / f"hookclient-{digest}-{platform.machine()}"
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is there that we alone can have written."""
+    """Whether the file exists and only we can have written it."""
     try:
         info = path.stat()
     except OSError:
@@ -78,7 +78,7 @@ def is_ours(path: Path) -> bool:
 
 
 def _bytecode() -> Path | None:
-    """The fallback as bytecode: a script that is named on the command line is compiled at every start."""
+    """The fallback as bytecode: a script on the command line would be compiled at every start."""
     digest = hashlib.sha256(FALLBACK.read_bytes()).hexdigest()[:16]
     path = client_path().with_name(f"hookclient-{digest}.{sys.implementation.cache_tag}.pyc")
     if path.exists():

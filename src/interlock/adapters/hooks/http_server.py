@@ -1,7 +1,7 @@
 """HookHttpServer: the resident supervisor over loopback HTTP, for clients whose hooks can post.
 
 POST /hooks/CLIENT with the payload as body and the token as bearer; the reply is the hook's. Without the token: 401;
-with a foreign Host: 400. A client that posts waits without keep-alive lines, so a client's own timeout must be long.
+with a foreign Host: 400. A posting client gets no keep-alive lines while it waits, so its timeout must be long.
 """
 
 from __future__ import annotations
@@ -25,39 +25,32 @@ _CHUNK = 65_536
 HookHandler = Callable[[bytes, WaitingClient], bytes | None]
 
 
-class HookHttpServer:
-    """Listens on loopback until it is closed; `answer` takes a hook line, as the unix socket does."""
+class HookHttpServer(AcceptThreads):
+    """Listens on loopback until it is closed; `answer` handles a hook line, as for the unix socket."""
 
     def __init__(self, token: str, answer: HookHandler, port: int = 0) -> None:
         self._token, self._answer = token.encode(), answer
         listener = socket.create_server((HOST, port), backlog=128)
         self.url = f"http://{HOST}:{listener.getsockname()[1]}"
-        self._desks = AcceptThreads(listener, self._serve, "interlock-http")
+        super().__init__(listener, self._serve_requests, "interlock-http")
 
-    def start(self) -> None:
-        self._desks.start()
-
-    def close(self) -> None:
-        self._desks.hang_up()
-        self._desks.close()
-
-    def _serve(self, connection: AcceptedConnection) -> None:
-        """The requests of one connection, one after the other."""
+    def _serve_requests(self, connection: AcceptedConnection) -> None:
+        """Serve the requests of one connection in sequence."""
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         reading = _Reading(connection.sock)
         try:
             while (head := reading.head()) is not None and self._reply(head, reading, connection):
                 connection.busy = False
         except OSError:
-            # The client that posted is gone.
+            # The client is gone.
             return
 
     def _reply(self, head: _Head, reading: _Reading, connection: AcceptedConnection) -> bool:
-        """Answer one request; whether another may come. Nothing is logged: payloads hold what agents do."""
+        """Answer one request; returns whether another may follow. Never logged: payloads contain what agents do."""
         connection.busy = True
         refused = self._refusal(head)
         if refused is not None:
-            # What was posted is not read.
+            # The body is not read.
             connection.sock.sendall(_response(*refused))
             return False
         if head.given.get(b"expect", b"").lower() == b"100-continue":
@@ -88,13 +81,13 @@ class HookHttpServer:
 
 
 class _Poster:
-    """A client that has posted and is waiting."""
+    """A client that posted a request and waits."""
 
     def __init__(self, connection: AcceptedConnection) -> None:
         self.waits = connection.waits
 
     def say_wait(self) -> None:
-        """Nothing can be said before the reply."""
+        """Nothing can be sent before the reply."""
 
 
 class _Head(Struct, frozen=True):
@@ -104,14 +97,14 @@ class _Head(Struct, frozen=True):
 
 
 class _Reading:
-    """What comes in on one connection. No general parser: it costs more than the answer."""
+    """Reads requests from one connection. No general HTTP parser: that would cost more than the answer."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._rest = b""
 
     def head(self) -> _Head | None:
-        """The next request's line and headers; None if none comes, or nothing that could be one."""
+        """The next request's line and headers; None at the end or if it is not HTTP."""
         while (end := self._rest.find(b"\r\n\r\n")) < 0:
             if len(self._rest) > MAX_HEAD or not (data := self._sock.recv(_CHUNK)):
                 return None
@@ -128,7 +121,7 @@ class _Reading:
         return _Head(words[0], words[1], given)
 
     def body(self, length: int) -> bytes | None:
-        """So many bytes; None if the connection ends before."""
+        """`length` bytes; None if the connection ends before."""
         parts, missing = [self._rest], length - len(self._rest)
         while missing > 0:
             if not (data := self._sock.recv(min(missing, _CHUNK))):
@@ -141,6 +134,6 @@ class _Reading:
 
 
 def _response(status: int, body: bytes) -> bytes:
-    """In one piece: header and body apart cost 40 ms by Nagle and a delayed acknowledgement."""
+    """Header and body in one piece: separately they would cost 40 ms (Nagle, delayed ACK)."""
     head = f"HTTP/1.1 {status} {REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     return f"{head}\r\n\r\n".encode() + body

@@ -1,4 +1,4 @@
-"""Installing: permanent hooks in a client's own files, as changes that can be shown, made and undone."""
+"""Installs permanent hooks into a client's own files, as changes that can be shown, made and undone."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from msgspec import Struct
 from ...core import BadInput, from_json
 from ...link import gates_folder, serve_socket
 from .hookclient_build import FALLBACK, compile_client, python_command
+from .wiring import HookCommand
 
 Settings = dict[str, object]
 BACKUP = "interlock-backup"
@@ -25,7 +26,7 @@ USERS = "installed-in"
 
 
 class FileChange(Struct, frozen=True):
-    """One file: what it says now (None: there is none) and what it is to say (None: it goes)."""
+    """A change of one file: its content before (None: it does not exist) and after (None: it is removed)."""
 
     path: Path
     before: bytes | None
@@ -37,23 +38,23 @@ class FileChange(Struct, frozen=True):
 
     @property
     def loses_nothing(self) -> bool:
-        """Whether all that goes is ours: the file has nothing else, or returns to the bytes that a backup kept."""
+        """Whether no backup is needed: the file is removed as only ours, or returns to the bytes of a backup."""
         return self.after is None or any(data == self.after for data in map(Path.read_bytes, backups_of(self.path)))
 
     @property
     def done(self) -> str:
-        """What has happened to the file once the change is made."""
+        """What happened to the file, once the change is made."""
         return "created" if self.before is None else "removed" if self.after is None else "changed"
 
     def diff(self) -> str:
-        """The change as people read it."""
+        """The change as a unified diff."""
         old = (self.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
         new = (self.after or b"").decode("utf-8", "replace").splitlines(keepends=True)
         lines = difflib.unified_diff(old, new, str(self.path), str(self.path))
         return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
     def summary(self) -> str:
-        """The change in one line: the file, how much of it, and for which of the client's events."""
+        """The change in one line: the file, the number of lines, and the client's events."""
         lines = self.diff().splitlines()[2:]
         added, removed = (sum(line.startswith(sign) for line in lines) for sign in "+-")
         if self.before is None:
@@ -66,8 +67,8 @@ class FileChange(Struct, frozen=True):
         return f"{what}, hooks on {', '.join(sorted(events))}" if events else what
 
     def make(self) -> Path | None:
-        """Do it, whole or not at all; returns the backup of what was there."""
-        # A settings file that is a link may belong to a dotfiles repository: its target changes.
+        """Make the change atomically; returns the backup, if one was needed."""
+        # A settings file that is a link may belong to a dotfiles repository: change its target.
         path = Path(os.path.realpath(self.path))
         backup = None
         if self.before is not None and not self.loses_nothing:
@@ -85,8 +86,8 @@ class FileChange(Struct, frozen=True):
         return backup
 
 
-class InstalledWords(Struct, frozen=True):
-    """How the hook client is called permanently: by the run's own socket if there is one, else by `interlock serve`."""
+class InstalledWords(HookCommand, frozen=True):
+    """How installed hooks call the client: it uses the run's own socket if there is one, else `interlock serve`."""
 
     command: tuple[str, ...]
     client: str
@@ -103,7 +104,7 @@ def backups_of(path: Path) -> list[Path]:
 
 
 def finish_install(changes: Sequence[FileChange]) -> None:
-    """Note which settings call the client, so that the last of them to go takes it along."""
+    """Record which settings use the client, so that it is removed with the last of them."""
     names = {str(change.path.absolute()) for change in changes if _calls_client(change.path)}
     users = _client_folder() / USERS
     if names:
@@ -111,7 +112,7 @@ def finish_install(changes: Sequence[FileChange]) -> None:
 
 
 def finish_uninstall(changes: Sequence[FileChange], stays: Path) -> None:
-    """Remove what an installation made and nothing needs any longer: backups, folders below `stays`, the client."""
+    """Remove what an installation created and nothing needs: backups, folders below `stays`, the client."""
     for change in changes:
         now = read_file(change.path)
         for backup in backups_of(change.path):
@@ -135,7 +136,7 @@ def _calls_client(path: Path) -> bool:
 
 
 def _remove_empty(folder: Path, stays: Path) -> None:
-    """Remove a folder and those above it, up to one that stays or has something in it."""
+    """Remove a folder and its parents, up to `stays` or one that is not empty."""
     while folder != stays and stays in folder.parents:
         try:
             folder.rmdir()
@@ -148,8 +149,8 @@ def _client_folder() -> Path:
     return Path(platformdirs.user_data_dir("interlock")) / "hooks"
 
 
-def place_client() -> tuple[str, ...]:
-    """The hook client where it stays when caches are cleared; the words that start it."""
+def install_client() -> tuple[str, ...]:
+    """Copy the hook client to a folder that survives clearing caches; returns the words that start it."""
     folder = _client_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     compiled = compile_client()
@@ -162,19 +163,8 @@ def place_client() -> tuple[str, ...]:
     return (*python_command()[:-1], str(target))
 
 
-def with_groups(settings: Settings, events: tuple[str, ...], group_for: Callable[[str], object]) -> Settings:
-    """The settings with one group of ours for each event, in place of what is there of ours."""
-    clean = without_groups(settings)
-    hooks = clean.get("hooks")
-    merged: Settings = dict(hooks) if isinstance(hooks, dict) else {}
-    for event in events:
-        present = merged.get(event)
-        merged[event] = [*(present if isinstance(present, list) else []), group_for(event)]
-    return {**clean, "hooks": merged}
-
-
 def without_groups(settings: Settings) -> Settings:
-    """The settings without groups of ours; what is empty then goes too."""
+    """The settings without our groups, and without what is then empty."""
     hooks = settings.get("hooks")
     if not isinstance(hooks, dict):
         return settings
@@ -187,14 +177,14 @@ def without_groups(settings: Settings) -> Settings:
 
 
 def is_ours(group: object) -> bool:
-    """Whether a group of hooks calls our client, wherever it was installed."""
+    """Whether a group of hooks calls our client."""
     hooks = group.get("hooks") if isinstance(group, dict) else None
     calls = [one for one in hooks if isinstance(one, dict)] if isinstance(hooks, list) else []
     return any(f"interlock/hooks/{CLIENT_NAME}" in str(one.get("command")) + str(one.get("args")) for one in calls)
 
 
 def change_settings(path: Path, edit: Callable[[Settings], Settings]) -> FileChange:
-    """What an edit does to a JSON file. Going back to what a backup of ours says goes back to its very bytes."""
+    """The change of a JSON file by an edit. If the result equals a backup of ours, its exact bytes are restored."""
     before = read_file(path)
     settings = _decode(path, before) if before and before.strip() else {}
     edited = edit(settings)
@@ -218,7 +208,7 @@ def read_file(path: Path) -> bytes | None:
 
 
 def _hooked(data: bytes | None) -> set[str]:
-    """The events that a settings file has hooks of ours on; none where it is something else."""
+    """The events for which a settings file has our hooks; none if it is not JSON."""
     try:
         hooks = from_json(data or b"{}", Settings).get("hooks")
     except msgspec.DecodeError:
@@ -235,7 +225,7 @@ def _decode(path: Path, data: bytes) -> Settings:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Replaced as a whole, for a hook may be starting it right now."""
+    """Replaced atomically, as a hook may be starting it right now."""
     if target.exists() and target.read_bytes() == source.read_bytes():
         return
     draft = target.with_name(f".{target.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""opencode: its plugin speaks in our own words (see opencode_plugin.js); and its wiring for one run."""
+"""opencode: its plugin uses our own format (see opencode_plugin.js); and its wiring for one run."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class OpencodeDialect:
             usage=_usage(tokens) if tokens else None,
             cwd=text(payload, "cwd"),
             resets_in=max(0.0, float(seconds)) if isinstance(seconds, (int, float)) else None,
-            final=False,  # `opencode run` ends at once: nothing that is said then is heard
+            final=False,  # `opencode run` ends at once: it would not see a reply
         )
 
     def reply(self, event: HookEvent, decision: Decision) -> Payload:
@@ -74,7 +74,7 @@ class OpencodeDialect:
         return event.name == "tool.execute.after"
 
     def hear(self, line: bytes) -> TranscriptEntry | None:
-        """There is no transcript: the plugin tells words and tokens itself."""
+        """There is no transcript: the plugin reports text and tokens itself."""
         return None
 
 
@@ -96,7 +96,7 @@ def _count(payload: Payload, key: str) -> int:
 
 PLUGIN = Path(__file__).with_name("opencode_plugin.js")
 INLINE = "OPENCODE_CONFIG_CONTENT"
-"""Configuration as the value of a variable; opencode merges it over its files."""
+"""A variable with configuration, which opencode merges over its files."""
 
 NOT_A_SESSION = frozenset(
     ("-v", "--version", "-h", "--help", "acp", "agent", "auth", "completion", "debug", "export", "github", "import",
@@ -119,8 +119,8 @@ class OpencodeWiring:
         self._command, self._arguments = command, arguments
         self.task = _message(arguments)
 
-    def wire(self, place: RunAddress) -> Wired:
-        plugin = place.folder / "interlock.js"
+    def wire(self, address: RunAddress) -> Wired:
+        plugin = address.folder / "interlock.js"
         plugin.write_bytes(PLUGIN.read_bytes())
         plugin.chmod(0o400)
         given = _given()
@@ -132,7 +132,7 @@ class OpencodeWiring:
 
 
 def _given() -> dict[str, object]:
-    """What the user has in that variable."""
+    """The user's own value of that variable."""
     try:
         return from_json(os.environ.get(INLINE) or "{}", dict[str, object])
     except msgspec.DecodeError as error:

@@ -1,4 +1,4 @@
-"""Which agent a command starts; most start none, and for those no client is loaded."""
+"""Recognises the agent that a command starts, without loading clients for other commands."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from ...core import HOOK_CLIENTS
 from .wiring import Wiring, program_of
 
 FIRST = frozenset(("claude", "codex", "gemini", "opencode", "npx", "bunx", "pnpx", "env"))
-"""The first words of commands that may start a client of ours. Those of others are not known here."""
+"""The first words of commands that may start a built-in client. Those of plug-ins are not known here."""
 
 
 def recognise(argv: tuple[str, ...]) -> Wiring | None:
-    """The wiring for the agent that this command starts; None if it starts none that we know."""
+    """The wiring for the agent that this command starts; None if it starts no known agent."""
     if not argv or (program_of(argv) not in FIRST and not HOOK_CLIENTS.has_any()):
         return None
     from .clients import wiring_for

@@ -1,4 +1,4 @@
-"""ResidentSupervisor: `interlock serve`, the owner of the runs of every agent whose hooks are installed."""
+"""ResidentSupervisor: `interlock serve`, which owns the runs of all agents with installed hooks."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from .session import HookSession, open_sessions
 
 log = logging.getLogger("interlock")
 
-LOOK_S = 0.5
+POLL_S = 0.5
 TIDY_S = 3600.0
 DRAIN_S = 5.0
 WAKE_S = 5.0
-"""How often parked runs without an owner are looked for."""
+"""How often to look for parked runs without an owner."""
 
 REASSURE_S = 2.0
 """How often a client hears that its run is being opened: after 10 s without a word it takes the supervisor for dead."""
@@ -41,18 +41,18 @@ OPENING_S = 120.0
 """An opening that takes longer is not going to end, and its client hears no more."""
 
 SESSION = re.compile(r"[A-Za-z0-9_-]{1,200}")
-"""What a session may be called: it becomes the name of a file."""
+"""Valid session names: they become file names."""
 
 MOST_BEGUN = 256
-"""Sessions that have begun and done nothing yet."""
+"""Sessions to remember that have begun and done nothing yet."""
 
 
 class ResidentSupervisor:
-    """A run for each session."""
+    """Owns one run for each session."""
 
     def __init__(self, listener: socket.socket, store: Store, config: Path | None = None) -> None:
         self._store, self._config = store, config
-        self._counter = ThreadedLineServer(listener, self._serve, "resident", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
+        self._server = ThreadedLineServer(listener, self._serve, "resident", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
         self._sessions: dict[tuple[str, str], HookSession] = {}
         self._left = open_sessions(store)
         self._opening: dict[tuple[str, str], threading.Lock] = {}
@@ -60,7 +60,7 @@ class ResidentSupervisor:
         self._readers = {dialect.name: dialect for dialect in new_dialects()}
         self._lock = threading.Lock()
         self._over = threading.Event()
-        self._looker = threading.Thread(target=self._look, name="interlock-look", daemon=True)
+        self._watcher = threading.Thread(target=self._watch, name="interlock-look", daemon=True)
         self.on_look: Callable[[], object] = lambda: None
         gates_folder().mkdir(mode=0o700, exist_ok=True)
 
@@ -70,23 +70,23 @@ class ResidentSupervisor:
             return tuple(self._sessions.values())
 
     def start(self) -> None:
-        self._counter.start()
-        self._looker.start()
+        self._server.start()
+        self._watcher.start()
 
     def close(self) -> None:
-        """Stop serving. Runs whose agents live on are left for the next one to take up."""
+        """Stop serving. The next supervisor continues the runs of live agents."""
         self._over.set()
-        self._counter.hang_up()
+        self._server.hang_up()
         for session in self.sessions:
             session.supervisor.run.gate.notify()
-        self._counter.close()
-        if self._looker.ident is not None:
-            self._looker.join(DRAIN_S)
+        self._server.close()
+        if self._watcher.ident is not None:
+            self._watcher.join(DRAIN_S)
         for session in self.sessions:
             session.release()
 
     def answer(self, line: bytes, asker: WaitingClient, pid: int | None = None) -> bytes | None:
-        """The reply to a hook, by the run of its session; `pid` is the process that asks, where it is known."""
+        """The reply to a hook, from the run of its session; `pid` is the calling process, if known."""
         try:
             told = from_json(line, HookLine).hook
             event, session = self._session_of(told, line, asker, pid)
@@ -94,7 +94,7 @@ class ResidentSupervisor:
             return msgspec.json.encode(StepRefusal(f"not a hook line: {error}"))
         if session is None:
             return b"{}"
-        reply = session.handle(told, asker)
+        reply = session.exchange.answer_told(told, asker)
         if event.moment == "end":
             self._end(session)
         return reply
@@ -105,7 +105,7 @@ class ResidentSupervisor:
     def _session_of(
         self, told: HookMessage, line: bytes, asker: WaitingClient, pid: int | None
     ) -> tuple[HookEvent, HookSession | None]:
-        """The run of a session begins with its first step: by then it is known what it is for."""
+        """The session of a hook. Its run begins with its first step, when the task is known."""
         dialect = self._readers.get(told.client)
         if dialect is None:
             raise BadInput(f"there is no client {told.client!r}")
@@ -114,7 +114,7 @@ class ResidentSupervisor:
             raise BadInput("the payload names no session")
         key = (event.client, event.session)
         with self._lock:
-            # One that was stopped gets that answer until its client is gone.
+            # A stopped session gets that answer until its client is gone.
             session = self._sessions.get(key)
             if session is None and event.moment in ("begin", "end"):
                 self._begun[key] = line
@@ -131,7 +131,7 @@ class ResidentSupervisor:
     def _open_once(
         self, key: tuple[str, str], opening: threading.Lock, event: HookEvent, asker: WaitingClient, pid: int | None
     ) -> HookSession:
-        """Open the session's run while others continue; anyone else who speaks for it waits until then."""
+        """Open the session's run without blocking others; further hooks of the session wait until then."""
         with _reassure(asker), opening:
             with self._lock:
                 session, left = self._sessions.get(key), self._left.pop(key, None)
@@ -143,14 +143,14 @@ class ResidentSupervisor:
                 self._opening.pop(key, None)
                 begun = self._begun.pop(key, None)
             if begun is not None:
-                session.answer(begun, asker)
+                session.exchange.answer(begun, asker)
             return session
 
     def _open(self, event: HookEvent, left: RunFolder | None, pid: int | None) -> HookSession:
         here = Path(event.cwd) if event.cwd else None
         config = load(self._config, cwd=here)
-        alone = all(other.supervisor.run.spec.workspace != event.cwd for other in self.sessions)
-        session = HookSession(event, config, self._store, pid, folder=left, checkpoints=alone)
+        only_session = all(other.supervisor.run.spec.workspace != event.cwd for other in self.sessions)
+        session = HookSession(event, config, self._store, pid, folder=left, checkpoints=only_session)
         link = gates_folder() / event.session
         with contextlib.suppress(OSError):
             link.unlink(missing_ok=True)
@@ -164,9 +164,9 @@ class ResidentSupervisor:
         (gates_folder() / session.name).unlink(missing_ok=True)
         session.finish()
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         tidied = woken = -TIDY_S
-        while not self._over.wait(LOOK_S):
+        while not self._over.wait(POLL_S):
             if time.monotonic() - tidied >= TIDY_S:
                 tidied = time.monotonic()
                 self._tidy()
@@ -174,18 +174,18 @@ class ResidentSupervisor:
                 woken = time.monotonic()
                 self.on_look()
             for session in self.sessions:
-                self._look_at(session)
+                self._check_session(session)
 
-    def _look_at(self, session: HookSession) -> None:
+    def _check_session(self, session: HookSession) -> None:
         try:
             if not session.look():
                 self._end(session)
         except Exception:
-            # Whatever one session led to, the others are still looked after.
+            # An error in one session must not affect the others.
             log.exception("run %s: a check of the session failed", session.supervisor.run.spec.run_id)
 
     def _tidy(self) -> None:
-        """Who serves for weeks cannot leave tidying to the start."""
+        """Clean up the store regularly, as this process runs for weeks."""
         try:
             clean_up_store(self._store, load(self._config), time.time())
         except (InterlockError, OSError) as error:

@@ -1,4 +1,4 @@
-"""HookSession: a run of an agent that we did not start, known by what its hooks say."""
+"""HookSession: the run of an agent that we did not start, known only through its hooks."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from ...config import Config
 from ...contain import Insiders
 from ...core import ENDED, Context, InvalidState, RunSpec, boot_id
 from ...journal import RunFolder, Store, new_run_id
-from ...process import ProcessId, ProcessTree, TreeHandle, attach, look_at
+from ...process import ProcessId, ProcessTree, TreeHandle, attach, name_of, read_process
 from ...runtime import Options, Supervisor
 from ..run_process_tree import HeldTree
-from ..steps.step_numbering import StepNumbering, WaitingClient
+from ..steps.step_numbering import StepNumbering
 from .clients import adapter_named, dialect_named, new_dialects
-from .exchange import HookExchange, HookMessage
+from .exchange import HookExchange
 from .hook_event import HookEvent
 from .hook_guardian import HookGuardian, keep_authority
 
 log = logging.getLogger("interlock")
 
 SHELLS = frozenset(("sh", "bash", "dash", "zsh"))
-"""What may be between an agent and its hook."""
+"""Processes that may be between an agent and its hook."""
 
 ANCESTORS = 4
 
 
 class HookSession:
-    """Made at the first hook of a client's session, or taken up again from its journal."""
+    """Created at the first hook of a client's session, or continued from its journal."""
 
     def __init__(
         self,
@@ -87,19 +87,13 @@ class HookSession:
         return folder
 
     def find_agent(self, pid: int | None) -> None:
-        """Take hold of the process whose hook has fired, which is `pid` or, where a shell started it, further up."""
+        """Attach to the agent's process: `pid`, or an ancestor if a shell started the hook."""
         if pid is None or self.held.tree is not None:
             return
         if (root := agent_of(pid, self.client)) is not None:
             handle = TreeHandle(marker=os.urandom(16).hex(), boot=boot_id(), root=ProcessId.of(root))
             self._insiders.add_agent(root)
             self.held.attach(attach(handle))
-
-    def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        return self.exchange.answer(line, asker)
-
-    def handle(self, told: HookMessage, asker: WaitingClient) -> bytes | None:
-        return self.exchange.answer_told(told, asker)
 
     def look(self) -> bool:
         """Regular checks; False when the agent is gone."""
@@ -132,7 +126,7 @@ class HookSession:
 
 
 def _open(options: Options) -> Supervisor:
-    """A new run; without checkpoints where another run works in the same folder: whose change is whose is not known."""
+    """A new run; without checkpoints if another run uses the folder, as changes could not be attributed."""
     spec = options["spec"]
     try:
         return Supervisor.open(**options)
@@ -145,7 +139,7 @@ def _open(options: Options) -> Supervisor:
 
 
 def open_sessions(store: Store) -> dict[tuple[str, str], RunFolder]:
-    """The runs of sessions that have not ended and are no longer supervised."""
+    """The runs of sessions that have not ended and have no owner."""
     found: dict[tuple[str, str], RunFolder] = {}
     for summary in store.runs():
         if summary.status in ENDED or dialect_named(summary.adapter) is None:
@@ -161,23 +155,16 @@ def agent_of(pid: int, client: str) -> int | None:
     """The agent behind a hook: the process itself for a plugin, else its nearest ancestor that is not a shell."""
     if client == "opencode":
         return pid
-    process = look_at(pid)
+    process = read_process(pid)
     for _ in range(ANCESTORS):
-        process = look_at(process.parent) if process is not None else None
+        process = read_process(process.parent) if process is not None else None
         if process is None or process.pid <= 1:
             return None
-        if _name_of(process.pid) not in SHELLS:
+        if name_of(process.pid) not in SHELLS:
             return process.pid
     return None
 
 
-def _name_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""
-
-
 def _is_there(tree: ProcessTree) -> bool:
-    root = look_at(tree.pid)
+    root = read_process(tree.pid)
     return root is not None and not root.dead

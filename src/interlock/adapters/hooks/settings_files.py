@@ -1,9 +1,9 @@
-"""Places: which files of which client permanent hooks go into."""
+"""Which settings files permanent hooks go into, for each client."""
 
 from __future__ import annotations
 
 import os
-import shlex
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -13,19 +13,17 @@ from ...link import gates_folder, serve_socket
 from . import claude_code, codex, gemini
 from .codex import END_S as CODEX_END_S
 from .codex import label, trust_hash
-from .gemini import NAME as GEMINI_NAME
 from .installation import (
     FileChange,
     InstalledWords,
     change_settings,
+    install_client,
     is_ours,
-    place_client,
     read_file,
-    with_groups,
     without_groups,
 )
 from .opencode import PLUGIN
-from .wiring import HOLD_S
+from .wiring import HOLD_S, add_groups
 
 END_S = 5
 BEGIN, END = "# interlock: hooks agreed to\n", "# interlock: end\n"
@@ -38,19 +36,18 @@ def _claude_file(project: Path | None) -> Path:
 
 
 def install_claude(project: Path | None) -> tuple[FileChange, ...]:
-    words = InstalledWords(place_client(), "claude-code")
-
-    def group(event: str) -> object:
-        command, *arguments = words.words(before=claude_code.MOMENTS[event] == "before")
-        timeout = END_S if event == "SessionEnd" else HOLD_S
-        return {"hooks": [{"type": "command", "command": command, "args": arguments, "timeout": timeout}]}
-
-    events = tuple(claude_code.MOMENTS)
-    return (change_settings(_claude_file(project), lambda settings: with_groups(settings, events, group)),)
+    words = InstalledWords(install_client(), "claude-code")
+    path, events = _claude_file(project), claude_code.MOMENTS
+    return (_change_groups(path, events, lambda event: {"hooks": [claude_code.exec_form(event, words)]}),)
 
 
 def uninstall_claude(project: Path | None) -> tuple[FileChange, ...]:
     return (change_settings(_claude_file(project), without_groups),)
+
+
+def _change_groups(path: Path, events: Iterable[str], group_for: Callable[[str], object]) -> FileChange:
+    """One group of ours for each event, replacing those that are there."""
+    return change_settings(path, lambda settings: add_groups(without_groups(settings), events, group_for))
 
 
 def _codex_folder(project: Path | None) -> Path:
@@ -62,12 +59,12 @@ def _codex_home() -> Path:
 
 
 def install_codex(project: Path | None) -> tuple[FileChange, ...]:
-    """hooks.json, and in the user's own configuration that these hooks, by their hashes, were agreed to."""
-    words = InstalledWords(place_client(), "codex")
+    """Change hooks.json, and add the hashes of these hooks as trusted to the user's own configuration."""
+    words = InstalledWords(install_client(), "codex")
     path = _codex_folder(project) / "hooks.json"
 
     def line(event: str) -> str:
-        return f"exec {shlex.join(words.words(before=codex.MOMENTS[event] == 'before'))}"
+        return words.line(before=codex.MOMENTS[event] == "before")
 
     def timeout(event: str) -> int:
         return CODEX_END_S if event == "SessionEnd" else HOLD_S
@@ -75,9 +72,9 @@ def install_codex(project: Path | None) -> tuple[FileChange, ...]:
     def group(event: str) -> object:
         return {"hooks": [{"type": "command", "command": line(event), "timeout": timeout(event)}]}
 
-    hooks = change_settings(path, lambda settings: with_groups(settings, tuple(codex.MOMENTS), group))
+    hooks = _change_groups(path, codex.MOMENTS, group)
     agreed = "".join(
-        f'[hooks.state."{path}:{label(event)}:{_place_of_ours(hooks, event)}:0"]\n'
+        f'[hooks.state."{path}:{label(event)}:{_index_of_ours(hooks, event)}:0"]\n'
         f'trusted_hash = "{trust_hash(event, line(event), timeout(event))}"\n'
         for event in codex.MOMENTS
     )
@@ -88,7 +85,7 @@ def uninstall_codex(project: Path | None) -> tuple[FileChange, ...]:
     return change_settings(_codex_folder(project) / "hooks.json", without_groups), _agree("")
 
 
-def _place_of_ours(change: FileChange, event: str) -> int:
+def _index_of_ours(change: FileChange, event: str) -> int:
     settings = from_json(change.after or b"{}", dict[str, dict[str, list[object]]])
     return next(number for number, group in enumerate(settings["hooks"][event]) if is_ours(group))
 
@@ -111,16 +108,8 @@ def _gemini_file(project: Path | None) -> Path:
 
 
 def install_gemini(project: Path | None) -> tuple[FileChange, ...]:
-    words = InstalledWords(place_client(), "gemini")
-
-    def group(event: str) -> object:
-        line = f"exec {shlex.join(words.words(before=gemini.MOMENTS[event] == 'before'))}"
-        timeout = (END_S if event == "SessionEnd" else HOLD_S) * 1000
-        hook = {"type": "command", "name": GEMINI_NAME, "command": line, "timeout": timeout}
-        return {"matcher": "*", "hooks": [hook]}
-
-    events = tuple(gemini.MOMENTS)
-    return (change_settings(_gemini_file(project), lambda settings: with_groups(settings, events, group)),)
+    words = InstalledWords(install_client(), "gemini")
+    return (_change_groups(_gemini_file(project), gemini.MOMENTS, lambda event: gemini.group(event, words)),)
 
 
 def uninstall_gemini(project: Path | None) -> tuple[FileChange, ...]:

@@ -1,24 +1,24 @@
-"""Wiring: hooks for one run only, laid over what the user has set; and how a client continues the session it had."""
+"""Wiring: adds hooks for one run on top of the user's settings; and resumes a client's session."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct
 
 HOLD_S = 1_000_000
-"""How long a client may wait for a hook: a run can be paused for days. In milliseconds it still fits 31 bits."""
+"""Timeout of a hook: a run can be paused for days. In milliseconds it still fits into 31 bits."""
 
 DEADLINE_S = 10
-"""How long the hook client waits for a word of the supervisor."""
+"""How long the hook client waits for the supervisor."""
 
 
 class RunAddress(Struct, frozen=True, kw_only=True):
-    """Where a run can be spoken to, and a private folder for what the wiring needs; removed when the run is over.
+    """A run's socket and gate, and a private folder for the wiring, which is removed after the run.
 
-    `api` is where the proxy waits for a client whose own configuration names the model's address; empty without one.
+    `api` is the proxy's address for a client whose own configuration sets the model's address; empty without one.
     """
 
     socket: Path
@@ -29,10 +29,10 @@ class RunAddress(Struct, frozen=True, kw_only=True):
 
 
 class Wired(Struct, frozen=True, kw_only=True):
-    """A command with the hooks in place. `files` are ours, and must not change during the run.
+    """A command with hooks. `files` are ours, and must not change during the run.
 
-    `settings` are the user's, in which hooks could be switched off; `notes` is what the user should know. Without a
-    person before it (`headless`) a client's hooks fire at once.
+    `settings` are the user's files in which hooks could be switched off; `notes` are for the user. Without a
+    person (`headless`) a client's hooks fire at once.
     """
 
     argv: tuple[str, ...]
@@ -47,31 +47,23 @@ class Wired(Struct, frozen=True, kw_only=True):
 class Wiring(Protocol):
     """One client, recognised in a command.
 
-    `api` is the model's address where the client's own configuration names one that a run can change; else empty.
+    `api` is the model's address in the client's own configuration, if a run can change it; else empty.
     """
 
     client: str
     task: str
     api: str
 
-    def wire(self, place: RunAddress) -> Wired:
-        """Put the hooks in."""
-        ...
+    def wire(self, address: RunAddress) -> Wired:
+        """Add the hooks."""
 
 
-class HookWords(Struct, frozen=True):
-    """How the hook client is called for a run."""
-
-    command: tuple[str, ...]
-    place: RunAddress
-    client: str
+class HookCommand(Struct, frozen=True):
+    """How the hook client is called."""
 
     def words(self, *, before: bool) -> tuple[str, ...]:
         """The command and its arguments; `before` for hooks that can refuse a step."""
-        options: tuple[str, ...] = ("--before",) if before else ()
-        options += ("--closed",) if self.place.closed else ()
-        at = ("--deadline", str(DEADLINE_S), "--socket", str(self.place.socket), "--gate", str(self.place.gate))
-        return (*self.command, *options, *at, self.client)
+        raise NotImplementedError
 
     def line(self, *, before: bool) -> str:
         """The same for a shell, which it replaces."""
@@ -80,35 +72,61 @@ class HookWords(Struct, frozen=True):
         return f"exec {shlex.join(self.words(before=before))}"
 
 
+class HookWords(HookCommand, frozen=True):
+    """How the hook client is called for a run."""
+
+    command: tuple[str, ...]
+    address: RunAddress
+    client: str
+
+    def words(self, *, before: bool) -> tuple[str, ...]:
+        options: tuple[str, ...] = ("--before",) if before else ()
+        options += ("--closed",) if self.address.closed else ()
+        at = ("--deadline", str(DEADLINE_S), "--socket", str(self.address.socket), "--gate", str(self.address.gate))
+        return (*self.command, *options, *at, self.client)
+
+
+def add_groups(
+    settings: dict[str, object], events: Iterable[str], group_for: Callable[[str], object]
+) -> dict[str, object]:
+    """The settings with a group of hooks for each event, after the groups that are there."""
+    hooks = settings.get("hooks")
+    merged: dict[str, object] = dict(hooks) if isinstance(hooks, dict) else {}
+    for event in events:
+        present = merged.get(event)
+        merged[event] = [*(present if isinstance(present, list) else []), group_for(event)]
+    return {**settings, "hooks": merged}
+
+
 def program_of(argv: tuple[str, ...]) -> str:
-    """The name of what a command starts."""
+    """The name of a command's program."""
     return Path(argv[0]).name.removesuffix(".exe")
 
 
-def wire(wiring: Wiring, place: RunAddress) -> Wired:
-    """Put the hooks in; what cannot be done leaves nothing behind."""
-    place.folder.mkdir(mode=0o700)
+def wire(wiring: Wiring, address: RunAddress) -> Wired:
+    """Add the hooks; a failure leaves nothing behind."""
+    address.folder.mkdir(mode=0o700)
     try:
-        return wiring.wire(place)
+        return wiring.wire(address)
     except BaseException:
         import shutil
 
-        shutil.rmtree(place.folder, ignore_errors=True)
+        shutil.rmtree(address.folder, ignore_errors=True)
         raise
 
 
-def unwire(place: RunAddress, wired: Wired) -> None:
-    """Take everything away again; what the client wrote meanwhile goes where it would have written it."""
+def unwire(address: RunAddress, wired: Wired) -> None:
+    """Remove everything again, after copying what the client wrote to where it would have been."""
     import shutil
 
     try:
         wired.settle()
     finally:
-        shutil.rmtree(place.folder, ignore_errors=True)
+        shutil.rmtree(address.folder, ignore_errors=True)
 
 
 Resumption = Callable[[tuple[str, ...], str, str, str], tuple[str, ...]]
-"""From the command, its prompt, the session and the new prompt to the command that continues the session."""
+"""Returns the command that resumes a session, from the command, its prompt, the session and the new prompt."""
 
 SESSION_OPTIONS = frozenset(("--resume", "-r", "--session-id", "--session", "-s"))
 
@@ -139,7 +157,7 @@ def resume_opencode(argv: tuple[str, ...], task: str, session: str, words: str) 
 
 
 def without_words(argv: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...]:
-    """The command without its prompt: the last place where these words follow one another."""
+    """The command without its prompt: the last occurrence of these words in a row."""
     for at in range(len(argv) - len(words), 0, -1):
         if argv[at : at + len(words)] == words:
             return (*argv[:at], *argv[at + len(words) :])

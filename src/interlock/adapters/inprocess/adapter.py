@@ -1,4 +1,4 @@
-"""InProcessAdapter: for an agent in this process, what its tools start, and what each framework lets us do."""
+"""InProcessAdapter: for an agent in this process; the processes of its tools; and each framework's capabilities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..run_process_tree import HeldTree
 
 
 class InProcessAdapter:
-    """One for each session. `model` is the model that was asked for, `back_to` the checkpoint to go back to."""
+    """One for each session. `model` is the requested model, `back_to` the checkpoint to go back to."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability]) -> None:
         self.name = name
@@ -43,9 +43,9 @@ _MARKING = threading.Lock()
 
 
 class ChildProcesses(HeldTree):
-    """Whatever is started while a call runs belongs to the run, also what left its parent.
+    """Processes that start while a call runs belong to the run, even if they leave their parent.
 
-    This process itself never does. Calls of two runs that overlap in one process mark each other's processes.
+    This process itself does not. Overlapping calls of two runs in one process mark each other's processes.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class ChildProcesses(HeldTree):
             self._count(-1)
 
     def pids(self) -> tuple[int, ...]:
-        """The ids of the run's processes that are alive."""
+        """The pids of the run's live processes."""
         tree: ProcessTree | None = self.tree
         return tree.pids() if tree is not None else ()
 
@@ -84,7 +84,7 @@ class ChildProcesses(HeldTree):
 
 
 _LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
-"""What every agent loop in this process can do: its calls pass through our hands, and so do its requests."""
+"""The capabilities of every agent loop in this process, whose calls and requests pass through us."""
 
 LANGCHAIN: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
 OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}

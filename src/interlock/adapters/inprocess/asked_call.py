@@ -1,4 +1,4 @@
-"""CallDecision: a call that was asked about. ModelTurn: what has to happen before the model is asked again."""
+"""CallDecision: the decision about a call. ModelTurn: what to do before the model is asked again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core import Decision, Message, Step
 
 
 class CallDecision(Struct, frozen=True):
-    """Whether a call runs, with which arguments, and what the model hears if it does not."""
+    """Whether a call runs, with which arguments, and what the model is told if not."""
 
     step: Step
     decision: Decision
@@ -27,7 +27,7 @@ class CallDecision(Struct, frozen=True):
 
     @property
     def words(self) -> str:
-        """The text in place of the result of a call that does not run."""
+        """The text that replaces the result of a call that does not run."""
         what = "Stopped" if self.stopped else "Refused"
         return f"{what} by Interlock: {self.decision.reason}"
 
@@ -41,7 +41,7 @@ class CallOutcome(Struct, frozen=True):
 
 
 def read_outcome(result: object) -> CallOutcome:
-    """A tool's own return value: text, or something with an exit status."""
+    """The outcome of a tool's return value: text, or a mapping with an exit status."""
     if isinstance(result, Mapping):
         status = next((result[key] for key in ("returncode", "exit_code") if key in result), None)
         if isinstance(status, int):
@@ -51,12 +51,12 @@ def read_outcome(result: object) -> CallOutcome:
 
 
 def read_error(error: BaseException) -> CallOutcome:
-    """What a tool that raised leaves behind."""
+    """The outcome of a tool that raised."""
     return CallOutcome(f"{type(error).__name__}: {error}", True)
 
 
 class ModelTurn(Struct, frozen=True):
-    """`messages` go into the conversation, after `keep` items of it where it goes back; `model` answers, if named.
+    """`messages` go into the conversation, after `keep` items of it if it is rolled back; `model` answers, if set.
 
     `stopped` says why there is no further turn.
     """
@@ -73,23 +73,23 @@ class ModelTurn(Struct, frozen=True):
 
 
 class Marks:
-    """How long the conversation was when the model was asked, by step: where it can go back to."""
+    """The length of the conversation at each request, by step, for rollbacks."""
 
     def __init__(self) -> None:
         self._marks: list[tuple[int, int]] = []
 
     def note(self, step: int, length: int) -> None:
-        """The model is about to be asked with this much."""
+        """Note the length of the conversation at a request."""
         self._marks.append((step, length))
 
     def at(self, step: int) -> int:
-        """The length of the conversation that led to a step; later marks are gone then."""
+        """The length of the conversation that led to a step; drops later marks."""
         while len(self._marks) > 1 and self._marks[-1][0] > step:
             self._marks.pop()
         return self._marks[0][1] if not self._marks[1:] else self._marks[-1][1]
 
     def since(self, step: int) -> int | None:
-        """The length of the first conversation that had everything before a step; later marks are gone then."""
+        """The length of the first conversation that had everything before a step; drops later marks."""
         at = next((at for at, (mark, _) in enumerate(self._marks) if mark >= step), None)
         if at is None:
             return None
@@ -101,9 +101,9 @@ T = TypeVar("T")
 
 
 class HistoryEdits(Generic[T]):
-    """Done again in every later request at the same place, so that the model sees one conversation.
+    """Repeated in every later request at the same position, so that the model sees one conversation.
 
-    Places count items of the framework's own history, which only grows.
+    Positions count items of the framework's own history, which only grows.
     """
 
     def __init__(self) -> None:
@@ -111,19 +111,19 @@ class HistoryEdits(Generic[T]):
         self._gone: list[tuple[int, int]] = []
 
     def add(self, at: int, item: T) -> None:
-        """Put an item behind the first `at` items of the history."""
+        """Insert an item after the first `at` items of the history."""
         self._added.append((at, item))
 
     def cut(self, keep: int, length: int) -> None:
-        """Leave out everything between the first `keep` items and the end, which is at `length` now."""
+        """Omit everything between the first `keep` items and the end, which is at `length` now."""
         self._added = [(at, item) for at, item in self._added if at <= keep]
         self._gone.append((keep, length))
 
     def apply(self, history: Sequence[T]) -> list[T]:
-        """The history as the model is to see it."""
+        """The history that the model should see."""
         shown: list[T] = []
-        for place in range(len(history) + 1):
-            shown += [item for at, item in self._added if at == place]
-            if place < len(history) and not any(begin <= place < end for begin, end in self._gone):
-                shown.append(history[place])
+        for index in range(len(history) + 1):
+            shown += [item for at, item in self._added if at == index]
+            if index < len(history) and not any(begin <= index < end for begin, end in self._gone):
+                shown.append(history[index])
         return shown

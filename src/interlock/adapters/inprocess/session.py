@@ -36,11 +36,11 @@ from .asked_call import CallDecision, CallOutcome, Marks, ModelTurn, read_error,
 
 T = TypeVar("T")
 Flow = tuple[type[BaseException], ...]
-"""Exceptions that are not errors: a framework's own way to end or interrupt an agent."""
+"""Exceptions that are not errors, by which a framework ends or interrupts an agent."""
 
 
 class RunStopped(InterlockError):
-    """Raised into the agent's program where its run was stopped: by a limit, a person, or an emergency stop."""
+    """Raised in the agent's program when its run was stopped: by a limit, a person, or an emergency stop."""
 
     def __init__(self, run_id: str, reason: str) -> None:
         super().__init__(f"Interlock stopped run {run_id}: {reason}")
@@ -48,7 +48,7 @@ class RunStopped(InterlockError):
 
 
 class Session(EndsWithBlock):
-    """Thread-safe. Every waiting method has a twin for event loops, in which nothing of ours blocks the loop."""
+    """Thread-safe. Every blocking method has an async version, which never blocks the event loop."""
 
     def __init__(
         self, supervisor: Supervisor, adapter: InProcessAdapter, children: ChildProcesses, flow: Flow = ()
@@ -64,7 +64,7 @@ class Session(EndsWithBlock):
         self._running = 0
         self._waiting = 0
         children.on_frozen = self._keep_work
-        # Before the journal, which closes itself at the end of the program too.
+        # Before the journal, which also closes itself at the end of the program.
         atexit.register(self._leave)
 
     @property
@@ -79,12 +79,12 @@ class Session(EndsWithBlock):
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is under way: no call, no question, no wait. An agent that lives is never long so."""
+        """Whether no call, question or wait is under way. A live agent is idle only briefly."""
         return self._running == 0 and self._waiting == 0
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While the agent waits for an answer: of ours, or of the model."""
+        """Mark that the agent waits for an answer, from us or from the model."""
         with self._lock:
             self._waiting += 1
         try:
@@ -94,14 +94,14 @@ class Session(EndsWithBlock):
                 self._waiting -= 1
 
     def check(self) -> None:
-        """Raise RunStopped where the run was stopped."""
+        """Raise RunStopped if the run was stopped."""
         if (reason := self.stopped) is not None:
             raise RunStopped(self.run_id, reason)
 
     def ask(
         self, tool: str, arguments: Mapping[str, object], *, call_id: str | None = None, agent: str | None = None
     ) -> CallDecision:
-        """May this call run? Returns when it may, or may not; holds and delays are waited out."""
+        """Ask whether this call may run, waiting for holds and delays."""
         step = self._call(tool, arguments, call_id, agent)
         with self.waiting():
             return self._asked(step, self.supervisor.ask(step))
@@ -120,7 +120,7 @@ class Session(EndsWithBlock):
         work: Callable[[dict[str, object]], T],
         read: Callable[[T], CallOutcome] = read_outcome,
     ) -> T:
-        """Run a call that may, and report the result."""
+        """Run an allowed call, and report the result."""
         begin = time.perf_counter()
         try:
             with self.children.marked():
@@ -143,7 +143,7 @@ class Session(EndsWithBlock):
             with self.children.marked():
                 result = await work(asked.arguments)
         except BaseException as error:
-            # Cancelled or failed: nothing may be awaited any more.
+            # Cancelled or failed: do not await anything.
             self.tell(asked, self._read_error(error), _since(begin))
             raise
         outcome, took = read(result), _since(begin)
@@ -151,7 +151,7 @@ class Session(EndsWithBlock):
         return result
 
     def tell(self, asked: CallDecision, outcome: CallOutcome, duration_ms: float | None = None) -> None:
-        """The result of a call."""
+        """Report the result of a call."""
         with self._lock:
             self._running -= 1
         call = asked.step.tool
@@ -166,7 +166,7 @@ class Session(EndsWithBlock):
         *,
         call_id: str | None = None,
     ) -> None:
-        """A call that failed before anybody could ask about it."""
+        """Report a call that failed before it could be asked about."""
         self._keep(self.supervisor.after(self._result(outcome, Tool(tool, dict(arguments), call_id))))
 
     def say(
@@ -178,14 +178,14 @@ class Session(EndsWithBlock):
         model: str | None = None,
         agent: str | None = None,
     ) -> None:
-        """Something that the model, or someone else, said, and what it cost."""
+        """Report a message of the model, or of someone else, and its usage."""
         if not content and usage is None:
             return
         step = self.supervisor.message(content, role=role, usage=usage, agent=agent)
         self._keep(self.supervisor.after(replace(step, model=model, kind=step.kind if content else "usage")))
 
     def turn(self, length: int) -> ModelTurn:
-        """Before the model is asked with a conversation of `length` items; returns when it may be."""
+        """Call before the model is asked with a conversation of `length` items; waits while the run is paused."""
         with self.waiting():
             self.supervisor.run.gate.wait_open()
         return self._turn(length)
@@ -197,7 +197,7 @@ class Session(EndsWithBlock):
         return self._turn(length)
 
     def before_end(self, said: str = "") -> str:
-        """The agent wants to end, with these words: what it still has to do; empty if it may end."""
+        """The agent wants to end with this message; returns what it still has to do; empty if it may end."""
         with self.waiting():
             return self.supervisor.stop_gate.at_turn_end(said).words
 
@@ -206,7 +206,7 @@ class Session(EndsWithBlock):
         return await asyncio.to_thread(self.before_end, said)
 
     def close(self, error: BaseException | None = None) -> None:
-        """The agent has ended; a second time changes nothing."""
+        """The agent has ended; a second call does nothing."""
         with self._lock:
             closed, self.closed = self.closed, True
         if not closed:
@@ -214,7 +214,7 @@ class Session(EndsWithBlock):
             self.supervisor.close(None if isinstance(error, RunStopped) else error)
 
     def _leave(self) -> None:
-        """The program ends, and its run with it; one that failed says why."""
+        """The program ends, and the run with it, with the program's error if it failed."""
         error = getattr(sys, "last_value", None)
         self.close(error if isinstance(error, BaseException) else None)
 
@@ -251,7 +251,7 @@ class Session(EndsWithBlock):
         return ModelTurn(messages, keep, self.adapter.model, self.stopped)
 
     def _go_back(self) -> int | None:
-        """How much of the conversation stays, where the run went back to a checkpoint."""
+        """How much of the conversation stays, if the run was rolled back; else None."""
         wanted, self.adapter.back_to = self.adapter.back_to, None
         workspace = self.supervisor.executor.workspace
         if wanted is None or workspace is None:
@@ -262,7 +262,7 @@ class Session(EndsWithBlock):
             return None
 
     def _keep_work(self) -> None:
-        """Before files go back: what changed while a call runs is the run's own work."""
+        """Before a rollback: record changes of a running call as the run's own work."""
         if self._running:
             self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
 
@@ -310,11 +310,11 @@ class Supervision:
         return session
 
     async def open_async(self, prompt: str = "", *, model: str | None = None) -> Session:
-        """`open` for an event loop: a large workspace takes its time to be kept."""
+        """`open` for an event loop, as the first checkpoint of a large workspace takes time."""
         return await asyncio.to_thread(self.open, prompt, model=model)
 
     def _make_room(self) -> None:
-        """A workspace has one run at a time: one whose agent failed without saying so is over now."""
+        """Close sessions whose agent failed without reporting it, as a workspace has only one run at a time."""
         for session in self._sessions:
             if not session.closed and session.idle:
                 session.close(InvalidState("the agent ended without reporting it"))

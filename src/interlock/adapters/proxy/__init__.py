@@ -1,6 +1,6 @@
-"""The model proxy: before the model's API, for agents that have no hooks, and for tokens and models of those that do.
+"""The model proxy: supervises agents without hooks, and counts tokens and switches models of those with hooks.
 
-Needs the extra `proxy`; what is imported here does not.
+Needs the extra `proxy`, except for what is imported here.
 """
 
 from ..._lazy import lazy

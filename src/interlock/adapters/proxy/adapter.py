@@ -1,4 +1,4 @@
-"""The adapter for an agent behind the proxy: what can be done to it, and where its conversations go back to."""
+"""The adapter for an agent behind the proxy: its capabilities, model switches and rollbacks of its conversation."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ PROXIED: frozenset[Capability] = frozenset(
 
 
 class ModelChoice:
-    """The model that is asked from now on; None: the one that the agent names. An API does not know our aliases."""
+    """The model to use from now on; None: the one that the agent names. Resolves our aliases."""
 
     def __init__(self, aliases: Mapping[str, str] | None = None) -> None:
         self.model: str | None = None
         self._aliases = aliases or {}
 
     def switch(self, model: str) -> str:
-        """Ask this model; returns the name that the API knows."""
+        """Use this model; returns its name in the API."""
         self.model = self._aliases.get(model, model)
         return self.model
 
 
 class ProxyAdapter:
-    """What a decision asks for is done to the next request or to the answer under way."""
+    """Applies decisions to the next request or to the current answer."""
 
     name = "proxy"
     capabilities: frozenset[Capability] = PROXIED
@@ -51,7 +51,7 @@ class ProxyAdapter:
 
 
 class SwitchingAdapter:
-    """Another adapter's agent behind the proxy, which switches its model and takes its conversation back."""
+    """Another adapter's agent behind the proxy, which switches its model and rolls back its conversation."""
 
     def __init__(self, adapter: Adapter, choice: ModelChoice, rewind: Rewind) -> None:
         self.name = adapter.name
@@ -65,9 +65,9 @@ class SwitchingAdapter:
 
 
 class Rewind:
-    """Ordered once, done by every agent of the run at its next request. Thread-safe.
+    """A rollback of conversations, applied to each agent of the run at its next request. Thread-safe.
 
-    `carries` says that a conversation has come through the proxy: a client may get its API's address elsewhere.
+    `carries`: a conversation has come through the proxy, as a client may get its API's address elsewhere.
     """
 
     def __init__(self) -> None:
@@ -77,12 +77,12 @@ class Rewind:
         self._gone: set[str | None] = set()
 
     def order(self, checkpoint_id: str) -> None:
-        """Go back to this checkpoint."""
+        """Roll back to this checkpoint."""
         with self._lock:
             self._checkpoint, self._gone = checkpoint_id, set()
 
     def pop(self, agent: str | None) -> str | None:
-        """The checkpoint that this agent's conversation has to go back to; once."""
+        """The checkpoint to roll this agent's conversation back to, returned once; else None."""
         with self._lock:
             if self._checkpoint is None or agent in self._gone:
                 return None

@@ -1,4 +1,4 @@
-"""Bodies: what is in them, compressed or not, whole or as server-sent events, each with its very bytes."""
+"""HTTP bodies: decompression, whole answers and server-sent events, with their original bytes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .formats import Json, ReplyReader
 from .upstream_connection import UpstreamResponse
 
 MOST_PLAIN = 32 * 1024 * 1024
-"""Bytes of a body that is read, after decompression: no API takes or gives longer ones, and a bomb stops here."""
+"""The most bytes of a body after decompression: no API uses longer ones, and it stops a decompression bomb."""
 
 
 def plain(data: bytes, encoding: str) -> bytes:
-    """Bytes without their compression; ValueError for one that is not known."""
+    """The decompressed bytes; ValueError for an unknown encoding."""
     match encoding.strip().lower():
         case "" | "identity":
             return data
@@ -48,7 +48,7 @@ def _bounded(data: bytes) -> bytes:
 
 
 def read_bounded(response: UpstreamResponse) -> bytes:
-    """A whole body that has to be judged before anybody gets it."""
+    """A whole body that has to be judged before the client gets it."""
     whole = bytearray()
     for data in response.stream:
         whole += data
@@ -65,14 +65,14 @@ class StreamCut(httpcore.RemoteProtocolError):
 
 
 class AnswerTooLong(httpcore.RemoteProtocolError):
-    """Raised when an answer is too long to be judged: the client gets none of what was not."""
+    """Raised when an answer is too long to be judged: the client does not get the rest."""
 
     def __init__(self) -> None:
         super().__init__(f"the answer is longer than {MOST_PLAIN >> 20} MB, too long to review")
 
 
 def read_whole(data: bytes, response: UpstreamResponse, reader: ReplyReader) -> None:
-    """Have a whole answer read."""
+    """Feed a whole answer to a reader."""
     data = plain(data, header(response, b"content-encoding"))
     if not says_events(response):
         reader.feed_whole(from_json(data))
@@ -92,7 +92,7 @@ def says_events(response: UpstreamResponse) -> bool:
 
 
 def is_readable_stream(response: UpstreamResponse) -> bool:
-    """Whether its events can be read as they come."""
+    """Whether its events can be read as they arrive."""
     return says_events(response) and header(response, b"content-encoding") in ("", "identity")
 
 
@@ -108,14 +108,14 @@ class ServerSentEvent(Struct, frozen=True):
 
 
 class EventParser:
-    """Feed it what comes; `rest` is what has not become an event yet."""
+    """Splits a stream into events; `rest` is an incomplete event."""
 
     def __init__(self) -> None:
         self.rest = bytearray()
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
-        """The events that are whole now."""
-        # What was searched before is not searched again, or one endless event would take ever longer.
+        """The events that are complete now."""
+        # Do not search the same bytes again, or an endless event would take ever longer.
         searched, start, found = max(0, len(self.rest) - LONGEST_END), 0, []
         self.rest += data
         for end in [each.end() for each in END.finditer(self.rest, searched)]:

@@ -1,4 +1,4 @@
-"""CallReview: what supervision learns of a conversation, and what it decides."""
+"""CallReview: reports a conversation to supervision, and applies its decisions."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 
 class ReplyVerdict(Struct):
-    """What becomes of an answer: handed on as it came, or with other `parts`; asked for `again`; or the end.
+    """What to do with an answer: forward it unchanged or with other `parts`, ask `again`, or stop.
 
-    `answers` stand in for the results of calls that were refused; `gone` says that the client has hung up.
+    `answers` replace the results of blocked calls; `gone`: the client has hung up.
     """
 
     parts: list[Json] | None = None
@@ -41,11 +41,11 @@ class CallReview:
 
     @property
     def judges(self) -> bool:
-        """Whether an answer is kept back until its calls are judged: not if nothing would act on it."""
+        """Whether an answer is held back until its calls are judged: not if nothing would act on the result."""
         return self._steps and not self._observes
 
     def hear(self, items: list[Json]) -> None:
-        """Tell what is new in a request: results of calls, and what was said to the agent."""
+        """Report what is new in a request: results of calls, and messages to the agent."""
         if not self._steps:
             return
         last = last_of_model(self._form, items)
@@ -56,11 +56,11 @@ class CallReview:
             if said and self._memory.is_new(said):
                 self._tell(StepMessage(content=said, role="user", agent=self._agent))
         for left in self._memory.abandon(self._agent):
-            # It leaves the gate: its result will never be reported.
+            # Its result will never be reported.
             self._run.gate.leave(left)
 
     def _hear_result(self, result: ToolResult, before: list[Json]) -> None:
-        """The result of a call; a call that was never reviewed, or that a predecessor did not record, comes first."""
+        """Report the result of a call; first the call itself, if it was never reviewed or not recorded."""
         step = self._memory.end_call(result, self._agent)
         call, agent = (step.tool, step.agent) if step is not None else (None, self._agent)
         if step is None and result.call_id and not self._numbering.knows("after", agent, result.call_id):
@@ -74,7 +74,7 @@ class CallReview:
             self._tell(StepMessage(tool=tool, content=result.text, error=result.error, agent=agent, role="tool"))
 
     def count(self, reader: ReplyReader, *, words: bool) -> None:
-        """Tell what the model said, and what it cost; where hooks speak for the session, its transcript tells both."""
+        """Report the model's text and usage, unless the session has hooks: then its transcript has both."""
         if self._numbering.is_hooked(self._session):
             return
         said = reader.text if self._steps and words else ""
@@ -94,15 +94,15 @@ class CallReview:
         self._begun = time.monotonic()
 
     def decide(self, reader: ReplyReader, client: ClientConnection) -> ReplyVerdict:
-        """Judge the calls of an answer, waiting out holds and delays."""
+        """Judge the calls of an answer, waiting for holds and delays."""
         if self._run.ended:
             return ReplyVerdict(stop=self._run.why_ended)
         calls = reader.calls
         denied: dict[int, tuple[ModelCall, str]] = {}
         changed: dict[int, Json] = {}
         for call in calls:
-            told = StepMessage(tool=Tool(call.name, call.arguments, call.id), agent=self._agent)
-            answered = self._numbering.before(told, client)
+            message = StepMessage(tool=Tool(call.name, call.arguments, call.id), agent=self._agent)
+            answered = self._numbering.before(message, client)
             if answered is None:
                 return ReplyVerdict(gone=True)
             step, decision = answered
@@ -124,9 +124,9 @@ class CallReview:
         parts = [changed.get(at, part) for at, part in enumerate(reader.parts) if at not in denied]
         return ReplyVerdict(parts=parts)
 
-    def _tell(self, told: StepMessage) -> None:
-        """What the step led to waits for the agent's next request."""
-        self._memory.keep(self._numbering.after(told)[1].messages)
+    def _tell(self, message: StepMessage) -> None:
+        """Report a step; its messages wait for the agent's next request."""
+        self._memory.keep(self._numbering.after(message)[1].messages)
 
 
 def _refusal(decision: Decision) -> str:
@@ -135,7 +135,7 @@ def _refusal(decision: Decision) -> str:
 
 
 def _find_call(form: WireFormat, items: list[Json], call_id: str) -> Tool | None:
-    """A call in what the model said, newest first."""
+    """A call in the model's messages, searched from the newest."""
     for item in reversed(items):
         for call in form.calls(item) if form.is_model(item) else ():
             if call.id == call_id:

@@ -1,4 +1,4 @@
-"""Acceptor: takes connections; ClientConnection: one client's, read in HTTP/1.1 by httptools in its own thread."""
+"""Acceptor: accepts connections; ClientConnection: one client's HTTP/1.1 connection, read with httptools."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ IDLE_S = 600.0
 """How long a connection may wait between two requests."""
 
 REQUEST_S = 60.0
-"""How long a request may take from its first byte to its last: the client is on this machine."""
+"""How long a request may take from its first byte to its last, as the client is on this machine."""
 
 MOST_BYTES = 256 * 1024 * 1024
-"""A request longer than this is refused: no real conversation is."""
+"""The longest request; no real conversation is longer."""
 
 Headers = list[tuple[bytes, bytes]]
-"""Names in lower case, in the order that they came in."""
+"""Names in lower case, in their original order."""
 
 
 class ClientRequest(Struct, frozen=True):
-    """One request, whole; `keeps` says whether its client wants to send more after it."""
+    """One complete request; `keeps`: the client wants to keep the connection."""
 
     method: str
     target: str
@@ -41,11 +41,11 @@ class ClientRequest(Struct, frozen=True):
 
 
 class ClientGone(Exception):
-    """Raised when the client is not there any more, or does not speak HTTP."""
+    """Raised when the client is gone, or does not speak HTTP."""
 
 
 class ClientConnection:
-    """Requests in, answers out, one after the other."""
+    """Receives requests and sends answers, one after the other."""
 
     def __init__(self, sock: socket.socket) -> None:
         if sock.family != socket.AF_UNIX:
@@ -59,7 +59,7 @@ class ClientConnection:
         self._chunked = self._ended = False
         self.begun = False
         self.waiting_since = time.monotonic()
-        """Since when it owes us a request; 0 while one is answered."""
+        """Since when it has been idle; 0 while a request is answered."""
 
     def receive(self) -> ClientRequest | None:
         """The next request; None when the client has finished."""
@@ -88,13 +88,13 @@ class ClientConnection:
         return self._asked
 
     def begin(self, status: int, headers: Headers, reason: bytes = b"") -> None:
-        """The head of the answer; a body without a length goes in chunks. It is sent with what follows, or by flush."""
+        """Write the head of the answer; a body without a length is chunked. Sent with what follows, or by flush."""
         assert self._asked is not None
         self.begun = True
         length = next((value for key, value in headers if key.lower() == b"content-length"), None)
         bodiless = self._asked.method == "HEAD" or status in (204, 304)
         self._left = 0 if bodiless else int(length) if length is not None else None
-        # Who closes after this answer, such as a client of HTTP/1.0, needs no chunks to see its end.
+        # A client that closes after this answer, such as HTTP/1.0, needs no chunks.
         self._chunked = self._left is None and self._asked.keeps
         lines = [b"HTTP/1.1 %d %b" % (status, reason), *(b"%b: %b" % one for one in headers)]
         if self._chunked:
@@ -113,7 +113,7 @@ class ClientConnection:
             self.flush()
 
     def end(self, data: bytes = b"") -> None:
-        """The end of the answer, with the last of it: in one piece, so that the client is woken once."""
+        """Finish the answer with its last data, in one piece so that the client is woken once."""
         self.write(data)
         if self._chunked:
             self._put(b"0\r\n\r\n")
@@ -132,12 +132,12 @@ class ClientConnection:
                 raise ClientGone from error
 
     def answer(self, status: int, kind: str, body: bytes) -> None:
-        """A whole answer of our own."""
+        """Send a whole answer of our own."""
         self.begin(status, [(b"content-type", kind.encode()), (b"content-length", b"%d" % len(body))])
         self.end(body)
 
     def is_gone(self) -> bool:
-        """Whether the client has hung up while we kept it waiting."""
+        """Whether the client has hung up while it waited."""
         try:
             return self._sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
         except BlockingIOError:
@@ -171,7 +171,7 @@ class ClientConnection:
 
 
 class _Requests:
-    """What is fed becomes whole requests; several may come in one packet."""
+    """Parses bytes into requests; several may come in one packet."""
 
     def __init__(self) -> None:
         self.whole: deque[ClientRequest] = deque()
@@ -210,7 +210,7 @@ class _Requests:
         self._clear()
 
     def _decline(self, offer: ClientRequest, rest: bytes) -> None:
-        """Another protocol is offered, not demanded: read on in this one, without the offer."""
+        """Ignore an offered protocol upgrade: parse the request again without the offer."""
         if offer.method == "CONNECT":
             raise ClientGone("CONNECT is not supported")
         kept = [one for one in offer.headers if one[0] not in (b"upgrade", b"connection")]
@@ -227,7 +227,7 @@ class _Requests:
 
 
 class Acceptor:
-    """A thread that hands each new connection over; `serve` starts a thread for one of them."""
+    """Accepts connections in a thread; `serve` starts a thread for one of them."""
 
     def __init__(self, listener: socket.socket, on_connection: Callable[[socket.socket], None], name: str) -> None:
         self._listener, self._on_connection, self._name = listener, on_connection, name
@@ -238,7 +238,7 @@ class Acceptor:
         self._thread.start()
 
     def close(self) -> None:
-        """No more connections."""
+        """Accept no more connections."""
         self._bell.send(b"x")
         if self._thread.ident is not None:
             self._thread.join()
@@ -246,7 +246,7 @@ class Acceptor:
         self._ear.close()
 
     def serve(self, target: Callable[[], None]) -> None:
-        """A thread for one connection."""
+        """Start a thread for one connection."""
         threading.Thread(target=target, name=f"interlock-{self._name}-connection", daemon=True).start()
 
     def _accept(self) -> None:

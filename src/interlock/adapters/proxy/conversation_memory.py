@@ -1,4 +1,4 @@
-"""ConversationMemory: the proxy's state of a run's conversations that the requests themselves do not hold."""
+"""ConversationMemory: the state of a run's conversations that is not in the requests themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 512
 
 
 class ConversationMemory:
-    """Of one run. Thread-safe."""
+    """For one run. Thread-safe."""
 
     def __init__(self, run: Run) -> None:
         self._run = run
@@ -35,12 +35,12 @@ class ConversationMemory:
         self.used_tools = False
 
     def recall(self, journal: JournalReading) -> None:
-        """Know what a predecessor knew: where messages belong, and which calls have no result yet."""
+        """Restore a predecessor's state: where messages belong, and which calls have no result yet."""
         for record in journal.read(kinds=frozenset(("proxied",))):
             if isinstance(note := read_body(record), ProxiedRecord):
                 self._notes.append(note)
         newest = journal.last("step")
-        # A call without a result is a recent one, however long the run is.
+        # Calls without a result are recent, however long the run is.
         after = max(0, newest.seq - RECALLED) if newest is not None else 0
         for record in journal.read(after, kinds=frozenset(("step",))):
             taken = read_body(record)
@@ -56,7 +56,7 @@ class ConversationMemory:
                 self.used_tools = True
 
     def agent(self, form: WireFormat, body: Json, session: str = "", main: str | None = None) -> str | None:
-        """Who talks: `main` for the first of a session, a name made of its instructions and tools for each other."""
+        """The agent of a request: `main` for a session's first, else a name from its instructions and tools."""
         key = digest([*filter(None, (session,)), form.system(body), form.tool_names(body)])
         with self._lock:
             known = self._agents.setdefault(session, {})
@@ -65,7 +65,7 @@ class ConversationMemory:
             return known[key]
 
     def is_new(self, words: str) -> bool:
-        """Whether this was not heard before: a request that is sent again tells it again."""
+        """Whether this text is new: a repeated request has it again."""
         key = digest(words)
         with self._lock:
             known = key in self._heard
@@ -75,13 +75,13 @@ class ConversationMemory:
             return not known
 
     def begin_call(self, step: Step) -> None:
-        """A call was handed to the client."""
+        """Note a call that was forwarded to the client."""
         assert step.tool is not None and step.tool.call_id is not None
         with self._lock:
             self._open[step.tool.call_id] = step
 
     def end_call(self, result: ToolResult, agent: str | None) -> Step | None:
-        """The call of a result, once; by its id, else the oldest one of that tool."""
+        """The call of a result, returned once; by its id, else the oldest one of that tool."""
         with self._lock:
             key = result.call_id if result.call_id in self._open else None
             if key is None and not result.call_id:
@@ -89,33 +89,33 @@ class ConversationMemory:
             return self._open.pop(key) if key is not None else None
 
     def abandon(self, agent: str | None) -> list[Step]:
-        """The calls of an agent that has gone on without their results."""
+        """Remove and return the calls of an agent that continued without their results."""
         with self._lock:
             left = [key for key, step in self._open.items() if step.agent == agent]
             return [self._open.pop(key) for key in left]
 
     def keep(self, messages: Sequence[Message]) -> None:
-        """Messages that wait for the agent's next request."""
+        """Keep messages for the agent's next request."""
         with self._lock:
             self._waiting += messages
 
     def put(self, form: WireFormat, items: list[Json]) -> None:
-        """Give what waits a place in this conversation: after its newest item, now and in every later request."""
+        """Add waiting messages to this conversation: after its newest item, now and in every later request."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
         if waiting and items:
             text = "\n\n".join(message.content for message in waiting)
-            note = ProxiedRecord(form.place(items[-1]), len(items) - 1, text)
+            note = ProxiedRecord(form.item_key(items[-1]), len(items) - 1, text)
             self._run.record(note)
             self._add(note)
 
     def mark(self, agent: str | None, step: int, length: int) -> None:
-        """The model is asked with this much of an agent's conversation."""
+        """Note the length of an agent's conversation at a request."""
         with self._lock:
             self._marks.setdefault(agent, Marks()).note(step, length)
 
     def cut(self, form: WireFormat, items: list[Json], agent: str | None, checkpoint: CheckpointInfo) -> int | None:
-        """Leave out what an agent's conversation has gained since a checkpoint; how much stays, if not all of it."""
+        """Omit what was added to an agent's conversation since a checkpoint; returns how much stays, None for all."""
         with self._lock:
             marks = self._marks.get(agent)
             if marks is None:
@@ -125,13 +125,15 @@ class ConversationMemory:
         if keep is None or keep >= len(items):
             return None
         last = len(items) - 1
-        gap = ProxiedRecord(form.place(items[keep - 1]), keep - 1, until=form.place(items[last]), until_index=last)
+        gap = ProxiedRecord(
+            form.item_key(items[keep - 1]), keep - 1, until=form.item_key(items[last]), until_index=last
+        )
         self._run.record(gap)
         self._add(gap)
         return keep
 
     def why_back(self, checkpoint_id: str) -> tuple[Message, ...]:
-        """The message of the newest intervention that rolled the agent and its conversation back to this checkpoint."""
+        """The messages of the newest intervention that rolled the agent back to this checkpoint."""
         told: tuple[Message, ...] = ()
         with self._run.journal.reader() as journal:
             for record in journal.read(kinds=frozenset(("intervention",))):
@@ -141,25 +143,25 @@ class ConversationMemory:
         return tuple(replace(one, content=f"{one.content}\n{CONVERSATION_BACK}") for one in told)
 
     def put_exchange(self, form: WireFormat, items: list[Json], exchange: list[Json]) -> None:
-        """An exchange that the client does not know of belongs after the newest item."""
-        self._add(ProxiedRecord(form.place(items[-1]), len(items) - 1, items=tuple(exchange)))
+        """Add an exchange that the client does not know, after the newest item."""
+        self._add(ProxiedRecord(form.item_key(items[-1]), len(items) - 1, items=tuple(exchange)))
 
     def apply(self, form: WireFormat, items: list[Json]) -> bool:
-        """Put everything where it belongs; False if nothing does."""
+        """Apply all additions and omissions; False if there are none."""
         with self._lock:
             notes = list(self._notes)
         if not notes:
             return False
-        places = [form.place(item) for item in items]
-        gone = _gone(notes, places)
+        keys = [form.item_key(item) for item in items]
+        gone = _gone(notes, keys)
         for left_out in gone:
             items[left_out] = GONE
         found = [
             (at, order, note)
             for order, note in enumerate(notes)
-            if not note.until and (at := _find(note.place, note.index, places)) is not None and at not in gone
+            if not note.until and (at := _find(note.place, note.index, keys)) is not None and at not in gone
         ]
-        # From the end, so that earlier positions stay valid; what came later is placed later.
+        # From the end, so that earlier positions stay valid.
         for at, _, note in sorted(found, key=lambda one: one[:2], reverse=True):
             if note.items:
                 items[at + 1 : at + 1] = note.items
@@ -176,27 +178,27 @@ class ConversationMemory:
 
 
 GONE: Json = {}
-"""Marks an omitted item until everything else is in place."""
+"""Marks an omitted item until everything else is applied."""
 
 
-def _gone(notes: list[ProxiedRecord], places: list[str]) -> set[int]:
-    """The items that are left out of this request."""
+def _gone(notes: list[ProxiedRecord], keys: list[str]) -> set[int]:
+    """The indexes of the items that are omitted from this request."""
     gone: set[int] = set()
     for note in notes:
         if note.until:
-            begin, end = _find(note.place, note.index, places), _find(note.until, note.until_index, places)
+            begin, end = _find(note.place, note.index, keys), _find(note.until, note.until_index, keys)
             if begin is not None and end is not None:
                 gone.update(range(begin + 1, end + 1))
     return gone
 
 
-def _find(place: str, index: int, places: list[str]) -> int | None:
-    """Where an item is in this request; None if it is gone, or in another conversation."""
-    if index < len(places) and places[index] == place:
+def _find(key: str, index: int, keys: list[str]) -> int | None:
+    """The index of an item in this request; None if it is gone, or in another conversation."""
+    if index < len(keys) and keys[index] == key:
         return index
-    if place.startswith("result "):
-        return next((at for at in range(len(places) - 1, -1, -1) if places[at] == place), None)
-    # Words may be said twice, and elsewhere too: they are only the place where they were.
+    if key.startswith("result "):
+        return next((at for at in range(len(keys) - 1, -1, -1) if keys[at] == key), None)
+    # The same text may occur several times: only its position identifies it.
     return None
 
 

@@ -1,4 +1,4 @@
-"""Egress: the only way out of a fence. A forward proxy that opens a connection to hosts on the allow-list alone."""
+"""Egress: the forward proxy of a fenced run, which connects only to hosts on the allow-list."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import httpcore
 import httptools
 
-from ...config import AllowedHosts, HostPattern, normal_name
+from ...config import AllowedHosts, HostPattern, is_address, normal_name
 from .client_connection import Acceptor
-from .upstream import Route, Trouble
+from .upstream import UPSTREAM_ERRORS, Route
 
 log = logging.getLogger("interlock")
 
@@ -26,14 +26,14 @@ MOST_HEAD = 65_536
 MOST_CONNECTIONS = 512
 
 NOT_PLAIN = re.compile(rb"\r(?!\n)|(?<!\r)\n|\0|\r\n[ \t]|\r\n[^\r\n:]*[ \t]+:|\r\n(?=[^\r\n])[^:\r\n]*(?:\r\n|\Z)")
-"""In the head of a request: a line that ends otherwise, is folded, has a space before its colon, or no colon."""
+"""An ambiguous request head: a line with another line end, folded, with a space before its colon, or without one."""
 
 Refused = Callable[[str, int, str], None]
-"""Called with a host, a port and why it was refused."""
+"""Called with a refused host, its port and the reason."""
 
 
 class Refusal(Exception):
-    """Raised for a request that is not carried out; says which status tells the client, if any can."""
+    """Raised for a refused request; has the HTTP status for the client, empty if none can be sent."""
 
     def __init__(self, host: str, port: int, why: str, status: str = "403 Forbidden") -> None:
         super().__init__(why)
@@ -41,7 +41,7 @@ class Refusal(Exception):
 
 
 class Egress:
-    """Serves a listening socket that the caller made, a thread for each connection."""
+    """Serves a given listening socket, with a thread for each connection."""
 
     def __init__(self, listener: socket.socket, hosts: AllowedHosts, on_refused: Refused) -> None:
         self._hosts, self._on_refused = hosts, on_refused
@@ -53,7 +53,7 @@ class Egress:
         self._acceptor.start()
 
     def close(self) -> None:
-        """No more requests; connections are cut."""
+        """Accept no more requests, and cut connections."""
         self._acceptor.close()
         with self._lock:
             connections = list(self._open)
@@ -77,10 +77,10 @@ class Egress:
         except Refusal as refusal:
             self._on_refused(refusal.host, refusal.port, str(refusal))
             _say(client, refusal.status, f"interlock: {refusal}")
-        except Trouble as error:
+        except UPSTREAM_ERRORS as error:
             _say(client, "502 Bad Gateway", f"interlock: the host cannot be reached ({type(error).__name__}: {error})")
         except (OSError, httptools.HttpParserError, ValueError):
-            # The client has hung up, or speaks something else.
+            # The client has hung up, or does not speak HTTP.
             _say(client, "400 Bad Request", "interlock: not a request to a proxy")
         finally:
             with self._lock:
@@ -105,7 +105,7 @@ class Egress:
         self._relay(client, host, port, f"{method} {path} HTTP/1.1".encode("latin-1"), headers, rest)
 
     def _tunnel(self, client: socket.socket, host: str, port: int, first: bytes) -> None:
-        """TLS to the host that was asked for, and to no other behind the same address."""
+        """Tunnel TLS to the requested host, and to no other one behind the same address."""
         upstream = self._connect(host, port)
         try:
             client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
@@ -118,7 +118,7 @@ class Egress:
                     first += data
             except NotTls as error:
                 raise Refusal(host, port, f"the tunnel to {host}:{port} is blocked: {error}", "") from None
-            if normal_name(name) != host and not (not name and _is_address(host)):
+            if normal_name(name) != host and not (not name and is_address(host)):
                 why = f"the tunnel to {host}:{port} is blocked: its TLS server name is {name or 'missing'}"
                 raise Refusal(host, port, why, "")
             upstream.sendall(first)
@@ -127,7 +127,7 @@ class Egress:
             upstream.close()
 
     def _relay(self, client: socket.socket, host: str, port: int, line: bytes, headers: bytes, body: bytes) -> None:
-        """One plain request, and no second one on the same connection: it could be for another host."""
+        """Forward one plain request, and no second one on the same connection, which could be for another host."""
         kept, left = [], 0
         for header in headers.rstrip(b"\r\n").split(b"\r\n"):
             key, _, value = header.partition(b":")
@@ -139,10 +139,12 @@ class Egress:
                 b"proxy-"
             ):
                 kept.append(header)
-        place = (f"[{host}]" if ":" in host else host) + (f":{port}" if port != 80 else "")
+        authority = (f"[{host}]" if ":" in host else host) + (f":{port}" if port != 80 else "")
         upstream = self._connect(host, port)
         try:
-            upstream.sendall(b"\r\n".join([line, b"host: " + place.encode(), *kept, b"connection: close", b"", b""]))
+            upstream.sendall(
+                b"\r\n".join([line, b"host: " + authority.encode(), *kept, b"connection: close", b"", b""])
+            )
             while True:
                 upstream.sendall(body[:left])
                 left -= len(body[:left])
@@ -155,7 +157,7 @@ class Egress:
             upstream.close()
 
     def _connect(self, host: str, port: int) -> socket.socket:
-        """A connection to an allowed host, by the proxy that the user's own environment names, if any."""
+        """A connection to an allowed host, through the proxy of the user's environment, if any."""
         entry = self._hosts.find(host, port)
         if entry is None:
             denied = self._hosts.denies(host, port)
@@ -170,7 +172,7 @@ class Egress:
 
 
 def _address(host: str, port: int, entry: HostPattern) -> str:
-    """Where a host is. A name that only a pattern allows must not lead to this machine or its own network."""
+    """The address of a host. A name that only a pattern allows must not resolve to a private address."""
     try:
         found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     except OSError as error:
@@ -190,13 +192,13 @@ def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
         data += more
     head, _, rest = data.partition(b"\r\n\r\n")
     if NOT_PLAIN.search(head):
-        # Whoever is behind us might read it as another request, or one to another host.
+        # The server might parse it as another request, or one to another host.
         raise ValueError("an ambiguous request header")
     return head, rest
 
 
 def _splice(one: socket.socket, other: socket.socket) -> None:
-    """Hand bytes on in both directions until both ends have finished."""
+    """Copy bytes in both directions until both ends have finished."""
     one.settimeout(None)
 
     def pump(source: socket.socket, target: socket.socket) -> None:
@@ -220,14 +222,6 @@ def _say(client: socket.socket, status: str, words: str) -> None:
             client.sendall(head.encode("latin-1") + body)
 
 
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
 def _hang_up(sock: socket.socket) -> None:
     with contextlib.suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)
@@ -242,7 +236,7 @@ class NotTls(ValueError):
 
 
 def read_server_name(data: bytes) -> str | None:
-    """The name, empty if none is given; None while the ClientHello is not complete."""
+    """The TLS server name, empty if there is none; None while the ClientHello is incomplete."""
     hello = _hello(data)
     if hello is None:
         return None
@@ -253,7 +247,7 @@ def read_server_name(data: bytes) -> str | None:
 
 
 def _hello(data: bytes) -> bytes | None:
-    """The handshake message, joined from its records."""
+    """The handshake message, joined from its records; None while incomplete."""
     joined, at = b"", 0
     while True:
         if data[at : at + 1] not in (b"", bytes((HANDSHAKE,))) or len(joined) > MOST_HELLO:

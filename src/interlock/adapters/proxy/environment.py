@@ -1,4 +1,4 @@
-"""Environment: which model APIs a command would talk to, and how it talks to us, or past us when no owner is left."""
+"""Environment: which model APIs a command uses, how to redirect it to us, and a plain relay without an owner."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ OPENAI = "openai"
 
 
 class Proxied(Struct, frozen=True):
-    """A run's proxy: the APIs behind it by name, and the word that a request must know to get there.
+    """A run's proxy: the APIs behind it by name, and the token that a request needs.
 
-    `keys` has for an API what the agent was given instead of its keys, and the keys themselves.
+    `keys` maps, for each API, the agent's worthless keys to the real ones.
     """
 
     upstreams: dict[str, str]
@@ -34,7 +34,7 @@ class Proxied(Struct, frozen=True):
 
 
 class Api(Struct, frozen=True):
-    """A provider's API: its default address, and the variables that set it or show that it is used."""
+    """A provider's API: its default address, and the variables for its address and keys."""
 
     name: str
     url: str
@@ -60,9 +60,9 @@ APIS: tuple[Api, ...] = (
 
 
 def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys: bool = True) -> dict[str, str]:
-    """The APIs that a command with this environment would talk to, by name; with `every`, all that we know.
+    """The APIs that a command with this environment uses, by name; with `every`, all known ones.
 
-    One whose address is in the environment is used, or its key unless `keys` is False; a log-in is not touched.
+    An API is used if its address is in the environment, or its key unless `keys` is False; log-ins do not count.
     """
     found = {}
     for api in APIS:
@@ -73,7 +73,7 @@ def find_upstreams(environment: Mapping[str, str], *, every: bool = False, keys:
 
 
 def stand_ins(environment: Mapping[str, str], upstreams: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """For each API in use a worthless key in place of each one that the environment has."""
+    """For each API in use, a worthless key for each real one in the environment."""
     from secrets import token_urlsafe
 
     return {
@@ -84,18 +84,18 @@ def stand_ins(environment: Mapping[str, str], upstreams: Mapping[str, str]) -> d
 
 
 def replace_keys(environment: Mapping[str, str], proxied: Proxied) -> dict[str, str]:
-    """What is to change in the environment for no key to be in it."""
+    """The changes to the environment that replace all keys."""
     worthless = {key: given for keys in proxied.keys.values() for given, key in keys.items()}
     return {name: worthless[value] for name, value in environment.items() if value in worthless}
 
 
 def address(proxied: Proxied, port: int, api: str) -> str:
-    """Where an API is to be asked instead."""
+    """The proxy's address for an API."""
     return f"http://{LOOPBACK}:{port}/{proxied.token}/{api}"
 
 
 def redirect_environment(environment: Mapping[str, str], proxied: Proxied, port: int) -> dict[str, str]:
-    """What is to change in the environment for the command to talk to the proxy on this port."""
+    """The changes to the environment that make the command use the proxy on this port."""
     changes = {
         variable: address(proxied, port, api.name)
         for api in APIS
@@ -103,7 +103,7 @@ def redirect_environment(environment: Mapping[str, str], proxied: Proxied, port:
         for variable in api.base_urls
     }
     for name in ("NO_PROXY", "no_proxy"):
-        # The way to us is never through another proxy.
+        # Never reach us through another proxy.
         listed = [one for one in environment.get(name, "").split(",") if one]
         changes[name] = ",".join(dict.fromkeys((*listed, LOOPBACK, "localhost")))
     return changes
@@ -115,7 +115,7 @@ def _host(parts: SplitResult) -> str:
 
 
 def relay_without_owner(listener: socket.socket, proxied: Proxied | None, gate: Path) -> subprocess.Popen[bytes] | None:
-    """Start the plain relay on the run's own socket; its starter ends it."""
+    """Start the plain relay on the run's own socket; the caller ends it."""
     if proxied is None:
         return None
     number = listener.fileno()

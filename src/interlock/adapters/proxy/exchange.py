@@ -29,25 +29,25 @@ from .call_review import CallReview, ReplyVerdict, last_of_model
 from .client_connection import ClientConnection, ClientGone, ClientRequest
 from .formats import Json, ReplyReader, StreamAction, WireFormat
 from .server import begin, kept_headers, relay
-from .upstream import Trouble
+from .upstream import UPSTREAM_ERRORS
 from .upstream_connection import OpenRequest, UpstreamResponse
 
 if TYPE_CHECKING:
     from .proxy import Proxy
 
 ATTEMPTS = 4
-"""How often the model is asked because everything that it wanted was refused; then its turn is ended."""
+"""How often the model is asked again because all its calls were blocked; then its turn is ended."""
 
 SESSION = b"x-claude-code-session-id"
-"""Where Claude Code says to which of its sessions a request belongs: the one that its hooks name too."""
+"""Claude Code's header with the session of a request, which its hooks name too."""
 
 SILENCE_S = 10.0
 STILL_HERE = b": still here\n\n"
-"""Sent to a client that has waited this long for events: a comment, which every reader of events skips."""
+"""A comment, which every reader of events skips, for a client that has waited SILENCE_S for events."""
 
 
 class Exchange:
-    """From the request to the end of its answer. What goes wrong in here lets the traffic through as it is."""
+    """From the request to the end of its answer. If supervision fails, traffic is forwarded unchanged."""
 
     def __init__(
         self, proxy: Proxy, client: ClientConnection, asked: ClientRequest, url: str, form: WireFormat
@@ -88,25 +88,25 @@ class Exchange:
                 self._supervisor.run.gate.leave(passage)
 
     def _read(self) -> bool:
-        """Read the request; whether it is the agent at work, not a side call for a title or a summary."""
+        """Read the request; returns whether it is the agent's own, not a side call for a title or a summary."""
         self._body = from_json(plain(self._asked.body, self._asked.header(b"content-encoding")), dict)
         self._items = self._form.items(self._body)
         self._told = list(self._items)
         if self._form.has_tools(self._body):
             self._memory.used_tools = True
             return True
-        # An agent that never declares tools works in words alone; the model's own turns show that it is at work.
+        # An agent without tools works with text only; earlier turns of the model show that it is working.
         return not self._memory.used_tools and any(self._form.is_model(item) for item in self._items)
 
     def _count(self, call_review: CallReview) -> None:
-        """A call beside the agent's own, as for a title: held with the run and counted; its answer goes through."""
+        """Handle a side call, as for a title: held with the run and counted; its answer is forwarded."""
         passage = self._new_passage()
         decision = self._pass_gate(passage)
         if decision.action == "stop":
             self._end_turn(None, decision.reason)
             return
         if not self._memory.used_tools:
-            # Not where an agent with tools asks for a title: that may be a smaller model's work.
+            # Not for an agent with tools: a smaller model may write its titles.
             self._guard.part("proxy", self._switch_model, None)
         reader = self._form.reader()
         try:
@@ -115,12 +115,12 @@ class Exchange:
                     self._refuse(response)
                 else:
                     begin(self._client, response)
-                    self._look_on(call_review, response, reader, words=False)
+                    self._forward(call_review, response, reader, words=False)
         finally:
             self._supervisor.run.gate.leave(passage)
 
     def _converse(self, call_review: CallReview) -> None:
-        """The agent's own request: hold it, add to it, ask the model, judge the answer."""
+        """Handle the agent's own request: hold it, add to it, ask the model, judge the answer."""
         self._guard.part("proxy", lambda: call_review.hear(self._items), None)
         first: ReplyReader | None = None
         for _ in range(ATTEMPTS):
@@ -149,7 +149,7 @@ class Exchange:
         )
 
     def _pass_gate(self, passage: Step) -> Decision:
-        """One passage of the gate, waited for; a budget may shut it."""
+        """Wait to pass the gate; a budget may shut it."""
         run = self._supervisor.run
         self._guard.part("proxy", self._supervisor.before_request, None)
         try:
@@ -159,7 +159,7 @@ class Exchange:
         return Decision("stop", reason=run.why_ended) if decision.action == "stop" else decision
 
     def _prepare(self) -> None:
-        """Put into the request what the client does not know of."""
+        """Add to the request what the client does not know."""
         self._go_back()
         self._memory.mark(self._agent, self._supervisor.next_index, len(self._told))
         self._memory.put(self._form, self._told)
@@ -169,14 +169,14 @@ class Exchange:
             self._counts_for_us = self._changed = True
 
     def _switch_model(self) -> None:
-        """Name the model that the run was switched to."""
+        """Set the model that the run was switched to."""
         model = self._proxy.choice.model
         if model is not None and model != self._form.model(self._asked.target, self._body):
             self._url = self._form.set_model(self._url, self._body, model)
             self._changed = True
 
     def _go_back(self) -> None:
-        """Where the run went back to a checkpoint, so does the conversation; what was said to the agent last stays."""
+        """Roll back the conversation if the run was rolled back, keeping the last messages to the agent."""
         wanted, workspace = self._proxy.rewind.pop(self._agent), self._supervisor.executor.workspace
         if wanted is None or workspace is None:
             return
@@ -184,7 +184,7 @@ class Exchange:
             checkpoint = workspace.checkpoints.get(wanted)
         except NotFound:
             return
-        # An undo of files brings nothing back that was said.
+        # An undo of files does not restore the conversation.
         undone = checkpoint.cause == "safety"
         keep = None if undone else self._memory.cut(self._form, self._told, self._agent, checkpoint)
         if keep is not None:
@@ -192,12 +192,12 @@ class Exchange:
             words = [self._form.said(item) for item in self._told[max(newest, keep) :]]
             self._memory.keep([Message(text) for text in words if text])
             if not self._proxy.steps:
-                # A hook told the agent why, in the part that is now omitted.
+                # A hook told the agent why, but in the part that is now omitted.
                 self._memory.keep(self._memory.why_back(wanted))
             del self._told[keep:]
 
     def _answer(self, call_review: CallReview, first: ReplyReader | None, passage: Step) -> ReplyReader | None:
-        """Ask once, and hand on what may be; the answer where the model has to be asked again, else None."""
+        """Ask once, and forward what is allowed; returns the answer if the model has to be asked again, else None."""
         with self._ask() as response:
             if response.status == 200:
                 self._proxy.on_answer()
@@ -205,14 +205,14 @@ class Exchange:
                 if call_review.judges:
                     return self._judge(call_review, response, reader, first, passage)
                 begin(self._client, response)
-                self._look_on(call_review, response, reader, words=True)
+                self._forward(call_review, response, reader, words=True)
                 return None
             if not (self._counts_for_us and response.status in (400, 422)):
                 if self._client.begun:
                     raise ClientGone
                 self._refuse(response)
                 return None
-        # An API that does not know the option that we added: never mind the tokens.
+        # The API does not support the option that we added: do without the usage.
         self._proxy.asks_usage = self._counts_for_us = False
         self._body.pop("stream_options", None)
         return self._answer(call_review, first, passage)
@@ -229,7 +229,7 @@ class Exchange:
         if streams:
             begin(self._client, response)
             kept = self._stream(call_review, response, reader, keep_calls=True)
-            # What may be read already is, while the rest is judged or waits.
+            # The client can read this while the rest is judged or waits.
             self._client.flush()
         else:
             kept = read_bounded(response)
@@ -266,7 +266,7 @@ class Exchange:
     def _write_anew(
         self, response: UpstreamResponse, reader: ReplyReader, first: ReplyReader | None, parts: list[Json]
     ) -> None:
-        """An answer with other parts than it came with, or one that follows on what the client has already."""
+        """Write an answer with changed parts, or one that continues what the client already has."""
         if not self._client.begun and not says_events(response):
             body = reader.whole(parts)
             headers = kept_headers(response, body_changed=True)
@@ -278,10 +278,10 @@ class Exchange:
         has = reader.passed if first is None else 0
         self._client.write((first or reader).tail(parts[has:], reader))
 
-    def _look_on(
+    def _forward(
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, words: bool
     ) -> None:
-        """Hand an answer on at once, and count what it cost."""
+        """Forward an answer at once, and count its usage."""
         if is_readable_stream(response):
             self._client.end(self._stream(call_review, response, reader, keep_calls=False))
         else:
@@ -293,7 +293,7 @@ class Exchange:
     def _stream(
         self, call_review: CallReview, response: UpstreamResponse, reader: ReplyReader, *, keep_calls: bool
     ) -> bytes:
-        """Hand events on as they come, up to the first call; returns what is kept back or has no end."""
+        """Forward events as they arrive, up to the first call; returns what is held back or incomplete."""
         events, kept, flow, done = EventParser(), bytearray(), StreamAction.PASS, False
         spoken = time.monotonic()
         try:
@@ -321,10 +321,10 @@ class Exchange:
                     self._client.write(bytes(passed))
                     spoken = now
             if kept and not (reader.complete or done):
-                # A clean end would make the client believe that this is all that the model wanted to call.
+                # With a clean end the client would believe that the model's calls are complete.
                 raise StreamCut
-        except (ClientGone, *Trouble):
-            # What was used up to here was used.
+        except (ClientGone, *UPSTREAM_ERRORS):
+            # Count the usage so far.
             self._guard.part("proxy", lambda: call_review.count(reader, words=False), None)
             raise
         return bytes(kept) + events.rest
@@ -333,18 +333,18 @@ class Exchange:
         return self._guard.part("proxy", lambda: reader.feed(data), flow)
 
     def _hand_on(self, response: UpstreamResponse) -> bytes:
-        """An answer whose head was written, byte for byte."""
+        """Forward the body of an answer, byte for byte."""
         whole = bytearray()
         for data in response.stream:
             self._client.write(data)
             if len(whole) <= MOST_PLAIN:
-                # What is longer is handed on anyway; it is not read.
+                # Longer answers are forwarded, but not read.
                 whole += data
         self._client.end()
         return bytes(whole)
 
     def _refuse(self, response: UpstreamResponse) -> None:
-        """An error as it came. A usage limit shuts the gate before the client knows of it, and can try again."""
+        """Forward an error. A usage limit shuts the gate before the client learns of it and retries."""
         body = read_bounded(response)
         encoding = next((value for key, value in response.headers if key.lower() == b"content-encoding"), b"")
 
@@ -360,7 +360,7 @@ class Exchange:
         self._client.end()
 
     def _end_turn(self, first: ReplyReader | None, why: str) -> None:
-        """Answer in the model's place, so that the agent's turn ends."""
+        """Answer instead of the model, to end the agent's turn."""
         words = f"Interlock ended the run: {why}"
         if first is not None and self._client.begun:
             self._client.end(first.tail([first.words(words)], first))
@@ -371,7 +371,7 @@ class Exchange:
 
     @contextmanager
     def _ask(self) -> Iterator[UpstreamResponse]:
-        """The request, as it came where nothing was changed in it; what we have to read comes uncompressed."""
+        """Send the request, unmodified if nothing was changed; asks for an uncompressed answer."""
         dropped = (b"accept-encoding", b"content-encoding") if self._changed else (b"accept-encoding",)
         headers = [(key, value) for key, value in self._asked.headers if key not in dropped]
         body = msgspec.json.encode(self._body) if self._changed else self._asked.body
@@ -383,7 +383,7 @@ class Exchange:
                     traffic.arrived()
                     self._open.begin(answer)
                     yield answer
-            except Trouble as error:
+            except UPSTREAM_ERRORS as error:
                 if self._open.begun is None:
                     traffic.failed(f"{type(error).__name__}: {error}")
                 raise

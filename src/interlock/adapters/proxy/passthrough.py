@@ -1,7 +1,7 @@
-"""The proxy without supervision: what the front puts in its place when no owner can be started.
+"""The proxy without supervision, which the front starts when no owner can be started.
 
-python -m interlock.adapters.proxy.passthrough LISTENER, with a JSON line on stdin. Fails open: everything goes
-through as it is; but what is paused stays paused, by the gate file.
+python -m interlock.adapters.proxy.passthrough LISTENER, with a JSON line on stdin. Fails open: everything is
+forwarded unchanged, but a paused run stays paused by the gate file.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from .environment import Proxied
 from .server import ProxyServer, relay
 from .upstream import Upstream
 
-LOOK_S = 0.2
+POLL_S = 0.2
 
 
 class Passthrough:
-    """Hands requests on while the gate is open."""
+    """Forwards requests while the gate is open."""
 
     def __init__(self, gate: Path) -> None:
         self._gate, self._upstream = gate, Upstream()
 
     def answer(self, client: ClientConnection, asked: ClientRequest, url: str) -> None:
         while self._is_shut():
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
             if client.is_gone():
                 raise ClientGone
         relay(client, self._upstream, asked, url)

@@ -1,4 +1,4 @@
-"""Proxy: forwards requests to the model's API unchanged, and hands conversations to supervision."""
+"""Proxy: forwards requests to the model's API, and passes conversations to supervision."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ log = logging.getLogger("interlock")
 
 
 class Proxy:
-    """One run's proxy on a listening socket that the caller made.
+    """A run's proxy on a given listening socket.
 
-    `steps` says whether calls and results are read from the traffic, or reported by hooks: then requests are held and
-    given messages and another model, and answers pass. `usage` says whether tokens are counted here.
+    `steps`: calls and results are read from the traffic; else hooks report them, and requests are only held and
+    given messages and another model, and answers are forwarded. `usage`: tokens are counted here.
     """
 
     def __init__(
@@ -58,20 +58,20 @@ class Proxy:
         self._server = ProxyServer(listener, proxied, self._answer)
 
     def recall(self, journal: JournalReading) -> None:
-        """Know what a predecessor knew."""
+        """Restore a predecessor's state."""
         self.memory.recall(journal)
 
     def start(self) -> None:
         self._server.open()
 
     def close(self) -> None:
-        """No more requests; those under way are cut."""
+        """Accept no more requests, and cut those under way."""
         self._server.close()
         self.supervisor.run.gate.notify()
         self.upstream.close()
 
     def note_fault(self, fault: Fault) -> None:
-        """Trouble of our own: recorded, and said once."""
+        """Record a failure of ours, and log it once."""
         why = redact_text(fault.why)
         self.supervisor.run.record(Fault(fault.part, why))
         if why not in self._told:
@@ -79,7 +79,7 @@ class Proxy:
             log.warning("the proxy of run %s is impaired: %s", self.supervisor.run.spec.run_id, why)
 
     def _wait_while_paused(self, client: ClientConnection) -> None:
-        """Hold what may ask a model in a way that we do not read."""
+        """Hold a request that may ask a model in an unknown format."""
         gate = self.supervisor.run.gate
         held = Decision("hold", reason="the run is paused")
         try:

@@ -1,4 +1,4 @@
-"""ProxyServer: takes the connections of a run's agent; finds out where each request goes, and hands it on."""
+"""ProxyServer: accepts the connections of a run's agent, and routes each request to its API."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import msgspec
 
 from .client_connection import Acceptor, ClientConnection, ClientGone, ClientRequest, Headers
 from .environment import Proxied
-from .upstream import HOP_BY_HOP, Trouble, Upstream
+from .upstream import HOP_BY_HOP, UPSTREAM_ERRORS, Upstream
 from .upstream_connection import UpstreamResponse
 
 MOST_CONNECTIONS = 256
-"""Connections at one time, a thread each; an agent with many subagents has some dozens."""
+"""Simultaneous connections, each with a thread; an agent with many subagents has some dozens."""
 
 ClientHandler = Callable[[ClientConnection, ClientRequest, str], None]
-"""Answers a request that goes to this address."""
+"""Answers a request to this URL."""
 
 
 class ProxyServer:
-    """A listening socket that the caller made; a thread for each connection.
+    """Serves a given listening socket, with a thread for each connection.
 
     The APIs are behind /TOKEN/NAME: without the token nothing is reachable.
     """
@@ -38,7 +38,7 @@ class ProxyServer:
         self._acceptor.start()
 
     def close(self) -> None:
-        """No more requests; those under way are cut."""
+        """Accept no more requests, and cut those under way."""
         self._acceptor.close()
         with self._lock:
             connections = list(self._connections)
@@ -46,7 +46,7 @@ class ProxyServer:
             connection.hang_up()
 
     def address(self, target: str) -> str | None:
-        """Where a request goes; None for one that is not meant for us."""
+        """The URL for a request; None if it is not for us."""
         path, mark, query = target.partition("?")
         start, token, name, rest = (*path.split("/", 3), "", "", "")[:4]
         if start or token != self._token or name not in self._upstreams:
@@ -65,14 +65,14 @@ class ProxyServer:
         self._acceptor.serve(lambda: self._serve(connection))
 
     def _serve(self, connection: ClientConnection) -> None:
-        """One connection to its end."""
+        """Serve one connection."""
         try:
             while (asked := connection.receive()) is not None:
                 self._route_request(connection, asked)
                 if not connection.reusable:
                     return
-        except (ClientGone, *Trouble):
-            # The client has hung up, speaks something else, or gets no more because there is no more.
+        except (ClientGone, *UPSTREAM_ERRORS):
+            # The client has hung up or does not speak HTTP, or the API's answer broke off.
             return
         finally:
             with self._lock:
@@ -85,12 +85,12 @@ class ProxyServer:
             connection.answer(404, "application/json", msgspec.json.encode({"error": {"message": "not found"}}))
             return
         for given, key in self._keys.get(asked.target.split("/", 3)[2].partition("?")[0], {}).items():
-            # The agent has a worthless key, and only its own API gets the real one for it.
+            # The agent has a worthless key; replace it with the real one, for its own API only.
             headers = [(name, value.replace(given.encode(), key.encode())) for name, value in asked.headers]
             asked, url = msgspec.structs.replace(asked, headers=headers), url.replace(given, key)
         try:
             self._answer(connection, asked, url)
-        except Trouble as error:
+        except UPSTREAM_ERRORS as error:
             if connection.begun:
                 connection.flush()
                 raise
@@ -98,7 +98,7 @@ class ProxyServer:
 
 
 def relay(client: ClientConnection, upstream: Upstream, asked: ClientRequest, url: str) -> None:
-    """Everything as it is."""
+    """Forward a request and its answer unchanged."""
     with upstream.ask(asked.method, url, asked.headers, asked.body, client.flush) as response:
         begin(client, response)
         for data in response.stream:
@@ -107,12 +107,12 @@ def relay(client: ClientConnection, upstream: Upstream, asked: ClientRequest, ur
 
 
 def begin(client: ClientConnection, response: UpstreamResponse) -> None:
-    """The head of the answer as it came."""
+    """Forward the head of the answer."""
     client.begin(response.status, kept_headers(response), response.reason)
 
 
 def kept_headers(response: UpstreamResponse, *, body_changed: bool = False) -> Headers:
-    """The answer's headers without those of the connection; those of the body's bytes only where they still hold."""
+    """The answer's headers without those of the connection, and without those of a changed body."""
     dropped = HOP_BY_HOP | OF_BODY if body_changed else HOP_BY_HOP
     return [(key, value) for key, value in response.headers if key.lower() not in dropped]
 
@@ -121,7 +121,7 @@ OF_BODY = frozenset((b"content-length", b"content-encoding", b"content-md5", b"d
 
 
 def say_unreachable(client: ClientConnection, url: str, error: Exception) -> None:
-    """Tell a client that the API cannot be reached; it reads like a server error, so that the client retries."""
+    """Report that the API cannot be reached, as a server error so that the client retries."""
     where = urlsplit(url).hostname
     words = f"interlock: {where} cannot be reached ({type(error).__name__}: {error})"
     body = {"type": "error", "error": {"type": "api_error", "message": words, "code": 502}}

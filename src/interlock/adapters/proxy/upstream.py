@@ -1,4 +1,4 @@
-"""Upstream: the model's API, straight or by a proxy of the user's; connections are kept and used again."""
+"""Upstream: connections to the model's API, direct or through the user's proxy; idle ones are reused."""
 
 from __future__ import annotations
 
@@ -19,37 +19,28 @@ from msgspec import Struct
 from .client_connection import Headers
 from .upstream_connection import UpstreamClosed, UpstreamConnection, UpstreamResponse
 
-HOP_BY_HOP = frozenset(
-    (
-        b"connection",
-        b"keep-alive",
-        b"proxy-authenticate",
-        b"proxy-authorization",
-        b"proxy-connection",
-        b"te",
-        b"trailer",
-        b"transfer-encoding",
-        b"upgrade",
-    )
-)
+HOP_BY_HOP = frozenset((
+    b"connection", b"keep-alive", b"proxy-authenticate", b"proxy-authorization", b"proxy-connection", b"te", b"trailer",
+    b"transfer-encoding", b"upgrade",
+))  # fmt: skip
 """Headers that belong to one connection, not to the request."""
 
 KEPT_S = 60.0
 
-Trouble = (
+UPSTREAM_ERRORS = (
     httpcore.NetworkError,
     httpcore.TimeoutException,
     httpcore.ProtocolError,
     httpcore.ProxyError,
     httpcore.UnsupportedProtocol,
 )
-"""What goes wrong on the way to the model's API."""
+"""Errors on the way to the model's API."""
 
 Origin = tuple[str, str, int]
 
 
 class Upstream:
-    """Sends requests on. Thread-safe."""
+    """Forwards requests. Thread-safe."""
 
     def __init__(self) -> None:
         self._routes: dict[Origin, Route] = {}
@@ -60,18 +51,18 @@ class Upstream:
     def ask(
         self, method: str, url: str, headers: Headers, body: bytes, before_wait: Callable[[], None]
     ) -> Iterator[UpstreamResponse]:
-        """The answer as it begins; its body is still to come. `before_wait` is called when there is no more as yet."""
+        """Send a request; returns the answer without its body. `before_wait` is called before waiting for more data."""
         parts = urlsplit(url)
         origin = (parts.scheme, parts.hostname or "", parts.port or PORTS.get(parts.scheme, 80))
-        route, line = self._route(origin), self._take_idle(origin)
+        route, line = self._route(origin), self._reuse_idle(origin)
         request, head_only = _request(route, method, parts, headers, body), method == "HEAD"
         try:
-            # No limit on reading: a model may think for as long as the client waits.
+            # No read timeout: a model may think for as long as the client waits.
             if line is not None:
                 try:
                     line.ask(request, CONNECT_S, head_only=head_only)
                 except (UpstreamClosed, httpcore.NetworkError):
-                    # Closed in the very moment that it was used again.
+                    # It was closed just when it was reused.
                     line.close()
                     line = None
             if line is None:
@@ -94,8 +85,8 @@ class Upstream:
                 self._routes[origin] = Route(*origin)
             return self._routes[origin]
 
-    def _take_idle(self, origin: Origin) -> UpstreamConnection | None:
-        """The connection that was used last, of those that are still open."""
+    def _reuse_idle(self, origin: Origin) -> UpstreamConnection | None:
+        """The most recently used connection that is still open."""
         oldest = time.monotonic() - KEPT_S
         with self._lock:
             over = [one for one in self._idle if one.since < oldest]
@@ -141,13 +132,13 @@ def _request(route: Route, method: str, parts: SplitResult, headers: Headers, bo
 CONNECT_S = 30.0
 PORTS = {"http": 80, "https": 443}
 CA_BUNDLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS")
-"""Where people tell their programs of certificates of their own."""
+"""Variables with additional certificates."""
 
 MOST_HEAD = 65_536
 
 
 class Route:
-    """To one server."""
+    """The route to one server."""
 
     def __init__(self, scheme: str, host: str, port: int) -> None:
         if scheme not in PORTS:
@@ -160,7 +151,7 @@ class Route:
 
     @property
     def proxied(self) -> bool:
-        """Whether the way leads by another proxy."""
+        """Whether another proxy is in between."""
         return self._proxy is not None
 
     def connect(self) -> UpstreamConnection:
@@ -169,7 +160,7 @@ class Route:
         return UpstreamConnection(self._secure(stream, self._host) if self._scheme == "https" else stream)
 
     def reach(self, address: str | None = None) -> httpcore.NetworkStream:
-        """A new connection without TLS of its own, to this address of the host if one is given."""
+        """A new connection without TLS to the host, or to the given address of it."""
         backend = httpcore.SyncBackend()
         host, port = address or self._host, self._port
         if self._proxy is not None:
@@ -183,13 +174,13 @@ class Route:
         return stream
 
     def target(self, parts: SplitResult) -> str:
-        """What is asked for: a proxy without a tunnel needs the whole address."""
+        """The request target: a proxy without a tunnel needs the whole URL."""
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-        return f"{parts.scheme}://{_bare(parts)}{path}" if self._proxy and self._scheme == "http" else path
+        return f"{parts.scheme}://{_host_and_port(parts)}{path}" if self._proxy and self._scheme == "http" else path
 
     @property
     def headers(self) -> Headers:
-        """What a proxy without a tunnel needs with every request."""
+        """Headers for a proxy without a tunnel."""
         return _credentials(self._proxy) if self._proxy and self._scheme == "http" else []
 
     def _secure(self, stream: httpcore.NetworkStream, host: str) -> httpcore.NetworkStream:
@@ -198,8 +189,8 @@ class Route:
 
     def _tunnel(self, stream: httpcore.NetworkStream, proxy: SplitResult) -> None:
         host = f"[{self._host}]" if ":" in self._host else self._host
-        place = f"{host}:{self._port}".encode()
-        lines = [b"CONNECT %b HTTP/1.1" % place, b"host: %b" % place]
+        authority = f"{host}:{self._port}".encode()
+        lines = [b"CONNECT %b HTTP/1.1" % authority, b"host: %b" % authority]
         lines += [b"%b: %b" % one for one in _credentials(proxy)]
         stream.write(b"\r\n".join(lines) + b"\r\n\r\n", CONNECT_S)
         head = b""
@@ -216,7 +207,7 @@ class Route:
 READ_TUNNEL = 4096
 
 
-def _bare(parts: SplitResult) -> str:
+def _host_and_port(parts: SplitResult) -> str:
     """Host and port, without credentials."""
     return parts.netloc.rpartition("@")[2]
 

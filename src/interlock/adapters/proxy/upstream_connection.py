@@ -1,4 +1,4 @@
-"""UpstreamConnection: one connection to the API, one exchange after the other; Traffic: what goes over them all."""
+"""UpstreamConnection: one connection to the API, reused for several exchanges; Traffic: all open requests."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .client_connection import Headers
 READ = 65_536
 
 MOST_HEAD = 1024 * 1024
-"""Bytes that a server may send without any of them being a part of a body: headers, trailers, early responses."""
+"""The most bytes of headers, trailers and early responses."""
 
 
 class UpstreamClosed(httpcore.RemoteProtocolError):
-    """Raised when a server has closed a connection without a word of an answer."""
+    """Raised when a server closed a connection without an answer."""
 
 
 class UpstreamResponse:
-    """An answer that has begun; `stream` gives its body as it comes, once."""
+    """An answer that has begun; `stream` yields its body once, as it arrives."""
 
     def __init__(self, line: UpstreamConnection, before_wait: Callable[[], None]) -> None:
         self.status, self.reason, self.headers = line.status, line.reason, line.headers
@@ -33,7 +33,7 @@ class UpstreamResponse:
 
 
 class UpstreamConnection:
-    """What came in one packet is given in one piece. Of one thread at a time."""
+    """Yields data packet by packet. For one thread at a time."""
 
     status: int
     reason: bytes
@@ -45,7 +45,7 @@ class UpstreamConnection:
     _without_body: int
 
     def __init__(self, stream: httpcore.NetworkStream) -> None:
-        self._stream = stream
+        self.network = stream
         self._parser = httptools.HttpResponseParser(self)
         self._clear()
 
@@ -54,16 +54,16 @@ class UpstreamConnection:
         self._clear()
         self._head_only = head_only
         try:
-            self._stream.write(request, limit_s)
+            self.network.write(request, limit_s)
         except httpcore.WriteError:
-            # A server may refuse a request before it has all of it: what it says is read anyway.
+            # A server may refuse a request before it has all of it: read its answer anyway.
             self.kept = False
         while not self._begun:
             if not self._read():
                 raise UpstreamClosed("the server disconnected without a response")
 
     def read_body(self, before_wait: Callable[[], None]) -> Iterator[bytes]:
-        """The body; `before_wait` is called when there is no more of it as yet."""
+        """The body; `before_wait` is called before waiting for more of it."""
         while True:
             if self._body:
                 data, self._body = b"".join(self._body), []
@@ -84,16 +84,11 @@ class UpstreamConnection:
 
     @property
     def stale(self) -> bool:
-        """Whether the server has closed it, or says something that it was not asked."""
-        return bool(self._stream.get_extra_info("is_readable"))
-
-    @property
-    def network(self) -> httpcore.NetworkStream:
-        """What the connection goes over."""
-        return self._stream
+        """Whether the server has closed it, or sent something unexpected."""
+        return bool(self.network.get_extra_info("is_readable"))
 
     def close(self) -> None:
-        self._stream.close()
+        self.network.close()
 
     def on_message_begin(self) -> None:
         self.kept = self.kept and not self._complete
@@ -110,7 +105,7 @@ class UpstreamConnection:
         self.kept = self.kept and self._parser.should_keep_alive()
         self._measured = any(name.lower() in (b"content-length", b"transfer-encoding") for name, _ in self.headers)
         if self._head_only:
-            # The parser does not know that no body follows, and is of no more use.
+            # The parser does not know that no body follows, and cannot be used any more.
             self._complete, self.kept = True, False
 
     def on_body(self, data: bytes) -> None:
@@ -123,8 +118,8 @@ class UpstreamConnection:
             self.reason, self.headers = b"", []
 
     def _read(self) -> bool:
-        """Take what comes next; False at the end."""
-        data = self._stream.read(READ)
+        """Read and parse more data; False at the end."""
+        data = self.network.read(READ)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
@@ -145,7 +140,7 @@ class UpstreamConnection:
 
 
 class OpenRequest:
-    """One request and its answer as it comes."""
+    """The progress of one request and its answer."""
 
     def __init__(self) -> None:
         self.since = time.monotonic()
@@ -159,12 +154,12 @@ class OpenRequest:
         self._response, self.begun = response, time.monotonic()
 
     def note(self, *, content: bool) -> None:
-        """Bytes came; `content` where they were more than a ping."""
+        """Note that bytes arrived; `content` if they were more than a ping."""
         self.byte = time.monotonic()
         self.content = self.byte if content else self.content
 
     def cut(self) -> bool:
-        """Close the connection: the client sees that it broke, and asks again."""
+        """Close the connection: the client sees that it broke, and retries."""
         stream = self._response.network if self._response is not None else None
         sock = stream.get_extra_info("socket") if stream is not None else None
         with contextlib.suppress(OSError):
@@ -186,7 +181,7 @@ class Traffic:
 
     @contextlib.contextmanager
     def request(self) -> Iterator[OpenRequest]:
-        """One request, from asking to the end of its answer."""
+        """Track one request until the end of its answer."""
         one = OpenRequest()
         with self._lock:
             self._open.append(one)
@@ -210,5 +205,5 @@ class Traffic:
         self.failures, self.failure = self.failures + 1, why
 
     def answered(self, *, empty: bool) -> None:
-        """An answer is complete; whether there was nothing in it."""
+        """An answer is complete; `empty` if it had no content."""
         self.empty = self.empty + 1 if empty else 0

@@ -1,4 +1,4 @@
-"""Steps: tells a run's owner of steps, from any Python script. Standard library only, so that it can be copied.
+"""Steps: reports steps to a run's owner, from any Python script. Standard library only, so that it can be copied.
 
 steps = Steps()
 answer = steps.before("bash", {"command": "make test"})
@@ -14,10 +14,9 @@ import os
 import socket
 import time
 import uuid
-from types import TracebackType
 from typing import Any
 
-GATE_LOOK_S = 0.1
+GATE_POLL_S = 0.1
 
 
 class Steps:
@@ -39,17 +38,17 @@ class Steps:
     def before(
         self, tool: str, arguments: dict[str, object], *, call_id: str | None = None, **more: object
     ) -> dict[str, Any]:
-        """May this call run? Returns when it may, or may not: action proceed, deny, rewrite or stop."""
+        """Ask whether this call may run, waiting if needed: returns action proceed, deny, rewrite or stop."""
         self._call = {"name": tool, "call_id": call_id or uuid.uuid4().hex}
         return self._tell({"before": {"tool": {**self._call, "arguments": arguments}, **more}})
 
     def after(self, content: str, *, call_id: str | None = None, **more: object) -> dict[str, Any]:
-        """The result of the call (the last one, unless `call_id` names another): its output, `exit_code` or `error`."""
+        """Report the result of the last call, or of `call_id`: its output, `exit_code` or `error`."""
         call = self._call if call_id is None else {"name": "", "call_id": call_id}
         return self._tell({"after": {"content": content, "tool": call, **more}})
 
     def say(self, content: str, *, role: str = "assistant", **more: object) -> dict[str, Any]:
-        """Something that was said."""
+        """Report a message."""
         return self._tell({"after": {"content": content, "role": role, **more}})
 
     def close(self) -> None:
@@ -60,7 +59,7 @@ class Steps:
     def __enter__(self) -> Steps:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _tell(self, line: dict[str, Any]) -> dict[str, Any]:
@@ -78,7 +77,7 @@ class Steps:
             elif time.monotonic() > deadline:
                 action = "deny" if self._closed and "before" in line else "proceed"
                 return {"action": action, "reason": "this run is not supervised right now"}
-            time.sleep(GATE_LOOK_S)
+            time.sleep(GATE_POLL_S)
 
     def _exchange(self, data: bytes) -> dict[str, Any]:
         if self._sock is None:
@@ -97,7 +96,7 @@ class Steps:
         return dict(answer)
 
     def _is_shut(self) -> bool:
-        """What the gate file says; one that cannot be read is shut, none is open."""
+        """Whether the gate file is shut; an unreadable one is, a missing one is not."""
         try:
             with open(self._gate, encoding="utf-8") as file:
                 return bool(json.load(file)["shut"])

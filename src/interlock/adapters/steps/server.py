@@ -1,4 +1,4 @@
-"""StepServer: answers the steps that processes of the run tell on INTERLOCK_SOCKET, holding those that must wait."""
+"""StepServer: answers the steps that a run's processes report on INTERLOCK_SOCKET, and holds those that must wait."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .step_numbering import StepNumbering, WaitingClient
 from .step_protocol import StepRefusal, read_line, write_answer
 
 MAX_STEP_LINE = 32 * 1024 * 1024
-"""Bytes of one line here: hooks hand over whole files that an agent writes."""
+"""The most bytes of a line: hooks send whole files that an agent writes."""
 
 JOIN_S = 10.0
 SETTLE_S = 2.0
@@ -26,19 +26,18 @@ TOO_LONG = msgspec.json.encode(StepRefusal("the line is too long; shorten the co
 
 
 PRINTED = b'{"printed":'
-"""Before a step line that the command printed: the copier reports it, and nothing waits for a decision."""
+"""The prefix of a step line that the command printed: the copier reports it, and nobody waits for a decision."""
 
 
 class HookListener(Protocol):
-    """What else is served on this socket: the hooks of an agent's client."""
+    """Also served on this socket: the hooks of an agent's client."""
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        """The answer to a line of another kind, when it is due; None once nothing waits for it."""
-        ...
+        """The answer to a hook line; None if the client is gone."""
 
 
 class StepServer:
-    """Lines of one connection are answered in order, connections do not delay each other."""
+    """Lines of one connection are answered in order; connections do not delay each other."""
 
     def __init__(self, listener: socket.socket, supervisor: Supervisor) -> None:
         self.numbering = StepNumbering(supervisor)
@@ -46,7 +45,7 @@ class StepServer:
         self.on_printed: Callable[[], None] | None = None
         self._asked = False
         self._supervisor = supervisor
-        self._counters = [self._serve(listener)]
+        self._servers = [self._serve(listener)]
 
     @property
     def spoken(self) -> bool:
@@ -54,52 +53,52 @@ class StepServer:
         return self.numbering.spoken
 
     def recall(self, journal: JournalReading) -> None:
-        """Restore what a predecessor received."""
+        """Restore a predecessor's state."""
         self.numbering.recall(journal)
 
     def start(self) -> None:
-        for counter in self._counters:
-            counter.start()
+        for server in self._servers:
+            server.start()
 
     def bind_again(self, path: Path) -> None:
-        """The socket was removed: listen at the same place again."""
+        """The socket was removed: listen at the same path again."""
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        counter = self._serve(listen(path))
-        self._counters.append(counter)
-        counter.start()
+        server = self._serve(listen(path))
+        self._servers.append(server)
+        server.start()
 
     def settle(self) -> None:
-        """Return when what a process said before it ended is known."""
+        """Wait until everything that processes reported before they ended is handled."""
         if self.spoken:
-            for counter in self._counters:
-                counter.settle(SETTLE_S)
+            for server in self._servers:
+                server.settle(SETTLE_S)
 
     def close(self) -> None:
         """Answer what is being answered, and stop."""
         self._supervisor.run.gate.notify()
-        for counter in self._counters:
-            counter.close(JOIN_S)
+        for server in self._servers:
+            server.close(JOIN_S)
 
     def _serve(self, listener: socket.socket) -> ThreadedLineServer:
         return ThreadedLineServer(listener, self.answer, "steps", max_line=MAX_STEP_LINE, too_long=TOO_LONG)
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
-        """The answer to one line, when it is due; None once nothing waits for it."""
+        """The answer to one line; None if the client is gone."""
         if self.hooks is not None and line.startswith(b'{"hook":'):
             return self.hooks.answer(line, asker)
         if line.startswith(PRINTED) and (self.on_printed is None or self._asked):
-            # One that asks before its steps must not be made one that cannot be refused any.
+            # A process that asks before its steps must not be downgraded to one that only prints them.
             return msgspec.json.encode(StepRefusal("printed steps are not read here"))
         self.numbering.spoken = True
         printed = line.startswith(PRINTED)
         self._asked = self._asked or not printed
         try:
-            phase, told = read_line(line.strip()[len(PRINTED) : -1] if printed else line)
+            phase, message = read_line(line.strip()[len(PRINTED) : -1] if printed else line)
         except BadInput as error:
             return msgspec.json.encode(StepRefusal(str(error)))
         if printed and self.on_printed is not None:
             self.on_printed()
-            (self.numbering.after if phase == "after" else self.numbering.note_call)(told)
+            (self.numbering.after if phase == "after" else self.numbering.note_call)(message)
             return b"{}"
-        answered = self.numbering.after(told) if phase == "after" else self.numbering.before(told, asker)
+        answered = self.numbering.after(message) if phase == "after" else self.numbering.before(message, asker)
         return None if answered is None else write_answer(*answered)

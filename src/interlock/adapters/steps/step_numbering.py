@@ -1,4 +1,4 @@
-"""StepNumbering: numbers the reported steps of a run, each once, and asks the supervisor about them."""
+"""StepNumbering: numbers a run's reported steps, each once, and passes them to the supervisor."""
 
 from __future__ import annotations
 
@@ -13,32 +13,30 @@ from ...runtime import HungUp, Supervisor
 from .step_protocol import Phase, StepMessage
 
 REMEMBERED = 1024
-"""Calls whose number is known, so that one that is reported again after a lost connection is not counted twice."""
+"""Calls whose number is remembered, so that one reported again after a lost connection is not counted twice."""
 
 REFUSED = ("deny", "stop", "defer")
-"""What is decided of a call that does not run."""
+"""The actions after which a call does not run."""
 
 Key = tuple[Phase, str, str]
 
 
 class WaitingClient(Protocol):
-    """Callers that wait for an answer."""
+    """A caller that waits for an answer."""
 
     def waits(self) -> bool:
-        """Whether it still does. Called now and then while a step is held."""
-        ...
+        """Whether it still waits. Called now and then while a step is held."""
 
     def say_wait(self) -> None:
-        """Let it know that the answer will come."""
-        ...
+        """Tell it that the answer will come."""
 
 
 RECALLED = 4 * REMEMBERED
-"""Records that a successor reads: every call that is remembered is among them, with its result and what it led to."""
+"""Records that a successor reads, which include every remembered call with its result and consequences."""
 
 
 class StepNumbering:
-    """One for each run, shared by everything that tells steps. Thread-safe."""
+    """One for each run, shared by everything that reports steps. Thread-safe."""
 
     def __init__(self, supervisor: Supervisor) -> None:
         self.supervisor = supervisor
@@ -46,34 +44,30 @@ class StepNumbering:
         self._known: OrderedDict[Key, int] = OrderedDict()
         self._recalled: dict[int, Decision] = {}
         self._refused: OrderedDict[Key, None] = OrderedDict()
-        self._first_session = ""
+        self.session = ""
+        """The session of the run's own agent; empty if none was named."""
         self._hooked: set[str] = set()
         self._lock = threading.Lock()
 
     def agent_of(self, session: str, *, hooked: bool = False) -> str | None:
-        """Whose step it is, by its client's session: the run's own agent in the first one, in another one by its name.
+        """The agent of a client's session: None, the run's own agent, for the first one, else the session's name.
 
-        `hooked` says that it was a hook that named the session.
+        `hooked`: a hook named the session.
         """
         with self._lock:
-            self._first_session = self._first_session or session
+            self.session = self.session or session
             if hooked:
                 self._hooked.add(session)
-            return None if session in ("", self._first_session) else session
-
-    @property
-    def session(self) -> str:
-        """The session of the run's own agent; empty if none was named."""
-        return self._first_session
+            return None if session in ("", self.session) else session
 
     def is_hooked(self, session: str) -> bool:
-        """Whether the hooks of this session speak for it."""
+        """Whether this session reports through hooks."""
         return bool(session) and session in self._hooked
 
     def recall(self, journal: JournalReading) -> None:
-        """Restore what a predecessor received."""
+        """Restore a predecessor's state."""
         newest = journal.last("step")
-        # Further back nothing would be remembered anyway, however long the run is.
+        # Earlier calls would not be remembered anyway.
         after = max(0, newest.seq - RECALLED) if newest is not None else 0
         for record in journal.read(after, kinds=frozenset(("step",))):
             taken = from_json(record.body, StepRecord)
@@ -88,27 +82,27 @@ class StepNumbering:
                 if taken.decision is not None and taken.decision.action in REFUSED:
                     self._refuse(key)
 
-    def before(self, told: StepMessage, asker: WaitingClient) -> tuple[Step, Decision] | None:
-        """The decision, holds and delays waited out; None once nothing waits for it."""
+    def before(self, message: StepMessage, asker: WaitingClient) -> tuple[Step, Decision] | None:
+        """The decision, after holds and delays; None if the client is gone."""
         self.spoken = True
-        step, _ = self._number("before", told)
+        step, _ = self._number("before", message)
         decision = self._ask(step, asker)
         if decision is None:
             return None
-        key = _key("before", told)
+        key = _key("before", message)
         if key is not None and decision.action in REFUSED:
             self._refuse(key)
         return step, decision
 
-    def after(self, told: StepMessage) -> tuple[Step, Decision]:
-        """What the step led to; a repeated step leads to nothing."""
+    def after(self, message: StepMessage) -> tuple[Step, Decision]:
+        """Report a step that happened; a repeated one has no effect."""
         self.spoken = True
-        step, again = self._number("after", told)
+        step, again = self._number("after", message)
         return step, PROCEED if again else self.supervisor.after(step)
 
-    def note_call(self, told: StepMessage) -> Decision:
-        """A call that was not asked about: it is judged after the fact."""
-        step, again = self._number("before", told)
+    def note_call(self, message: StepMessage) -> Decision:
+        """Report a call that was not asked about; it is judged after the fact."""
+        step, again = self._number("before", message)
         return PROCEED if again else self.supervisor.after(step)
 
     def knows(self, phase: Phase, agent: str | None, call_id: str) -> bool:
@@ -116,7 +110,7 @@ class StepNumbering:
         return (phase, agent or "", call_id) in self._known
 
     def has_refused(self, agent: str | None, call_id: str) -> bool:
-        """Whether this call was not let run."""
+        """Whether this call was blocked."""
         return ("before", agent or "", call_id) in self._refused
 
     def _ask(self, step: Step, asker: WaitingClient) -> Decision | None:
@@ -131,9 +125,9 @@ class StepNumbering:
         except HungUp:
             return None
 
-    def _number(self, phase: Phase, told: StepMessage) -> tuple[Step, bool]:
-        """The step under its number; whether it was reported before."""
-        key = _key(phase, told)
+    def _number(self, phase: Phase, message: StepMessage) -> tuple[Step, bool]:
+        """The step with its number, and whether it was reported before."""
+        key = _key(phase, message)
         with self._lock:
             self._begin_again(key)
             index = self._known.get(key) if key is not None else None
@@ -142,10 +136,10 @@ class StepNumbering:
                 index = self.supervisor.take_index()
                 if key is not None:
                     self._remember(key, index)
-        return told.step(self.supervisor.run.spec.run_id, index, phase), again
+        return message.step(self.supervisor.run.spec.run_id, index, phase), again
 
     def _begin_again(self, key: Key | None) -> None:
-        """A call that was reported after the result of its id is a new one, issued again under the same id."""
+        """Forget a call that already has a result, if it is reported again: it is a new call with the same id."""
         if key is not None and key[0] == "before" and ("after", *key[1:]) in self._known:
             del self._known["after", *key[1:]]
             self._known.pop(key, None)
@@ -162,6 +156,6 @@ class StepNumbering:
             self._refused.popitem(last=False)
 
 
-def _key(phase: Phase, told: StepMessage) -> Key | None:
-    call_id = told.tool.call_id if told.tool is not None else None
-    return (phase, told.agent or "", call_id) if call_id is not None else None
+def _key(phase: Phase, message: StepMessage) -> Key | None:
+    call_id = message.tool.call_id if message.tool is not None else None
+    return (phase, message.agent or "", call_id) if call_id is not None else None

@@ -1,4 +1,4 @@
-"""The line protocol of INTERLOCK_SOCKET: a JSON line for each step and answer; and what can be done to a process."""
+"""The line protocol of INTERLOCK_SOCKET: a JSON line for each step and answer; and the adapter of a process."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Phase = Literal["before", "after"]
 
 
 class StepMessage(Struct, frozen=True):
-    """A step as an agent tells it: whatever it leaves out is filled in."""
+    """A step as an agent reports it; missing fields are filled in."""
 
     tool: Tool | None = None
     content: str = ""
@@ -65,16 +65,16 @@ class StepMessage(Struct, frozen=True):
 
 
 class StepLine(Struct, frozen=True):
-    """One of the two."""
+    """Has exactly one of the two."""
 
     before: StepMessage | None = None
     after: StepMessage | None = None
 
 
 class StepReply(Struct, frozen=True, omit_defaults=True):
-    """What to do: proceed, deny, rewrite (with `arguments`) or stop; `messages` are for the agent to read.
+    """What to do: proceed, deny, rewrite (with `arguments`) or stop; `messages` are for the agent.
 
-    Holds and delays are over when it comes; `delay_s` says how long it had to wait. `step` is the number under which
+    Sent after holds and delays; `delay_s` says how long it had to wait. `step` is the number under which
     the step was recorded.
     """
 
@@ -88,13 +88,13 @@ class StepReply(Struct, frozen=True, omit_defaults=True):
 
 
 class StepRefusal(Struct, frozen=True):
-    """A line that was not understood; nothing was done."""
+    """The answer to an invalid line; nothing was done."""
 
     error: str
 
 
 def read_line(data: bytes) -> tuple[Phase, StepMessage]:
-    """What a line says; BadInput if it says nothing."""
+    """The phase and step of a line; BadInput if it is invalid."""
     try:
         line = from_json(data, StepLine)
     except msgspec.DecodeError as error:
@@ -120,18 +120,18 @@ def write_answer(step: Step, decision: Decision) -> bytes:
 
 
 SILENT: frozenset[Capability] = frozenset(("hold", "stop", "relaunch"))
-"""A process whose steps are not visible: frozen to hold it, ended to stop it, started again with the same arguments."""
+"""A process without visible steps: frozen to hold it, ended to stop it, restarted with the same arguments."""
 
 SPEAKING: frozenset[Capability] = SILENT | {"deny", "rewrite", "inject", "usage"}
-"""One that asks on INTERLOCK_SOCKET before its steps and does as the answer says."""
+"""One that asks on INTERLOCK_SOCKET before its steps and follows the answers."""
 
 
 PRINTING: frozenset[Capability] = SILENT | {"usage"}
-"""One that prints its steps: they are observed, and nothing can be said back."""
+"""One that prints its steps: they can only be observed."""
 
 
 class ProcessAdapter:
-    """What a decision can ask for comes with the answer to a step, so only a process that reports steps gets it."""
+    """Decisions are sent with the answer to a step, so only a process that reports steps gets them."""
 
     name = "process"
 

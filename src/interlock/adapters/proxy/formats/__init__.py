@@ -19,7 +19,7 @@ GEMINI: WireFormat = GeminiFormat()
 
 
 def format_of(path: str) -> WireFormat | None:
-    """The format that is spoken at this path; None if it is not a conversation."""
+    """The format of requests to this path; None if it is not a conversation."""
     path = path.partition("?")[0].rstrip("/")
     if path.endswith((":generateContent", ":streamGenerateContent")):
         return GEMINI

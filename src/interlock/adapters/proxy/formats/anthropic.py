@@ -16,7 +16,7 @@ class AnthropicFormat(WireFormat):
     key = "messages"
 
     def system(self, body: Json) -> object:
-        # Without the marks and the blocks that change from request to request.
+        # Without the parts that change from request to request.
         return text_of(body.get("system"))[-4000:]
 
     def is_model(self, item: Json) -> bool:
@@ -39,7 +39,7 @@ class AnthropicFormat(WireFormat):
 
     def note(self, items: list[Json], at: int, text: str) -> None:
         if items[at].get("role") == "user":
-            # Within the turn, after its results: turns have to alternate.
+            # Inside the turn, after its results, because turns have to alternate.
             items[at] = {**items[at], "content": [*_blocks(items[at]), {"type": "text", "text": text}]}
         else:
             items.insert(at + 1, {"role": "user", "content": [{"type": "text", "text": text}]})
@@ -54,17 +54,14 @@ class AnthropicFormat(WireFormat):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return AnthropicReader()
 
-    def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
+    def empty(self, model: str) -> Json:
         message = {"id": "msg_interlock", "type": "message", "role": "assistant", "model": model, "content": []}
         usage = {"input_tokens": 0, "output_tokens": 0}
-        reader = AnthropicReader()
-        reader.feed_whole({**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage})
-        parts = [reader.words(text)]
-        if not stream:
-            return "application/json", reader.whole(parts)
-        begin = {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}
-        head = event({"type": "message_start", "message": begin}, "message_start")
-        return "text/event-stream", head + reader.tail(parts, reader)
+        return {**message, "stop_reason": "end_turn", "stop_sequence": None, "usage": usage}
+
+    def stream_head(self, reader: ReplyReader, model: str) -> bytes:
+        message = {**self.empty(model), "stop_reason": None}
+        return event({"type": "message_start", "message": message}, "message_start")
 
 
 class AnthropicReader(ReplyReader):
@@ -157,7 +154,7 @@ class AnthropicReader(ReplyReader):
         self._counted = {**self._counted, **{key: value for key, value in (usage or {}).items() if value is not None}}
         read, written = (int(self._counted.get(key) or 0) for key in CACHED)
         self.usage = Usage(
-            # Here the cached part of the prompt is counted apart.
+            # This API counts the cached part of the prompt separately.
             input_tokens=int(self._counted.get("input_tokens") or 0) + read + written,
             output_tokens=int(self._counted.get("output_tokens") or 0),
             cache_read_tokens=read,

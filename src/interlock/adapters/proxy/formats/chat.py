@@ -57,16 +57,11 @@ class ChatFormat(WireFormat):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return ChatReader(drop_usage)
 
-    def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
-        reader = ChatReader()
+    def empty(self, model: str) -> Json:
         choice = {"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
         head = {"id": "chatcmpl-interlock", "object": "chat.completion", "created": 0, "model": model}
-        reader.feed_whole({**head, "choices": [choice], "usage": usage})
-        parts = [reader.words(text)]
-        if not stream:
-            return "application/json", reader.whole(parts)
-        return "text/event-stream", reader.tail(parts, reader)
+        return {**head, "choices": [choice], "usage": usage}
 
 
 class ChatReader(ReplyReader):

@@ -34,7 +34,7 @@ class GeminiFormat(WireFormat):
         return [str(one.get("name", "")) for one in declared]
 
     def is_stream(self, path: str, body: Json) -> bool:
-        # Without alt=sse a stream is one JSON list, read whole.
+        # Without alt=sse a stream is a JSON list, which is read as a whole.
         return ":streamGenerateContent" in path and "alt=sse" in path
 
     def model(self, path: str, body: Json) -> str:
@@ -89,13 +89,8 @@ class GeminiFormat(WireFormat):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return GeminiReader()
 
-    def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
-        reader = GeminiReader()
-        reader.feed_whole({"candidates": [], "modelVersion": model})
-        parts = [reader.words(text)]
-        if not stream:
-            return "application/json", reader.whole(parts)
-        return "text/event-stream", reader.tail(parts, reader)
+    def empty(self, model: str) -> Json:
+        return {"candidates": [], "modelVersion": model}
 
 
 class GeminiReader(ReplyReader):
@@ -128,7 +123,7 @@ class GeminiReader(ReplyReader):
         for at, part in enumerate(self.parts):
             call = part.get("functionCall")
             if call is not None:
-                # Ids are optional here: a call without one gets a name of our own, and its result is found by tool.
+                # Ids are optional: a call without one gets a generated id, and its result is matched by tool.
                 given = str(call.get("id") or f"gemini {digest([self._last.get('responseId'), at, call])}")
                 found.append(ModelCall(given, str(call.get("name", "")), arguments_of(call.get("args")), at))
         return found

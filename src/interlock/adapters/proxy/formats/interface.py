@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 class StreamAction(Enum):
-    """What becomes of a streamed event: handed on, kept back with all that follow, or left out."""
+    """What to do with a streamed event: forward it, hold it back with all that follow, or drop it."""
 
     PASS = "pass"
     HOLD = "hold"
@@ -27,7 +27,7 @@ class StreamAction(Enum):
 
 
 class ModelCall(Struct, frozen=True):
-    """A tool call in an answer; `at` is its place among the answer's parts."""
+    """A tool call in an answer; `at` is its index among the answer's parts."""
 
     id: str
     name: str
@@ -49,7 +49,7 @@ class WireFormat(ABC):
 
     name: str
     key: str
-    """Where the conversation is in the body."""
+    """The field of the body with the conversation."""
 
     def items(self, body: Json) -> list[Json]:
         """The conversation, to be changed in place."""
@@ -70,21 +70,21 @@ class WireFormat(ABC):
         return str(body.get("model", ""))
 
     def set_model(self, path: str, body: Json, model: str) -> str:
-        """Ask another model; returns the path to ask at."""
+        """Set another model; returns the path for it."""
         body["model"] = model
         return path
 
     def wants_usage(self, body: Json) -> bool:
-        """Make the answer tell its tokens, where it would not; True if the body was changed."""
+        """Request usage in the answer if it would lack it; True if the body was changed."""
         return False
 
     @abstractmethod
     def system(self, body: Json) -> object:
-        """The model's instructions: with the tools' names they distinguish the agents of one run."""
+        """The model's instructions, which with the tools' names identify the agents of a run."""
 
     @abstractmethod
     def is_model(self, item: Json) -> bool:
-        """Whether the model said this."""
+        """Whether this item is from the model."""
 
     @abstractmethod
     def results(self, item: Json) -> list[ToolResult]:
@@ -92,11 +92,11 @@ class WireFormat(ABC):
 
     @abstractmethod
     def said(self, item: Json) -> str:
-        """What a person, or the client in a person's name, says in an item."""
+        """The user's text in an item."""
 
     @abstractmethod
     def parts(self, item: Json) -> list[Json]:
-        """What the model said in an item, in the parts that a reader gives."""
+        """The parts of a model's item, as a reader returns them."""
 
     def calls(self, item: Json) -> list[ModelCall]:
         """The calls in an item of the model's."""
@@ -106,35 +106,48 @@ class WireFormat(ABC):
 
     @abstractmethod
     def note(self, items: list[Json], at: int, text: str) -> None:
-        """Put words after an item, where the provider accepts them."""
+        """Insert a text after an item, where the provider accepts it."""
 
     @abstractmethod
     def exchange(self, reader: ReplyReader, answers: Mapping[str, str]) -> list[Json]:
-        """An answer that was not handed on, with what replaces the results of its calls."""
+        """The items of an answer that was not forwarded, with replacements for the results of its calls."""
 
     @abstractmethod
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
-        """Something that reads one answer."""
+        """A new reader for one answer."""
 
-    def place(self, item: Json) -> str:
-        """A name for an item that stays the same in later requests, whatever the client marks in it."""
+    def item_key(self, item: Json) -> str:
+        """A key for an item that stays the same in later requests, even if the client changes its marks."""
         ids = [result.call_id for result in self.results(item) if result.call_id]
         if ids:
             return "result " + " ".join(ids)
         return "text " + digest(self.said(item) or _unmarked(item))
 
     @abstractmethod
+    def empty(self, model: str) -> Json:
+        """A whole answer that ends the agent's turn and has no parts."""
+
+    def stream_head(self, reader: ReplyReader, model: str) -> bytes:
+        """The events before the first part of an answer of our own."""
+        return b""
+
     def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
         """An answer of our own that ends the agent's turn: its content type and its body."""
+        reader = self.reader()
+        reader.feed_whole(self.empty(model))
+        parts = [reader.words(text)]
+        if not stream:
+            return "application/json", reader.whole(parts)
+        return "text/event-stream", self.stream_head(reader, model) + reader.tail(parts, reader)
 
 
 class ReplyReader(ABC):
-    """Reads one answer, whole or event by event, and can write it anew."""
+    """Reads one answer, whole or event by event, and can write a modified one."""
 
     def __init__(self) -> None:
         self.parts: list[Json] = []
         self.passed = 0
-        """How many parts the client has already."""
+        """How many parts the client already has."""
         self.usage: Usage | None = None
         self.model = ""
         self.complete = False
@@ -150,12 +163,12 @@ class ReplyReader(ABC):
     @property
     @abstractmethod
     def text(self) -> str:
-        """What the model says, without its thoughts."""
+        """The model's text, without thinking."""
 
     @property
     @abstractmethod
     def calls(self) -> list[ModelCall]:
-        """What the model wants done by the client."""
+        """The tool calls for the client."""
 
     @abstractmethod
     def with_arguments(self, call: ModelCall, arguments: dict[str, object]) -> Json:
@@ -167,7 +180,7 @@ class ReplyReader(ABC):
 
     @abstractmethod
     def tail(self, parts: Sequence[Json], like: ReplyReader) -> bytes:
-        """Events that continue the stream that the client already has: these parts, then the end of `like`."""
+        """Events that continue the client's stream: these parts, then the end of `like`."""
 
     @abstractmethod
     def whole(self, parts: Sequence[Json]) -> bytes:
@@ -181,7 +194,7 @@ def event(data: object, name: str = "") -> bytes:
 
 
 def arguments_of(text: object) -> dict[str, object]:
-    """A call's arguments, given as JSON text or as an object; what is neither is kept under `input`."""
+    """A call's arguments from JSON text or an object; anything else is put under `input`."""
     if isinstance(text, dict):
         return text
     try:
@@ -192,7 +205,7 @@ def arguments_of(text: object) -> dict[str, object]:
 
 
 def text_of(content: object) -> str:
-    """The words in a piece of content, whatever it is made of."""
+    """The text in a piece of content, whatever its form."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -206,10 +219,10 @@ def text_of(content: object) -> str:
 
 
 def digest(value: object) -> str:
-    """A short name for a value."""
+    """A short hash of a value."""
     return hashlib.blake2b(msgspec.json.encode(value), digest_size=9).hexdigest()
 
 
 def _unmarked(item: Json) -> Json:
-    """An item without the marks that clients move about."""
+    """An item without the cache marks that clients move around."""
     return {key: value for key, value in item.items() if key != "cache_control"}

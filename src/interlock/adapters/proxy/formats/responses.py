@@ -11,10 +11,10 @@ from ....core import Usage
 from .interface import Json, ModelCall, ReplyReader, StreamAction, ToolResult, WireFormat, arguments_of, event, text_of
 
 CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call"))
-"""What the client is to do itself; other calls are done at the provider's."""
+"""Calls for the client; others run at the provider."""
 
 ARGUMENTS = ("arguments", "input", "action", "operation")
-"""Where each kind of call has what it is called with."""
+"""The field with the arguments, by kind of call."""
 
 OUTPUTS = {
     "function_call": "function_call_output",
@@ -66,15 +66,13 @@ class ResponsesFormat(WireFormat):
     def reader(self, *, drop_usage: bool = False) -> ReplyReader:
         return ResponsesReader()
 
-    def final(self, model: str, text: str, *, stream: bool) -> tuple[str, bytes]:
-        reader = ResponsesReader()
-        reader.feed_whole({**EMPTY, "model": model})
-        parts = [reader.words(text)]
-        if not stream:
-            return "application/json", reader.whole(parts)
-        begun = {**EMPTY, "model": model, "status": "in_progress", "usage": None}
-        head = reader.number({"type": "response.created", "response": begun})
-        return "text/event-stream", head + reader.tail(parts, reader)
+    def empty(self, model: str) -> Json:
+        return {**EMPTY, "model": model}
+
+    def stream_head(self, reader: ReplyReader, model: str) -> bytes:
+        assert isinstance(reader, ResponsesReader)
+        begun = {**self.empty(model), "status": "in_progress", "usage": None}
+        return reader.number({"type": "response.created", "response": begun})
 
 
 class ResponsesReader(ReplyReader):
@@ -146,7 +144,7 @@ class ResponsesReader(ReplyReader):
         return msgspec.json.encode({**self._response, "output": list(parts)})
 
     def number(self, data: Json) -> bytes:
-        """An event under the next number."""
+        """An event with the next sequence number."""
         written = event({**data, "sequence_number": self._number}, str(data["type"]))
         self._number += 1
         return written
@@ -157,12 +155,12 @@ class ResponsesReader(ReplyReader):
         if kind == "message":
             begun["content"] = []
             for number, piece in enumerate(part.get("content") or []):
-                place, text = {**at, "content_index": number}, piece.get("text", "")
+                position, text = {**at, "content_index": number}, piece.get("text", "")
                 between += [
-                    {"type": "response.content_part.added", **place, "part": {**piece, "text": ""}},
-                    {"type": "response.output_text.delta", **place, "delta": text, "logprobs": []},
-                    {"type": "response.output_text.done", **place, "text": text, "logprobs": []},
-                    {"type": "response.content_part.done", **place, "part": piece},
+                    {"type": "response.content_part.added", **position, "part": {**piece, "text": ""}},
+                    {"type": "response.output_text.delta", **position, "delta": text, "logprobs": []},
+                    {"type": "response.output_text.done", **position, "text": text, "logprobs": []},
+                    {"type": "response.content_part.done", **position, "part": piece},
                 ]
         elif kind == "function_call":
             begun["arguments"] = ""
