@@ -13,6 +13,7 @@ import re2
 from msgspec import Struct
 
 from ..core import late_pattern
+from .code_signs import signs_in
 from .code_tokens import assigned, calls, unquote
 from .own_things import OwnThings
 from .spelling import other_names, spell_out
@@ -35,7 +36,7 @@ class CodeCall(Struct, frozen=True):
 def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
     """The calls that act, in order, as commands. Bounded in length, tokens and nesting; do not change the list."""
     code = code[:MAX_CODE]
-    if depth >= MAX_NESTING or not _ACTS.Match(code.encode("utf-8", "replace")):
+    if depth >= MAX_NESTING or not signs_in(code).acts:
         return []
     found: list[CodeCall] = []
     code = spell_out(code)
@@ -77,30 +78,6 @@ def _read_calls(code: str, aliases: dict[str, str], depth: int) -> list[CodeCall
             break
     return found
 
-
-def may_harm(code: str) -> bool:
-    """Whether a call that acts can be in there at all: one quick look, and most code has none."""
-    return _HINT.Match(code.encode("utf-8", "replace")) is not None
-
-
-_HINT = re2.Set.SearchSet()
-_HINT.Add(
-    "rm|[rR]emove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate"
-    "|DELETE|open|write|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel"
-    "|revoke|deregister|extract|unpack|symlink|replace|shutil"
-)
-_HINT.Compile()
-_ACTS = re2.Set.SearchSet()
-_ACTS.Add(
-    r"\brm\b|rm_|rmSync|rmtree|rmdir|[rR]emove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
-    r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
-    r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
-    r"|extractall|unpack_archive|extractAllTo|symlink|os\.replace|shutil\.copy|copyFileSync|cpSync|cp_r"
-    r"|\.del\(|\\x|if_exists|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
-    r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
-)
-_ACTS.Compile()
-"""The same for a call that can be recognised: what opens a project file is not worth reading."""
 
 ALIASED = late_pattern(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = late_pattern(r"\bunlink\s{1,4}glob\b\s{0,4}")

@@ -98,7 +98,8 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
         kind = action_of(command)
         if RISKS[kind] > risk:
             action, risk = kind, RISKS[kind]
-        hits += [(rule, command) for rule in rules.matching(command, workspace)]
+        if held := rules.matching(command, workspace):
+            hits += [(rule, command) for rule in held]
         for redirect in command.redirects:
             if redirect.target == "/dev/null" or redirect.target.isdigit():
                 continue
@@ -106,7 +107,7 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
             if redirect.writes and risk < RISKS["create"]:
                 action, risk = "create", RISKS["create"]
             hits += [(rule, made) for rule in rules.matching(made, workspace)]
-        if (profile := started(command)) is not None:
+        if (command.redirects or command.program in PUTTING) and (profile := started(command)) is not None:
             hits += [(rule, command) for rule in rules.matching(profile, workspace)]
     if not hits:
         return Judgement(action, risk, (), script.commands)
@@ -118,8 +119,6 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
 
 def started(command: Command) -> Command | None:
     """What a command adds to a shell's profile, if that runs something at every start."""
-    if not command.redirects and command.program not in PUTTING:
-        return None
     places = [redirect.target for redirect in command.redirects if redirect.writes]
     text = command.stdin
     if command.program in ("echo", "printf"):

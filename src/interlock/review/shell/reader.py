@@ -69,6 +69,12 @@ HARMLESS = name_set(
 )
 """Programs that show, check, move or format a file and run nothing of it, or run a command that is read by itself."""
 
+WRAPPING = frozenset((*HANDLERS, *PREFIXES, *TOOLS))
+"""Programs that may run something else."""
+
+UNCARRIED = frozenset((*MENTIONING, *SHELLS, *INTERPRETERS))
+"""Programs whose words are not commands of their own, or are read as such."""
+
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
 """Programs whose words are not commands, or are read as such already."""
 
@@ -79,7 +85,7 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     reader.read(text, ShellScope(cwd, files), NOTHING)
     if not reader.complete:
         reader.read_roughly(text, ShellScope(cwd, files))
-    if (middle := unread(text)) and ACTING.Match(middle.encode("utf-8", "replace")):
+    if len(text) > MAX_CHARACTERS and ACTING.Match(unread(text).encode("utf-8", "replace")):
         reader.commands.append(Command(program="unread", cwd=cwd))
     return reader.script(files)
 
@@ -108,13 +114,11 @@ def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[s
 class ScriptReader(SyntaxWalk):
     """One reading of one script. `level` counts the scripts around it."""
 
-    def __init__(self, level: int = 0) -> None:
-        super().__init__(level)
-        self._characters = 2 * MAX_CHARACTERS
-        self._searched = 6 * MAX_CHARACTERS
-        self._broken_left = MAX_BROKEN
-        self._calls: list[str] = []
-        self._calls_left = MAX_STATEMENTS // 3
+    _characters = 2 * MAX_CHARACTERS
+    _searched = 6 * MAX_CHARACTERS
+    _broken_left = MAX_BROKEN
+    _calls: tuple[str, ...] = ()
+    _calls_left = MAX_STATEMENTS // 3
 
     def script(self, files: Files) -> Script:
         """What was read, with the files that it asked for and made."""
@@ -306,14 +310,13 @@ class ScriptReader(SyntaxWalk):
         if program in SENDING or (program not in KNOWN and command.args):
             find_leak(self, command, scope, flow)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
-            if program not in MENTIONING and program not in SHELLS and program not in INTERPRETERS:
+            if program not in UNCARRIED:
                 run_carried(self, command, scope)
                 if command.args and program not in KNOWN:
                     run_unknown(self, command, scope, flow)
                 if (scope.files.known or scope.files.made) and program not in HARMLESS:
                     run_given(self, command, scope)
-            out = unwrap(self, command, scope, flow)
-            if out is not None:
+            if program in WRAPPING and (out := unwrap(self, command, scope, flow)) is not None:
                 return out
         elif len(words) > 1:
             # Wrapped too often to follow: what the innermost words say is still looked at.
@@ -339,11 +342,11 @@ class ScriptReader(SyntaxWalk):
             return NOTHING
         inner = scope.copy()
         inner.params = tuple(words)
-        self._calls.append(name)
+        before, self._calls = self._calls, (*self._calls, name)
         try:
             return self.run(scope.functions[name], inner, flow)
         finally:
-            self._calls.pop()
+            self._calls = before
 
     def nested(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A script inside the script."""

@@ -39,15 +39,16 @@ MAX_LOOP_VALUES = 64
 class SyntaxWalk(ABC):
     """Takes a tree apart into commands whose words are known, and hands each to `execute`."""
 
-    def __init__(self, level: int) -> None:
+    complete = True
+    evidence = ""
+    _nodes = MAX_NODES
+    _depth = 0
+    _listeners = 0
+    _value_characters = MAX_VALUES
+
+    def __init__(self, level: int = 0) -> None:
         self.commands: list[Command] = []
-        self.complete = True
-        self._nodes = MAX_NODES
-        self._depth = 0
-        self._listeners = 0
         self._level = level
-        self._value_characters = MAX_VALUES
-        self.evidence = ""
 
     @abstractmethod
     def execute(
