@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from interlock.config.schema import Review as ReviewConfig
@@ -11,6 +11,7 @@ from interlock.core import VERDICTS, Context, Step, Tool
 from interlock.review import Reviewer, review_command
 from interlock.review.shell import read_script
 from interlock.review.shell.bounds import MAX_COMMANDS, statements
+from interlock.review.shell.simple import read_simple
 
 WORDS = """rm -rf / ~ * . .. $X ${X} ${X:-/} $(ls) `ls` "a 'b' sudo env xargs find -exec {} ; \\; + | || & && ( ) { } < > >> <<
     <<EOF EOF <<< <( [[ ]] if then fi for in do done while case esac function f() $@ $1 eval bash -c python -c git push
@@ -60,22 +61,27 @@ def test_cutting_into_statements_loses_nothing(text: str) -> None:
 NAMES = """rm -rf / .. cd grep sudo env xargs find -exec bash -c eval python git push --force curl https://a.example/x sh
     ./x.sh tee /etc/passwd awk sed -i time then x=y 2"""
 PLAIN = st.sampled_from(NAMES.split())
+WORD = st.sampled_from("* *.py a*b? src/**/x ? {} {}.bak a{}b{} {},{} x={} \\; \\( \\) -name + -o".split()) | st.text(
+    "ab1/.:@%+,*?-_", min_size=1, max_size=5
+)
 INSIDE = "ab /;|&{},<>()#=*~-"
 QUOTED = st.one_of(
-    st.text(f"{INSIDE}'", min_size=1, max_size=12).map(lambda text: f'"{text}"'),
+    st.text(f"{INSIDE}'\\", min_size=1, max_size=12).map(lambda text: f'"{text}"'),
     st.text(f'{INSIDE}"$`\\', min_size=1, max_size=12).map(lambda text: f"'{text}'"),
 )
-COMMAND = st.tuples(PLAIN, st.lists(PLAIN | QUOTED, max_size=5)).map(lambda parts: " ".join((parts[0], *parts[1])))
+COMMAND = st.tuples(PLAIN, st.lists(PLAIN | WORD | QUOTED, max_size=5)).map(lambda parts: " ".join((parts[0], *parts[1])))
 SIMPLE = st.tuples(
-    st.lists(COMMAND, min_size=1, max_size=3),
+    COMMAND,
+    st.lists(st.tuples(st.sampled_from((" && ", " || ")), COMMAND).map("".join), max_size=2).map("".join),
     st.sampled_from(("", " 2>&1", " 2>/dev/null")),
-    st.lists(COMMAND, max_size=2),
-).map(lambda parts: " | ".join((" && ".join(parts[0]) + parts[1], *parts[2])))
+    st.lists(COMMAND.map(" | {}".format), max_size=2).map("".join),
+).map("".join)
 
 
 @STEADY
 @given(SIMPLE)
 def test_a_simple_script_is_read_as_the_parser_reads_it(text: str) -> None:
+    assume(read_simple(text) is not None)
     # A line's end leaves it to the parser.
     assert read_script(text) == read_script(f"{text}\n")
 

@@ -79,10 +79,10 @@ def _read_calls(code: str, aliases: dict[str, str], depth: int) -> list[CodeCall
     return found
 
 
-ALIASED = late_pattern(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
+ALIASED = late_pattern(r"import(?<=\bimport)\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = late_pattern(r"\bunlink\s{1,4}glob\b\s{0,4}")
 LISTED = late_pattern(
-    r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
+    r"for(?<=\bfor)\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
     r"|(?=['\"]~)['\"](~[^'\"\n]{0,400})['\"]\.(?:iterdir|r?glob)|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
 )
 EACH_OF = late_pattern(
@@ -191,12 +191,23 @@ NOUNS = name_set(
 """Things that a client of a service deletes through `client.<things>.delete(...)`."""
 
 
+NAMES = frozenset(
+    (*DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS, "rimraf", "sync")
+)
+"""Names of calls that `as_commands` knows, besides those that say what they waste."""
+
+SEPARATOR = late_pattern(r"\.|::|->")
+
+
 def as_commands(name: str, literals: list[str], before: list[str], depth: int) -> list[CodeCall]:
     """What one call does, in words of the shell."""
     if name == "`":
         return [CodeCall(script=literals[0])]
-    parts = re.split(r"\.|::|->", name.strip("."))
+    bare = name.strip(".")
+    parts = SEPARATOR.split(bare) if ":" in bare or ">" in bare else bare.split(".")
     last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
+    if last not in NAMES and owner != "rimraf" and RESOURCE.match(last) is None:
+        return []
     target = literals[:4] or before[:1] or ["$path"]
     if owner == "rimraf" or (last in ("sync", "rimraf") and before[:1] == ["rimraf"]):
         return [CodeCall(("rm", "-rf", *literals[:4]))]
@@ -257,12 +268,8 @@ def is_worth_reading(code: str, aliases: dict[str, str]) -> bool:
 @cache
 def _calls() -> re2.Set:
     """Finds the end of the name of such a call with what follows it."""
-    names = {
-        *DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS,
-        "rimraf", "sync",
-    }  # fmt: skip
     found = re2.Set.SearchSet()
-    found.Add(rf"\b(?:{'|'.join(sorted(names))}|{WASTES}_?[A-Za-z_]+)(?:\W{{0,8}}\(|!?[ \t]{{1,8}}['\"\[])|rimraf")
+    found.Add(rf"\b(?:{'|'.join(sorted(NAMES))}|{WASTES}_?[A-Za-z_]+)(?:\W{{0,8}}\(|!?[ \t]{{1,8}}['\"\[])|rimraf")
     found.Compile()
     return found
 

@@ -195,8 +195,8 @@ def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, Kno
         if module in STANDARD and module not in stems:
             continue
         path = module.replace(".", "/") if language == "python" else module.removeprefix("./")
-        for name in (f"{path}{ending}" for ending in endings):
-            file = scope.file(name)
+        for ending in endings:
+            file = scope.file(name := path + ending)
             if file.text is not None:
                 found.append((name, file))
     return found

@@ -204,9 +204,9 @@ class ScriptReader(SyntaxWalk):
 
     def _simple(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Run what the parser would find in a simple script, as `run` does with its nodes."""
-        listed, errors, piped = simple
+        listed, either, errors, piped = simple
         if errors:
-            return self._pipeline([], piped, scope, self._with_errors(listed, errors, scope, flow, heard=bool(piped)))
+            return self._pipeline([], piped, scope, self._with_errors(simple, scope, flow, heard=bool(piped)))
         if len(listed) == 1:
             return self._pipeline(listed, piped, scope, flow)
         self._nodes -= 1
@@ -214,13 +214,11 @@ class ScriptReader(SyntaxWalk):
         outs = [self._pipeline([each], [], scope, flow) for each in listed[:-1]]
         outs.append(self._pipeline(listed[-1:], piped, scope, flow))
         self._depth -= 1
-        return self.together(outs)
+        return self.together(outs, either=either)
 
-    def _with_errors(
-        self, listed: list[SimpleCommand], errors: tuple[Redirect, ...], scope: ShellScope, flow: PipeContent,
-        *, heard: bool,
-    ) -> PipeContent:  # fmt: skip
+    def _with_errors(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent, *, heard: bool) -> PipeContent:
         """Run commands whose errors go elsewhere: those of one, or of all together."""
+        listed, either, errors, _ = simple
         self._nodes -= 1
         self._depth += 1 + heard
         self._listeners += heard
@@ -229,7 +227,7 @@ class ScriptReader(SyntaxWalk):
             out = self.execute(words, scope, flow, redirects=errors, span=None if self._level else span)
         else:
             self._listeners += 1
-            out = through_pipe(self._simple((listed, (), []), scope, fed(errors, scope, flow)))
+            out = through_pipe(self._simple((listed, either, (), []), scope, fed(errors, scope, flow)))
             self._listeners -= 1
             self.add(Command(program=":", redirects=errors, via=scope.via, cwd=scope.cwd))
             keep(errors, scope, out)

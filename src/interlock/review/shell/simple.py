@@ -1,4 +1,4 @@
-"""Simple scripts: plain and quoted words, joined by `&&` and `|`, in letters that the parser can be trusted with."""
+"""Simple scripts: plain and quoted words, joined by `&&`, `||` and `|`, in letters that the parser can be trusted with."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ SURELY_SHORT = 400
 """Below this a script is not measured."""
 
 _PLAIN = r"[\w./:=@%+,-]+"
-_QUOTED = r"'[^'\x00-\x1f\x7f]+'|\"[^\"$`\\!\x00-\x1f\x7f]+\""
-_COMMAND = rf"{_PLAIN}(?: (?:{_PLAIN}|{_QUOTED}))*"
-SIMPLE = re.compile(rf"{_COMMAND}(?: && {_COMMAND})*(?: 2>(?:&1|/dev/null))?(?: \| {_COMMAND})*\Z", re.ASCII)
-"""Words in which the shell expands nothing; the parser has its own mind about `a | b && c` and `a | b 2>&1`."""
+_LETTER = r"[^\"$`\\!\x00-\x1f\x7f]"
+_QUOTED = rf"'[^'\x00-\x1f\x7f]+'|\"(?:{_LETTER}++|\\{_LETTER})++\""
+_WORD = r"(?:[\w./:=@%+,*?-]|\{\})+|\\[;()]"
+_COMMAND = rf"{_PLAIN}(?: (?:{_WORD}|{_QUOTED})(?= |\Z))*"
+SIMPLE = re.compile(rf"{_COMMAND}(?: (?:&&|\|\|) {_COMMAND})*(?: 2>(?:&1|/dev/null))?(?: \| {_COMMAND})*\Z", re.ASCII)
+"""Words in which the shell expands nothing but names of files; the parser has its own mind about `a | b && c` and
+`a | b 2>&1`."""
 
 TOKEN = re.compile(rf"{_QUOTED}|[^ ]+")
 ERRORS = {"2>&1": (Redirect(">&", "1"),), "2>/dev/null": (Redirect(">", "/dev/null"),)}
@@ -27,8 +30,9 @@ RESERVED = name_set(
 SimpleCommand = tuple[list[str], tuple[int, int]]
 """Its words, and where it stands."""
 
-SimpleScript = tuple[list[SimpleCommand], tuple[Redirect, ...], list[SimpleCommand]]
-"""Commands one after the other, where their errors go, and the commands that their output goes through."""
+SimpleScript = tuple[list[SimpleCommand], bool, tuple[Redirect, ...], list[SimpleCommand]]
+"""Commands one after the other, whether some run only where others fail, where their errors go, and the commands that
+their output goes through."""
 
 
 def read_simple(text: str) -> SimpleScript | None:
@@ -41,18 +45,22 @@ def read_simple(text: str) -> SimpleScript | None:
     words: list[str] = []
     begin = end = 0
     into = listed
+    either = False
     for token in TOKEN.finditer(text):
         word = token[0]
-        if word == "&&" or word == "|":
+        if word == "&&" or word == "|" or word == "||":
             into.append((words, (begin, end)))
-            into = listed if word == "&&" else piped
+            into = piped if word == "|" else listed
+            either = either or word == "||"
             words = []
         elif word in ERRORS:
             if words[-1] == "-":
                 return None  # which the parser loses here
             errors = ERRORS[word]
         elif words:
-            words.append(word[1:-1] if word[0] in "'\"" else word)
+            if "||" in word:
+                return None  # which counts for the parser even in quotes
+            words.append(word[1:-1] if word[0] in "'\"" else word[1:] if word[0] == "\\" else word)
             end = token.end()
         elif word in RESERVED or "=" in word:
             return None
@@ -60,7 +68,7 @@ def read_simple(text: str) -> SimpleScript | None:
             words.append(word)
             begin, end = token.span()
     into.append((words, (begin, end)))
-    return listed, errors, piped
+    return listed, either, errors, piped
 
 
 FOREIGN = re.compile(r"[^\x01-\x7f]|%(?=@)")
