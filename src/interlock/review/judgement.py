@@ -76,7 +76,9 @@ _read_again = lru_cache(512)(_read)
 
 def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
     """Judge what a script would run; one that was read before is judged as before."""
-    if not script.complete or not script.commands or (len(script.commands) == 1 and script.commands[0].code is None):
+    if not script.commands and script.complete:
+        return NO_COMMANDS
+    if not script.complete or (len(script.commands) == 1 and script.commands[0].code is None):
         return _judge(script, workspace, rules)
     known = rules.judged.get(id(script))
     judged: Judgement
@@ -88,6 +90,9 @@ def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judge
     judged = _judge(script, workspace, rules)
     rules.judged[id(script)] = (script, workspace, judged)
     return judged
+
+
+NO_COMMANDS = Judgement("read", 0.0, (), ())
 
 
 def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:

@@ -13,8 +13,8 @@ SURELY_SHORT = 400
 _PLAIN = r"[\w./:=@%+,-]+"
 _LETTER = r"[^\"$`\\!\x00-\x1f\x7f]"
 _QUOTED = rf"'[^'\x00-\x1f\x7f]+'|\"(?:{_LETTER}++|\\{_LETTER})++\""
-_WORD = r"(?:[\w./:=@%+,*?-]|\{\})+|\\[;()]"
-_COMMAND = rf"{_PLAIN}(?: (?:{_WORD}|{_QUOTED})(?= |\Z))*"
+_WORD = r"(?:[\w./:=@%+,*?-]++|\{\})++|\\[;()]"
+_COMMAND = rf"{_PLAIN}(?: (?:{_WORD}|{_QUOTED}))*"
 SIMPLE = re.compile(rf"{_COMMAND}(?: (?:&&|\|\|) {_COMMAND})*(?: 2>(?:&1|/dev/null))?(?: \| {_COMMAND})*\Z", re.ASCII)
 """Words in which the shell expands nothing but names of files; the parser has its own mind about `a | b && c` and
 `a | b 2>&1`."""
