@@ -191,9 +191,9 @@ NOUNS = name_set(
 """Things that a client of a service deletes through `client.<things>.delete(...)`."""
 
 
-NAMES = frozenset(
-    (*DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS, "rimraf", "sync")
-)
+NAMES = frozenset((
+    *DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS, "rimraf", "sync",
+))  # fmt: skip
 """Names of calls that `as_commands` knows, besides those that say what they waste."""
 
 SEPARATOR = late_pattern(r"\.|::|->")

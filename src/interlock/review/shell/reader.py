@@ -204,9 +204,9 @@ class ScriptReader(SyntaxWalk):
 
     def _simple(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Run what the parser would find in a simple script, as `run` does with its nodes."""
-        listed, either, errors, piped = simple
-        if errors:
-            return self._pipeline([], piped, scope, self._with_errors(simple, scope, flow, heard=bool(piped)))
+        listed, either, redirects, piped = simple
+        if redirects:
+            return self._pipeline([], piped, scope, self._redirect(simple, scope, flow, heard=bool(piped)))
         if len(listed) == 1:
             return self._pipeline(listed, piped, scope, flow)
         self._nodes -= 1
@@ -216,21 +216,20 @@ class ScriptReader(SyntaxWalk):
         self._depth -= 1
         return self.together(outs, either=either)
 
-    def _with_errors(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent, *, heard: bool) -> PipeContent:
-        """Run commands whose errors go elsewhere: those of one, or of all together."""
-        listed, either, errors, _ = simple
+    def _redirect(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent, *, heard: bool) -> PipeContent:
+        """Run commands that print elsewhere: one, or all together."""
+        listed, either, redirects, _ = simple
         self._nodes -= 1
         self._depth += 1 + heard
         self._listeners += heard
         if len(listed) == 1:
-            words, span = listed[0]
-            out = self.execute(words, scope, flow, redirects=errors, span=None if self._level else span)
+            out = self._run_simple(listed[0], scope, flow, redirects)
         else:
             self._listeners += 1
-            out = through_pipe(self._simple((listed, either, (), []), scope, fed(errors, scope, flow)))
+            out = through_pipe(self._simple((listed, either, (), []), scope, fed(redirects, scope, flow)))
             self._listeners -= 1
-            self.add(Command(program=":", redirects=errors, via=scope.via, cwd=scope.cwd))
-            keep(errors, scope, out)
+            self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd))
+            keep(redirects, scope, out)
         self._listeners -= heard
         self._depth -= 1 + heard
         return through_pipe(out) if heard else out
@@ -243,18 +242,27 @@ class ScriptReader(SyntaxWalk):
         self._depth += heard
         self._nodes -= heard
         self._listeners += heard
-        for words, span in (*first, *piped):
+        for each in (*first, *piped):
             self._nodes -= 1
             if len(self.commands) >= MAX_COMMANDS:
                 self.complete = False
                 flow = NOTHING
                 continue
-            flow = self.execute(words, scope, flow, span=None if self._level else span)
+            flow = self._run_simple(each, scope, flow)
             if heard:
                 flow = through_pipe(flow)
         self._listeners -= heard
         self._depth -= heard
         return flow
+
+    def _run_simple(
+        self, command: SimpleCommand, scope: ShellScope, flow: PipeContent, redirects: tuple[Redirect, ...] = ()
+    ) -> PipeContent:
+        words, span, assigned = command
+        return self.execute(
+            words, scope, flow, redirects=redirects, span=None if self._level else span,
+            assignments=tuple([(name, self._afford(value)) for name, value in assigned]) if assigned else (),
+        )  # fmt: skip
 
     def execute(
         self, words: list[str], scope: ShellScope, flow: PipeContent, *, redirects: tuple[Redirect, ...] = (),
