@@ -8,15 +8,17 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from msgspec.structs import replace
 
 from ..config import Contract as ContractConfig
-from ..core import CLAUSE_KEYS, Clause, ClauseKey, Context, Contract, Goal, as_relative
+from ..core import CLAUSE_KEYS, NO_CONTRACT, Clause, ClauseKey, Context, Contract, Goal, as_relative
 
 CONFIGURED = "the configuration"
 TASK_FILE = "the file named in the task"
 WINS: tuple[ClauseKey, ...] = ("may_change", "may_run", "hosts")
+ADDING: tuple[ClauseKey, ...] = tuple(key for key in CLAUSE_KEYS if key not in WINS)
 LISTED = 200
 """Characters of a constraint that name a clause in words."""
 
@@ -33,17 +35,24 @@ def agree(context: Context, config: ContractConfig) -> Context:
 
     Doing it again changes nothing, so that what is learnt of the task later tightens the same contract.
     """
-    known = context.contract
-    below = _configured(config)
-    contract = replace(
-        known,
-        **{key: getattr(known, key) or getattr(below, key) for key in WINS},
-        **{key: _joined(getattr(below, key), getattr(known, key)) for key in CLAUSE_KEYS if key not in WINS},
-        origins=_origins(known.origins, below.origins),
-    )
+    contract = _agreed(context.contract, _configured(config))
     if config.task:
         contract = _tighten(contract, context)
+    if contract == NO_CONTRACT and not context.constraints:
+        return replace(context, contract=contract)
     return replace(_with_words(context, contract), contract=contract)
+
+
+def _agreed(known: Contract, below: Contract) -> Contract:
+    """What was given for this run, with what the configuration has below it."""
+    if known == NO_CONTRACT:
+        return below
+    return replace(
+        known,
+        **{key: getattr(known, key) or getattr(below, key) for key in WINS},
+        **{key: _joined(getattr(below, key), getattr(known, key)) for key in ADDING},
+        origins=_origins(known.origins, below.origins),
+    )
 
 
 def protect_itself(contract: Contract, files: Iterable[str], workspace: str | None) -> Contract:
@@ -60,6 +69,7 @@ def protect_itself(contract: Contract, files: Iterable[str], workspace: str | No
     )
 
 
+@lru_cache(8)
 def _configured(config: ContractConfig) -> Contract:
     return given(Clause(key, value, CONFIGURED) for key in CLAUSE_KEYS for value in getattr(config, key))
 
@@ -74,12 +84,14 @@ def _tighten(contract: Contract, context: Context) -> Contract:
     if context.instructions:
         # Words of a file are not the person's: no command is run because a file says so.
         said += clauses_in(context.instructions, TASK_FILE, runs=False)
+    if not said:
+        return contract
     said = [_settled(clause, context.workspace) for clause in said]
     values = {key: tuple(clause.value for clause in said if clause.key == key) for key in CLAUSE_KEYS}
     narrowed = () if contract.may_change and not contract.narrowed and _by_option(contract) else values["may_change"]
     return replace(
         contract,
-        **{key: _joined(getattr(contract, key), values[key]) for key in CLAUSE_KEYS if key not in WINS},
+        **{key: _joined(getattr(contract, key), values[key]) for key in ADDING},
         narrowed=_joined(contract.narrowed, narrowed),
         origins=_origins(contract.origins, tuple(said)),
     )

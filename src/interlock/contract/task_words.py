@@ -282,7 +282,12 @@ def _clauses(phrase: str, listed: bool, source: str, runs: bool) -> tuple[Clause
 
 
 def _is_rule(phrase: str) -> bool:
-    return (_ORDER.search(phrase) is not None and _RULE.search(phrase) is not None) or bool(_MUST.search(phrase))
+    words = phrase.lower() if phrase.isascii() else None
+    if words is not None and not _has(words, _OF_ORDERING):
+        return False
+    if _ORDER.search(phrase) is not None and _RULE.search(phrase) is not None:
+        return True
+    return (words is None or "must" in words) and _MUST.search(phrase) is not None
 
 
 def _enforced(phrase: str, runs: bool) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
@@ -311,6 +316,10 @@ _OF_NARROWING = (
     "edits", "modifications",
 )  # fmt: skip
 _OF_ACTING = ("install", "commit", "push", "deploy")
+_OF_ORDERING = (
+    "not", "n't", "don", "can", "never", "under", "only", "make", "ensure", "verify", "avoid", "refrain", "leave",
+    "keep", "preserve", "work", "stay", "must", "without",
+)  # fmt: skip
 _OF_PASSING = ("pass", "succe", "green", "clean", "exit", "without", "report", "work")
 """One of these is in each phrase that the patterns of a kind match."""
 

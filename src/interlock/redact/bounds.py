@@ -72,6 +72,17 @@ def countable(usage: Usage) -> Usage:
     )
 
 
+def is_countable(usage: Usage) -> bool:
+    """Whether `countable` changes nothing."""
+    return (
+        0 <= usage.input_tokens <= MOST_TOKENS
+        and 0 <= usage.output_tokens <= MOST_TOKENS
+        and 0 <= usage.cost_usd <= MOST_USD
+        and 0 <= usage.cache_read_tokens <= MOST_TOKENS
+        and 0 <= usage.cache_write_tokens <= MOST_TOKENS
+    )
+
+
 def _count(tokens: int) -> int:
     return min(max(0, tokens), MOST_TOKENS)
 

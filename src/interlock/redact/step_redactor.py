@@ -6,7 +6,7 @@ import msgspec
 
 from ..core import Paths, Step, Tool
 from .arguments import ITEMS, ArgumentBudget, gather, make_plain
-from .bounds import CONTENT, ONE_LINE, countable, cut, mark_cut, mend, one_line
+from .bounds import CONTENT, ONE_LINE, countable, cut, is_countable, mark_cut, mend, one_line
 from .text import Redactor, redactor
 
 WINDOW = 2 * CONTENT
@@ -65,7 +65,7 @@ class StepRedactor:
 
     def _is_clean(self, step: Step) -> bool:
         """Whether a step needs no change. Cheap: one search through all of its texts together."""
-        if len(step.content) > CONTENT or (step.usage is not None and countable(step.usage) != step.usage):
+        if len(step.content) > CONTENT or (step.usage is not None and not is_countable(step.usage)):
             return False
         parts, names, tool = [step.content], [], step.tool
         if tool is not None:

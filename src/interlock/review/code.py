@@ -13,6 +13,7 @@ import re2
 from msgspec import Struct
 
 from ..core import late_pattern
+from .code_signs import signs_in
 from .code_tokens import assigned, calls, unquote
 from .own_things import OwnThings
 from .spelling import other_names, spell_out
@@ -35,7 +36,7 @@ class CodeCall(Struct, frozen=True):
 def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
     """The calls that act, in order, as commands. Bounded in length, tokens and nesting; do not change the list."""
     code = code[:MAX_CODE]
-    if depth >= MAX_NESTING or not _ACTS.Match(code.encode("utf-8", "replace")):
+    if depth >= MAX_NESTING or not signs_in(code).acts:
         return []
     found: list[CodeCall] = []
     code = spell_out(code)
@@ -78,34 +79,10 @@ def _read_calls(code: str, aliases: dict[str, str], depth: int) -> list[CodeCall
     return found
 
 
-def may_harm(code: str) -> bool:
-    """Whether a call that acts can be in there at all: one quick look, and most code has none."""
-    return _HINT.Match(code.encode("utf-8", "replace")) is not None
-
-
-_HINT = re2.Set.SearchSet()
-_HINT.Add(
-    "rm|[rR]emove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate"
-    "|DELETE|open|write|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel"
-    "|revoke|deregister|extract|unpack|symlink|replace|shutil"
-)
-_HINT.Compile()
-_ACTS = re2.Set.SearchSet()
-_ACTS.Add(
-    r"\brm\b|rm_|rmSync|rmtree|rmdir|[rR]emove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
-    r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
-    r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
-    r"|extractall|unpack_archive|extractAllTo|symlink|os\.replace|shutil\.copy|copyFileSync|cpSync|cp_r"
-    r"|\.del\(|\\x|if_exists|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
-    r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
-)
-_ACTS.Compile()
-"""The same for a call that can be recognised: what opens a project file is not worth reading."""
-
-ALIASED = late_pattern(r"\bimport\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
+ALIASED = late_pattern(r"import(?<=\bimport)\s{1,4}([A-Za-z_]\w{0,63})\s{1,4}as\s{1,4}([A-Za-z_]\w{0,63})")
 UNLINK_GLOB = late_pattern(r"\bunlink\s{1,4}glob\b\s{0,4}")
 LISTED = late_pattern(
-    r"\bfor\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
+    r"for(?<=\bfor)\s{1,4}(\w{1,64})\s{1,4}in\s{1,4}(?:(?:pathlib\.)?Path\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4}\)\.(?:iterdir|r?glob)"
     r"|(?=['\"]~)['\"](~[^'\"\n]{0,400})['\"]\.(?:iterdir|r?glob)|(?:os\.(?:listdir|scandir|walk)|glob\.i?glob)\(\s{0,4}['\"]([^'\"\n*]{1,400}))"
 )
 EACH_OF = late_pattern(
@@ -214,12 +191,23 @@ NOUNS = name_set(
 """Things that a client of a service deletes through `client.<things>.delete(...)`."""
 
 
+NAMES = frozenset((
+    *DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS, "rimraf", "sync",
+))  # fmt: skip
+"""Names of calls that `as_commands` knows, besides those that say what they waste."""
+
+SEPARATOR = late_pattern(r"\.|::|->")
+
+
 def as_commands(name: str, literals: list[str], before: list[str], depth: int) -> list[CodeCall]:
     """What one call does, in words of the shell."""
     if name == "`":
         return [CodeCall(script=literals[0])]
-    parts = re.split(r"\.|::|->", name.strip("."))
+    bare = name.strip(".")
+    parts = SEPARATOR.split(bare) if ":" in bare or ">" in bare else bare.split(".")
     last, owner = parts[-1], parts[-2] if len(parts) > 1 else ""
+    if last not in NAMES and owner != "rimraf" and RESOURCE.match(last) is None:
+        return []
     target = literals[:4] or before[:1] or ["$path"]
     if owner == "rimraf" or (last in ("sync", "rimraf") and before[:1] == ["rimraf"]):
         return [CodeCall(("rm", "-rf", *literals[:4]))]
@@ -280,12 +268,8 @@ def is_worth_reading(code: str, aliases: dict[str, str]) -> bool:
 @cache
 def _calls() -> re2.Set:
     """Finds the end of the name of such a call with what follows it."""
-    names = {
-        *DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS,
-        "rimraf", "sync",
-    }  # fmt: skip
     found = re2.Set.SearchSet()
-    found.Add(rf"\b(?:{'|'.join(sorted(names))}|{WASTES}_?[A-Za-z_]+)(?:\W{{0,8}}\(|!?[ \t]{{1,8}}['\"\[])|rimraf")
+    found.Add(rf"\b(?:{'|'.join(sorted(NAMES))}|{WASTES}_?[A-Za-z_]+)(?:\W{{0,8}}\(|!?[ \t]{{1,8}}['\"\[])|rimraf")
     found.Compile()
     return found
 

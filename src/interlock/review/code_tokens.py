@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from ..core import late_pattern
 
@@ -17,10 +18,13 @@ STRING = (
 )
 # Every repetition is bounded or cannot give back what it took: no text takes more than linear time.
 TOKEN = late_pattern(
-    rf"(?P<string>{STRING})"
-    r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}(?:(?:\.|::|->)[A-Za-z_]\w{0,63}){0,7})(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
+    # What no token begins with is passed by quickly.
+    r"(?=[A-Za-z_$.\"'`(\[{)\]};\n#/]|^[ \t])"
+    rf"(?:(?P<string>(?=[rbfuRBFU\"'`]){STRING})"
+    # A shorter name would be followed by a letter: none is tried.
+    r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}+(?:(?:\.|::|->)[A-Za-z_]\w{0,63}+){0,7}+)(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])"
-    r"|(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*)",
+    r"|(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*))",
     re.MULTILINE,
 )
 LITERAL = late_pattern(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
@@ -50,11 +54,15 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
     depth = 0
     last: list[str] = []
     end = 0
-    for count, token in enumerate(TOKEN.finditer(code)):
-        if count >= MAX_TOKENS:
-            break
+    for token in islice(TOKEN.finditer(code), MAX_TOKENS):
         kind = token.lastgroup
-        if kind == "comment" or (kind == "name" and not end and token[0] not in known):
+        if kind == "name":
+            if not end and token[0] not in known:
+                continue
+        elif kind == "open":
+            depth += 1
+            continue
+        elif kind == "comment" or (kind == "end" and not stack):
             continue
         sign = code[end : token.start()].strip(" )") if end and kind in JOINED else ""
         if len(sign) > MAX_SIGN:
@@ -77,8 +85,6 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
                 for _, literals, _, _ in stack:
                     if len(literals) < MAX_LITERALS:
                         literals.append(text)
-        elif kind == "open":
-            depth += 1
         elif kind == "close" or kind == "end":
             depth -= kind == "close"
             while stack and depth <= stack[-1][3]:

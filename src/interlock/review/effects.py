@@ -75,7 +75,6 @@ def effects_of(command: Command) -> tuple[Command, ...]:
         targets = _targets(args)
         shadowing = [target for target in targets if hides_program(target)]
         return (*_as(command, "writes", targets), *_as(command, "shadows", shadowing))
-    said = _said(program, args)
     if program in WRITERS:
         places = [] if is_own_name(command.stdin) else _places(args)
         if program == "augtool":
@@ -83,7 +82,9 @@ def effects_of(command: Command) -> tuple[Command, ...]:
             places = (
                 [] if args[0] in ("print", "ls", "match", "get") else [each.removeprefix("/files") for each in places]
             )
-        return (*_as(command, "writes", places), *(_as(command, "fills", args[:2]) if "fills" in said else ()))
+        fills = program in MAKING_ROOM and "fills" in _said(program, args)
+        return (*_as(command, "writes", places), *(_as(command, "fills", args[:2]) if fills else ()))
+    said = _said(program, args)
     if program in UNPACKERS:
         unpacks = "unpacks" in said or not any(PACKS.match(arg) for arg in args[:1])
         return _as(command, "unpacks", _values(args, INTO)) if unpacks else ()
@@ -119,6 +120,9 @@ def effects_of(command: Command) -> tuple[Command, ...]:
         found += _as(command, "exposes", args[:8])
     return tuple(found)
 
+
+MAKING_ROOM = frozenset(("truncate", "fallocate"))
+"""Programs that write files which can be told to make one of any size."""
 
 OWN_TOOLS = name_set(
     """pyenv rbenv nodenv nvm fnm volta asdf mise sdk rustup minikube kind k3d colima limactl turbo nx expo hatch tox

@@ -76,7 +76,9 @@ _read_again = lru_cache(512)(_read)
 
 def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
     """Judge what a script would run; one that was read before is judged as before."""
-    if not script.complete or not script.commands or (len(script.commands) == 1 and script.commands[0].code is None):
+    if not script.commands and script.complete:
+        return NO_COMMANDS
+    if not script.complete or (len(script.commands) == 1 and script.commands[0].code is None):
         return _judge(script, workspace, rules)
     known = rules.judged.get(id(script))
     judged: Judgement
@@ -90,6 +92,9 @@ def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judge
     return judged
 
 
+NO_COMMANDS = Judgement("read", 0.0, (), ())
+
+
 def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
     action: Action = "read" if script.complete else "unparsable"
     risk = RISKS[action] if script.commands or not script.complete else 0.0
@@ -98,7 +103,8 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
         kind = action_of(command)
         if RISKS[kind] > risk:
             action, risk = kind, RISKS[kind]
-        hits += [(rule, command) for rule in rules.matching(command, workspace)]
+        if held := rules.matching(command, workspace):
+            hits += [(rule, command) for rule in held]
         for redirect in command.redirects:
             if redirect.target == "/dev/null" or redirect.target.isdigit():
                 continue
@@ -106,7 +112,7 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
             if redirect.writes and risk < RISKS["create"]:
                 action, risk = "create", RISKS["create"]
             hits += [(rule, made) for rule in rules.matching(made, workspace)]
-        if (profile := started(command)) is not None:
+        if (command.redirects or command.program in PUTTING) and (profile := started(command)) is not None:
             hits += [(rule, command) for rule in rules.matching(profile, workspace)]
     if not hits:
         return Judgement(action, risk, (), script.commands)
@@ -118,8 +124,6 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
 
 def started(command: Command) -> Command | None:
     """What a command adds to a shell's profile, if that runs something at every start."""
-    if not command.redirects and command.program not in PUTTING:
-        return None
     places = [redirect.target for redirect in command.redirects if redirect.writes]
     text = command.stdin
     if command.program in ("echo", "printf"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .code import may_harm
+from .code_signs import signs_in
 from .program_names import EDITS_IN_PLACE, GIT_QUESTIONS, PROGRAMS, SUBCOMMANDS, ListingOption
 from .shell import Command
 from .shell.names import CODE_OPTIONS, INTERPRETERS, SHELLS
@@ -80,7 +80,7 @@ def asks(question: ListingOption, args: tuple[str, ...]) -> bool:
 def action_of_code(command: Command) -> Action:
     """Code that can be read speaks for itself: what it does are separate commands."""
     if command.code is not None or command.stdin is not None:
-        return "read" if command.program in SHELLS or not may_harm(command.code or "") else "unknown"
+        return "read" if command.program in SHELLS or not signs_in(command.code or "").harms else "unknown"
     module = command.args[1] if command.args[:1] == ("-m",) and len(command.args) > 1 else ""
     if module in PROGRAMS:
         # `python -m pytest` does what `pytest` does.

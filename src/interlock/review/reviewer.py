@@ -198,10 +198,13 @@ class Reviewer:
 
     def _expect(self, step: Step, sign: str, writes: bool) -> None:
         state = self._state
-        state.recent[sign] = state.recent.pop(sign, 0) + 1
-        forget_oldest(state.recent, MAX_RECENT)
-        state.pending[call_key(step)] = (sign, writes)
-        forget_oldest(state.pending, MAX_PENDING)
+        recent, pending = state.recent, state.pending
+        recent[sign] = recent.pop(sign, 0) + 1
+        if len(recent) > MAX_RECENT:
+            forget_oldest(recent, MAX_RECENT)
+        pending[call_key(step)] = (sign, writes)
+        if len(pending) > MAX_PENDING:
+            forget_oldest(pending, MAX_PENDING)
 
     def _pop_call(self, step: Step) -> tuple[str, tuple[str, bool]] | None:
         """The call that a result belongs to: by its id, else the newest of the same agent."""

@@ -34,9 +34,9 @@ RENAMED = late_pattern(r":\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}[,}])")
 IMPORTED = late_pattern(r" as\s{1,4}([A-Za-z_]\w{0,63})")
 """The same in an import: `from os import system as f`."""
 
-NAME = late_pattern(r"([A-Za-z_]\w{0,63})\s{0,4}\Z")
-MAX_BEFORE = 80
-"""Characters before a sign that are read for the name."""
+MAX_NAME = 64
+MAX_BLANKS = 4
+"""Characters of a name before a sign, and of what is between them."""
 
 
 def spell_out(code: str) -> str:
@@ -46,7 +46,7 @@ def spell_out(code: str) -> str:
     code = plain_literals(code)
     if "[" in code:
         code = lists_in_place(code)
-    if any(sign in code for sign in BY_NAME):
+    if _has(code, BY_NAME):
         code = DICTIONARY.sub(lambda found: found[1] or found[2], IMPORT.sub(r"\1", code))
     if "partial(" in code:
         code = PARTIAL.sub(r"\1(", code)
@@ -92,7 +92,7 @@ def plain_literals(code: str) -> str:
         )
         code = CHARACTER.sub(lambda found: as_literal(bytes([int(found[1]) % 256]), found[0]), code)
         code = EMPTY_JOIN.sub(r"\1", code)
-    if any(sign in code for sign in ENCODINGS):
+    if _has(code, ENCODINGS):
         code = ENCODED.sub(lambda found: decoded(found), code)
     if "%x" in code:
         code = RUBY_RUN.sub(r'system("\1")', code)
@@ -110,6 +110,13 @@ def plain_literals(code: str) -> str:
             break
         code = joined
     return code
+
+
+def _has(code: str, signs: tuple[str, ...]) -> bool:
+    for sign in signs:  # noqa: SIM110 (any() is slower)
+        if sign in code:
+            return True
+    return False
 
 
 def decoded(found: re.Match[str]) -> str:
@@ -190,5 +197,13 @@ def _renamed(sign: re.Pattern[str], code: str, acts: Callable[[str], bool]) -> I
 
 
 def _before(code: str, at: int) -> str:
-    name = NAME.search(code[max(0, at - MAX_BEFORE) : at])
-    return "" if name is None else name[1]
+    """The name that ends before a place, with a few blanks at most between them."""
+    end = at
+    while end > max(0, at - MAX_BLANKS) and code[end - 1].isspace():
+        end -= 1
+    begin = end
+    while begin > max(0, end - MAX_NAME) and (code[begin - 1].isalnum() or code[begin - 1] == "_"):
+        begin -= 1
+    while begin < end and not (code[begin] == "_" or (code[begin].isascii() and code[begin].isalpha())):
+        begin += 1
+    return code[begin:end]

@@ -261,7 +261,7 @@ def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> T
     if is_own_name(writes[0].text):
         commands = tuple(replace(command, stdin=writes[0].text) for command in commands)
     for write in writes[:MAX_RUN_LATER]:
-        if PIPELINE.search(write.path) is not None:
+        if is_of_pipeline(write.path):
             text = ALL_SECRETS.sub("$(cat .env)", write.text)
             sent = [
                 each for each in read_text(RUN_LINE.sub(r"\1", text), None).commands if each.program == "send-secret"
@@ -284,6 +284,13 @@ PIPELINE = re.compile(
 ALL_SECRETS = re.compile(r"\$\{\{\s{0,4}toJSON\(\s{0,4}secrets\s{0,4}\)\s{0,4}\}\}", re.IGNORECASE)
 RUN_LINE = re.compile(r"^\s*(?:-\s+)?(?:run|script):\s*\|?(.*)$", re.MULTILINE)
 """Files of a pipeline, which runs elsewhere with all secrets; what stands for all of these; a line that runs."""
+
+
+@lru_cache(512)
+def is_of_pipeline(path: str) -> bool:
+    """Whether a file is one of a pipeline; a run writes few files, again and again."""
+    return PIPELINE.search(path) is not None
+
 
 MAX_RUN_LATER = 8
 """Files of one call that are judged when they are written."""

@@ -9,6 +9,7 @@ from typing import Any
 import re2
 
 from ..effects import effects_of
+from ..paths import zones
 from ..shell.model import Command
 from .facts import Facts
 from .model import Match, Rule, RuleFamily
@@ -89,6 +90,12 @@ class CompiledRule:
         """Whether it can hold at all for a command that something feeds or wraps, or that nothing does."""
         return (fed or not self.match.fed_by) and (wrapped or not self.match.via)
 
+    @property
+    def asks_for_operand(self) -> bool:
+        """Whether it can hold only where some operand is a certain one, or in a certain place."""
+        match = self.match
+        return bool(match.args or match.paths or match.target or match.moved)
+
 
 def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
     """The first subcommands that a match can begin with; None if any will do."""
@@ -105,10 +112,14 @@ class ProgramRules:
         "_args",
         "_chosen",
         "_expressions",
+        "_plain",
         "_seen",
         "_texts",
+        "_textual",
         "_wanted",
+        "_wild",
         "_worded",
+        "_zones",
         "always",
         "by_word",
         "valued",
@@ -128,6 +139,56 @@ class ProgramRules:
         self._expressions = tuple(dict.fromkeys(rule.match.text for rule in rules if rule.match.text is not None))
         self._worded = {rule: self._expressions.index(rule.match.text) for rule in rules if rule.match.text is not None}
         self._texts: re2.Set | None = None
+        self._zones = frozenset(
+            zone for rule in self.always for zone in (*rule.match.paths, *rule.match.target, *rule.match.moved)
+        )
+        self._wild = any(rule.match.args for rule in self.always)
+        self._plain: dict[tuple[str, str | None, str | None], bool] = {}
+        self._textual: dict[tuple[bool, bool, bool], frozenset[int] | None] = {}
+
+    def is_silent(self, command: Command, workspace: str | None) -> bool:
+        """Whether no rule can hold, by a quick look: no word is one that a rule asks for, no expression is found."""
+        text = command.code or command.stdin or ""
+        key = (bool(command.fed_by), bool(command.via), bool(text))
+        if key not in self._textual:
+            self._textual[key] = self._deciding_texts(*key)
+        deciding = self._textual[key]
+        if deciding is None:
+            return False
+        cwd, plain = command.cwd, self._plain
+        for arg in command.args:
+            if arg[:1] == "-" and arg != "-":
+                if arg == "--":
+                    return False
+            elif arg in self.by_word or not (
+                plain[arg, cwd, workspace] if (arg, cwd, workspace) in plain else self._is_plain(arg, cwd, workspace)
+            ):
+                return False
+        return not deciding or deciding.isdisjoint(self._said(text))
+
+    def _deciding_texts(self, fed: bool, wrapped: bool, text: bool) -> frozenset[int] | None:
+        """The expressions on which depends whether a rule holds that asks for no operand; None if more does."""
+        found = []
+        for rule in self.always:
+            if rule.asks_for_operand or not rule.may_hold(fed, wrapped):
+                continue
+            if rule.match.text is not None:
+                found.append(self._worded[rule])
+            elif text or not rule.match.sql:
+                return None
+        return frozenset(found) if text else frozenset()
+
+    def _is_plain(self, word: str, cwd: str | None, workspace: str | None) -> bool:
+        """Whether no rule asks for such an operand, nor for one in its place."""
+        if self._zones and not self._zones.isdisjoint(zones(word, cwd, workspace)):
+            found = False
+        else:
+            found = not self._wild or not self._hits((word,))
+        if len(word) <= SHORT:
+            if len(self._plain) >= MAX_NAMES:
+                self._plain.clear()
+            self._plain[word, cwd, workspace] = found
+        return found
 
     def holding(self, facts: Facts) -> list[Rule]:
         """The rules that hold; one search over the operands stands for the wildcards of all of them, one over the text
@@ -254,16 +315,14 @@ class RuleSet:
         return found
 
     def _match(self, command: Command, workspace: str | None, known: ProgramRules) -> tuple[Rule, ...]:
-        effects = effects_of(command)
-        if known is NO_RULES and not effects:
-            return ()
-        facts = Facts(command, workspace, known.valued)
-        found = known.holding(facts)
-        for effect in effects:
+        found: list[Rule] = []
+        if known is not NO_RULES and not known.is_silent(command, workspace):
+            found = known.holding(Facts(command, workspace, known.valued))
+        for effect in effects_of(command):
             rules = self._find_known(effect.program)
-            if rules is not None:
+            if rules is not None and not rules.is_silent(effect, workspace):
                 found += rules.holding(Facts(effect, workspace, rules.valued))
-        return () if not found or only_asks(facts) else tuple(found)
+        return () if not found or only_asks(Facts(command, workspace, known.valued)) else tuple(found)
 
     def _find_known(self, program: str) -> ProgramRules | None:
         known = self._known.get(program, UNASKED)

@@ -224,16 +224,17 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
     """A command in one word of another: `rsync -e 'sh -c ...'`, `-o ProxyCommand=...`, `gdb -ex 'shell ...'`."""
     if command.program in LOADERS:
         _run_loaders(reader, command, scope)
-    for at, arg in enumerate(command.args):
-        if at and command.args[at - 1] == "-c" and command.program in CONTAINERS:
+    before = ""
+    for arg in command.args:
+        option, before = before, arg
+        if option == "-c" and command.program in CONTAINERS:
             continue
         if " " in arg and (found := CARRIED.match(arg)) is not None:
-            if at and command.args[at - 1] in SAYING:
-                continue
-            reader.nested(arg[found.end() :], below(scope, command.program), NOTHING)
-        elif " " in arg and CHAINED.search(arg) is not None and not (at and command.args[at - 1] in SAYING):
+            if option not in SAYING:
+                reader.nested(arg[found.end() :], below(scope, command.program), NOTHING)
+        elif " " in arg and option not in SAYING and CHAINED.search(arg) is not None:
             reader.nested(arg, below(scope, command.program), NOTHING)
-        elif at and command.args[at - 1] in EVALUATING:
+        elif option in EVALUATING:
             run_payloads(reader, arg, below(scope, command.program))
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
-import re2
 
 from ...core import late_pattern
 from ..code import read_calls
+from ..code_signs import signs_in
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .names import CODE_OPTIONS, INTERPRETERS
 from .scope import ShellScope, below, stems_of
@@ -75,7 +75,7 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     if (scope.files.known or scope.files.made) and any(sign in code for sign in LIBRARIES):
         for found in islice(LIBRARY.finditer(code), MAX_MODULES):
             run_fetched(reader, found[1], inner)
-    if (scope.files.known or scope.files.made) and signs_in(code)[1]:
+    if (scope.files.known or scope.files.made) and signs_in(code).evaluates:
         for found in islice(LITERAL.finditer(code), MAX_MODULES):
             if (text := scope.recall(found[1])) is not None:
                 run_payloads(reader, text, inner)
@@ -195,8 +195,8 @@ def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, Kno
         if module in STANDARD and module not in stems:
             continue
         path = module.replace(".", "/") if language == "python" else module.removeprefix("./")
-        for name in (f"{path}{ending}" for ending in endings):
-            file = scope.file(name)
+        for ending in endings:
+            file = scope.file(name := path + ending)
             if file.text is not None:
                 found.append((name, file))
     return found
@@ -228,7 +228,7 @@ STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", 
 
 def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
     """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
-    if not signs_in(code)[0]:
+    if not signs_in(code).sends:
         return
     mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) or IN_ADDRESS.search(code) else ""
     if not mark and READS_FILES.search(code) is not None:
@@ -240,33 +240,7 @@ def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) 
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
 
 
-@lru_cache(64)
-def signs_in(code: str) -> tuple[bool, bool]:
-    """Whether a piece of code can send anything, and whether it runs what is in a file of data: one quick look."""
-    hits = _signs().Match(code.encode("utf-8", "replace")) or ()
-    return 0 in hits, 1 in hits
-
-
 MAX_LITERALS = 256
-
-
-@cache
-def _signs() -> re2.Set:
-    """Finds what sends over a network, and what evaluates."""
-    found = re2.Set.SearchSet()
-    found.Add(
-        r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
-        r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
-        r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
-        r"|file_get_contents\(\s{0,4}['\"]http|URI\.open|open-uri"
-        r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
-    )
-    found.Add(
-        r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\("
-        r"|\bexec\(|runpy|from_string"
-    )
-    found.Compile()
-    return found
 
 
 READS_ENVIRONMENT = late_pattern(

@@ -69,6 +69,12 @@ HARMLESS = name_set(
 )
 """Programs that show, check, move or format a file and run nothing of it, or run a command that is read by itself."""
 
+WRAPPING = frozenset((*HANDLERS, *PREFIXES, *TOOLS))
+"""Programs that may run something else."""
+
+UNCARRIED = frozenset((*MENTIONING, *SHELLS, *INTERPRETERS))
+"""Programs whose words are not commands of their own, or are read as such."""
+
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
 """Programs whose words are not commands, or are read as such already."""
 
@@ -79,7 +85,7 @@ def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile
     reader.read(text, ShellScope(cwd, files), NOTHING)
     if not reader.complete:
         reader.read_roughly(text, ShellScope(cwd, files))
-    if (middle := unread(text)) and ACTING.Match(middle.encode("utf-8", "replace")):
+    if len(text) > MAX_CHARACTERS and ACTING.Match(unread(text).encode("utf-8", "replace")):
         reader.commands.append(Command(program="unread", cwd=cwd))
     return reader.script(files)
 
@@ -108,13 +114,11 @@ def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[s
 class ScriptReader(SyntaxWalk):
     """One reading of one script. `level` counts the scripts around it."""
 
-    def __init__(self, level: int = 0) -> None:
-        super().__init__(level)
-        self._characters = 2 * MAX_CHARACTERS
-        self._searched = 6 * MAX_CHARACTERS
-        self._broken_left = MAX_BROKEN
-        self._calls: list[str] = []
-        self._calls_left = MAX_STATEMENTS // 3
+    _characters = 2 * MAX_CHARACTERS
+    _searched = 6 * MAX_CHARACTERS
+    _broken_left = MAX_BROKEN
+    _calls: tuple[str, ...] = ()
+    _calls_left = MAX_STATEMENTS // 3
 
     def script(self, files: Files) -> Script:
         """What was read, with the files that it asked for and made."""
@@ -200,9 +204,9 @@ class ScriptReader(SyntaxWalk):
 
     def _simple(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Run what the parser would find in a simple script, as `run` does with its nodes."""
-        listed, errors, piped = simple
-        if errors:
-            return self._pipeline([], piped, scope, self._with_errors(listed, errors, scope, flow, heard=bool(piped)))
+        listed, either, redirects, piped = simple
+        if redirects:
+            return self._pipeline([], piped, scope, self._redirect(simple, scope, flow, heard=bool(piped)))
         if len(listed) == 1:
             return self._pipeline(listed, piped, scope, flow)
         self._nodes -= 1
@@ -210,25 +214,22 @@ class ScriptReader(SyntaxWalk):
         outs = [self._pipeline([each], [], scope, flow) for each in listed[:-1]]
         outs.append(self._pipeline(listed[-1:], piped, scope, flow))
         self._depth -= 1
-        return self.together(outs)
+        return self.together(outs, either=either)
 
-    def _with_errors(
-        self, listed: list[SimpleCommand], errors: tuple[Redirect, ...], scope: ShellScope, flow: PipeContent,
-        *, heard: bool,
-    ) -> PipeContent:  # fmt: skip
-        """Run commands whose errors go elsewhere: those of one, or of all together."""
+    def _redirect(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent, *, heard: bool) -> PipeContent:
+        """Run commands that print elsewhere: one, or all together."""
+        listed, either, redirects, _ = simple
         self._nodes -= 1
         self._depth += 1 + heard
         self._listeners += heard
         if len(listed) == 1:
-            words, span = listed[0]
-            out = self.execute(words, scope, flow, redirects=errors, span=None if self._level else span)
+            out = self._run_simple(listed[0], scope, flow, redirects)
         else:
             self._listeners += 1
-            out = through_pipe(self._simple((listed, (), []), scope, fed(errors, scope, flow)))
+            out = through_pipe(self._simple((listed, either, (), []), scope, fed(redirects, scope, flow)))
             self._listeners -= 1
-            self.add(Command(program=":", redirects=errors, via=scope.via, cwd=scope.cwd))
-            keep(errors, scope, out)
+            self.add(Command(program=":", redirects=redirects, via=scope.via, cwd=scope.cwd))
+            keep(redirects, scope, out)
         self._listeners -= heard
         self._depth -= 1 + heard
         return through_pipe(out) if heard else out
@@ -241,18 +242,27 @@ class ScriptReader(SyntaxWalk):
         self._depth += heard
         self._nodes -= heard
         self._listeners += heard
-        for words, span in (*first, *piped):
+        for each in (*first, *piped):
             self._nodes -= 1
             if len(self.commands) >= MAX_COMMANDS:
                 self.complete = False
                 flow = NOTHING
                 continue
-            flow = self.execute(words, scope, flow, span=None if self._level else span)
+            flow = self._run_simple(each, scope, flow)
             if heard:
                 flow = through_pipe(flow)
         self._listeners -= heard
         self._depth -= heard
         return flow
+
+    def _run_simple(
+        self, command: SimpleCommand, scope: ShellScope, flow: PipeContent, redirects: tuple[Redirect, ...] = ()
+    ) -> PipeContent:
+        words, span, assigned = command
+        return self.execute(
+            words, scope, flow, redirects=redirects, span=None if self._level else span,
+            assignments=tuple([(name, self._afford(value)) for name, value in assigned]) if assigned else (),
+        )  # fmt: skip
 
     def execute(
         self, words: list[str], scope: ShellScope, flow: PipeContent, *, redirects: tuple[Redirect, ...] = (),
@@ -306,14 +316,13 @@ class ScriptReader(SyntaxWalk):
         if program in SENDING or (program not in KNOWN and command.args):
             find_leak(self, command, scope, flow)
         if len(scope.via) < MAX_WRAPPERS and self._nodes > 0:
-            if program not in MENTIONING and program not in SHELLS and program not in INTERPRETERS:
+            if program not in UNCARRIED:
                 run_carried(self, command, scope)
                 if command.args and program not in KNOWN:
                     run_unknown(self, command, scope, flow)
                 if (scope.files.known or scope.files.made) and program not in HARMLESS:
                     run_given(self, command, scope)
-            out = unwrap(self, command, scope, flow)
-            if out is not None:
+            if program in WRAPPING and (out := unwrap(self, command, scope, flow)) is not None:
                 return out
         elif len(words) > 1:
             # Wrapped too often to follow: what the innermost words say is still looked at.
@@ -339,11 +348,11 @@ class ScriptReader(SyntaxWalk):
             return NOTHING
         inner = scope.copy()
         inner.params = tuple(words)
-        self._calls.append(name)
+        before, self._calls = self._calls, (*self._calls, name)
         try:
             return self.run(scope.functions[name], inner, flow)
         finally:
-            self._calls.pop()
+            self._calls = before
 
     def nested(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A script inside the script."""

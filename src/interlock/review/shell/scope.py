@@ -90,9 +90,9 @@ def find(known: Mapping[str, KnownFile], place: str, path: str) -> KnownFile | N
     exact = known.get(place)
     if exact is not None or path[:1] in ("/", "~", "$", ""):
         return exact
-    end = f"/{path.removeprefix('./')}"
-    if end.rpartition("/")[2] not in last_names(known):
+    if path.rpartition("/")[2] not in last_names(known):
         return None
+    end = f"/{path.removeprefix('./')}"
     found = [file for name, file in known.items() if name.endswith(end)]
     return found[0] if len(found) == 1 else None
 
@@ -109,15 +109,19 @@ class ShellScope:
         self.aliases: dict[str, str] = {}
         self.files = files or Files()
         self.cwd = cwd
-        here = f"{cwd}/" if cwd is not None else ""
-        # Links that earlier steps have made, by how this scope would write them.
-        self.links = {name.removeprefix(here): link for name, link in self.files.linked}
+        self.links: dict[str, str] = {}
+        if self.files.linked:
+            here = f"{cwd}/" if cwd is not None else ""
+            # Links that earlier steps have made, by how this scope would write them.
+            self.links = {name.removeprefix(here): link for name, link in self.files.linked}
         self.params: tuple[str, ...] | None = None
         self.via: tuple[str, ...] = ()
 
     def copy(self) -> ShellScope:
         """A subshell's scope: what is set there stays there."""
-        other = ShellScope(self.cwd, self.files)
+        other = object.__new__(ShellScope)
+        other.cwd = self.cwd
+        other.files = self.files
         other.variables = dict(self.variables)
         other.arrays = dict(self.arrays)
         other.functions = dict(self.functions)
@@ -147,6 +151,8 @@ class ShellScope:
         """The one name of a file, however it is spelled: `a.sh`, `./a.sh` and `$PWD/a.sh` are the same."""
         if self.cwd is not None and path[:1] not in ("/", "~", "$"):
             path = f"{self.cwd}/{path}"
+        if "/." not in path and "//" not in path and path[:1] not in ("", ".") and path[-1] != "/":
+            return path
         return posixpath.normpath(path)
 
     def file(self, path: str) -> KnownFile:

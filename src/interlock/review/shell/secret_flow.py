@@ -78,11 +78,14 @@ DUMPING = name_set("pg_dump pg_dumpall mysqldump mariadb-dump mongodump mongoexp
 PACKING = name_set("tar gtar bsdtar zip 7z 7za cpio git rsync restic borg")
 WHOLE = frozenset((".", "./", "*", "..", "~", "~/", "/", "./*", "--all"))
 CLIPBOARD = name_set("pbpaste xclip xsel wl-paste Get-Clipboard")
+TAKING = DUMPING | PACKING | CLIPBOARD
 
 
 def everything_of(command: Command) -> str:
     """The mark of what a program prints or packs: a whole project or database, or what a person has copied."""
     program, args = command.program, command.args
+    if program not in TAKING and "--rdb" not in args:
+        return ""
     if program in DUMPING or "--rdb" in args:
         return EVERYTHING
     if program in CLIPBOARD:

@@ -1,4 +1,4 @@
-"""Simple scripts: plain and quoted words, joined by `&&` and `|`, in letters that the parser can be trusted with."""
+"""Simple scripts: plain and quoted words, joined by `&&`, `||`, `|`, in letters that the parser can be trusted with."""
 
 from __future__ import annotations
 
@@ -11,24 +11,31 @@ SURELY_SHORT = 400
 """Below this a script is not measured."""
 
 _PLAIN = r"[\w./:=@%+,-]+"
-_QUOTED = r"'[^'\x00-\x1f\x7f]+'|\"[^\"$`\\!\x00-\x1f\x7f]+\""
-_COMMAND = rf"{_PLAIN}(?: (?:{_PLAIN}|{_QUOTED}))*"
-SIMPLE = re.compile(rf"{_COMMAND}(?: && {_COMMAND})*(?: 2>(?:&1|/dev/null))?(?: \| {_COMMAND})*\Z", re.ASCII)
-"""Words in which the shell expands nothing; the parser has its own mind about `a | b && c` and `a | b 2>&1`."""
+_LETTER = r"[^\"$`\\!\x00-\x1f\x7f]"
+_QUOTED = rf"'[^'\x00-\x1f\x7f]+'|\"(?:{_LETTER}++|\\{_LETTER})++\""
+_WORD = r"(?:[\w./:=@%+,*?-]++|\{\})++|\\[;()]"
+_COMMAND = rf"{_PLAIN}(?: (?:{_WORD}|{_QUOTED}))*"
+_REDIRECTS = r"(?: >>? ?[\w./:@%+,-]+)?(?: 2>(?:&1|/dev/null))?"
+SIMPLE = re.compile(rf"{_COMMAND}(?: (?:&&|\|\|) {_COMMAND})*{_REDIRECTS}(?: \| {_COMMAND})*\Z", re.ASCII)
+"""Words in which the shell expands nothing but names of files; the parser has its own mind about `a | b && c` and
+`a | b 2>&1`."""
 
-TOKEN = re.compile(rf"{_QUOTED}|[^ ]+")
-ERRORS = {"2>&1": (Redirect(">&", "1"),), "2>/dev/null": (Redirect(">", "/dev/null"),)}
+TOKEN = re.compile(rf"{_QUOTED}|>>? ?[^ ]+|[^ ]+")
+ERRORS = {"2>&1": Redirect(">&", "1"), "2>/dev/null": Redirect(">", "/dev/null")}
+NAMED = re.compile(r"[\w./-]+\Z", re.ASCII)
+ASSIGNED = re.compile(r"([A-Za-z_]\w*)=([\w./:@%+,-]*)\Z", re.ASCII)
 
 RESERVED = name_set(
     """if then else elif fi for while until do done case esac function select time in coproc export local declare
     readonly typeset unset"""
 )
 
-SimpleCommand = tuple[list[str], tuple[int, int]]
-"""Its words, and where it stands."""
+SimpleCommand = tuple[list[str], tuple[int, int], list[tuple[str, str]]]
+"""Its words, where it stands, and the variables that are set for it."""
 
-SimpleScript = tuple[list[SimpleCommand], tuple[Redirect, ...], list[SimpleCommand]]
-"""Commands one after the other, where their errors go, and the commands that their output goes through."""
+SimpleScript = tuple[list[SimpleCommand], bool, tuple[Redirect, ...], list[SimpleCommand]]
+"""Commands one after the other, whether some run only where others fail, where what they print goes, and the commands
+that their output goes through."""
 
 
 def read_simple(text: str) -> SimpleScript | None:
@@ -37,30 +44,47 @@ def read_simple(text: str) -> SimpleScript | None:
         return None
     listed: list[SimpleCommand] = []
     piped: list[SimpleCommand] = []
-    errors: tuple[Redirect, ...] = ()
+    redirects: tuple[Redirect, ...] = ()
     words: list[str] = []
+    assigned: list[tuple[str, str]] = []
     begin = end = 0
     into = listed
+    either = False
     for token in TOKEN.finditer(text):
         word = token[0]
-        if word == "&&" or word == "|":
-            into.append((words, (begin, end)))
-            into = listed if word == "&&" else piped
-            words = []
-        elif word in ERRORS:
-            if words[-1] == "-":
+        if word == "&&" or word == "|" or word == "||":
+            if not words:
+                return None
+            into.append((words, (begin, end), assigned))
+            into = piped if word == "|" else listed
+            either = either or word == "||"
+            words, assigned = [], []
+        elif word in ERRORS or word[0] == ">":
+            if not words or words[-1] == "-":
                 return None  # which the parser loses here
-            errors = ERRORS[word]
+            redirects += (ERRORS.get(word) or Redirect(">>" if word[1] == ">" else ">", word.lstrip("> ")),)
         elif words:
-            words.append(word[1:-1] if word[0] in "'\"" else word)
+            if "||" in word:
+                return None  # which counts for the parser even in quotes
+            words.append(word[1:-1] if word[0] in "'\"" else word[1:] if word[0] == "\\" else word)
             end = token.end()
-        elif word in RESERVED or "=" in word:
+        elif word in RESERVED:
             return None
         else:
-            words.append(word)
-            begin, end = token.span()
-    into.append((words, (begin, end)))
-    return listed, errors, piped
+            begin = begin if assigned else token.start()
+            if "=" not in word:
+                if assigned and NAMED.match(word) is None:
+                    return None  # the parser has its own mind about others here
+                words.append(word)
+                end = token.end()
+            elif (found := ASSIGNED.match(word)) is not None:
+                assigned.append((found[1], found[2]))
+            else:
+                return None
+    if not words:
+        return None
+    into.append((words, (begin, end), assigned))
+    return listed, either, redirects, piped
 
 
 FOREIGN = re.compile(r"[^\x01-\x7f]|%(?=@)")

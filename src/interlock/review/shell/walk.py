@@ -39,15 +39,16 @@ MAX_LOOP_VALUES = 64
 class SyntaxWalk(ABC):
     """Takes a tree apart into commands whose words are known, and hands each to `execute`."""
 
-    def __init__(self, level: int) -> None:
+    complete = True
+    evidence = ""
+    _nodes = MAX_NODES
+    _depth = 0
+    _listeners = 0
+    _value_characters = MAX_VALUES
+
+    def __init__(self, level: int = 0) -> None:
         self.commands: list[Command] = []
-        self.complete = True
-        self._nodes = MAX_NODES
-        self._depth = 0
-        self._listeners = 0
         self._level = level
-        self._value_characters = MAX_VALUES
-        self.evidence = ""
 
     @abstractmethod
     def execute(
@@ -122,7 +123,7 @@ class SyntaxWalk(ABC):
     def _compound(self, kind: str, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         if kind == "list":
             outs = [self.run(child, scope, flow) for child in flatten(node)]
-            return self.together(outs, node)
+            return self.together(outs, either=self._listeners > 0 and b"||" in source_bytes(node))
         if kind == "pipeline":
             self._listeners += 1
             for child in node.named_children:
@@ -167,11 +168,11 @@ class SyntaxWalk(ABC):
             return self.run(children[0], scope, flow)
         return self.together([self.run(child, scope, flow) for child in children])
 
-    def together(self, outs: list[PipeContent], node: Node | None = None) -> PipeContent:
+    def together(self, outs: list[PipeContent], *, either: bool = False) -> PipeContent:
         """What statements print one after the other, or either of them with `||`, if the output is used."""
         if not self._listeners:
             return outs[-1] if outs else NOTHING
-        return one_after_another(outs, either=node is not None and b"||" in source_bytes(node))
+        return one_after_another(outs, either=either)
 
     def _redirected(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""

@@ -1,0 +1,64 @@
+"""Code signs: what can be in a piece of program text at all, by one quick look for everything that is asked of it."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import re2
+from msgspec import Struct
+
+
+class CodeSigns(Struct, frozen=True):
+    """Whether a text may have a call that acts and can be recognised (what opens a project file cannot), a call that
+    may do harm, something that sends over a network, and something that runs what is in a file of data."""
+
+    acts: bool
+    harms: bool
+    sends: bool
+    evaluates: bool
+
+
+@lru_cache(64)
+def signs_in(code: str) -> CodeSigns:
+    """The signs of a text; most code has none."""
+    hits = _signs().Match(code.encode("utf-8", "replace")) or ()
+    return CodeSigns(0 in hits, 1 in hits, 2 in hits, 3 in hits)
+
+
+ACTS = (
+    r"\brm\b|rm_|rmSync|rmtree|rmdir|[rR]emove|unlink|delete|system|\bexec|spawn|[pP]open|subprocess|[dD]rop|DROP|destroy|purge"
+    r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
+    r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
+    r"|extractall|unpack_archive|extractAllTo|symlink|os\.replace|shutil\.copy|copyFileSync|cpSync|cp_r"
+    r"|\.del\(|\\x|if_exists|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
+    r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
+)
+HARMS = (
+    "rm|[rR]emove|unlink|delete|system|exec|spawn|popen|Popen|subprocess|drop|destroy|purge|terminate|flush|truncate"
+    "|DELETE|open|write|shell_exec|passthru|rename|move|`|qx|rimraf|empty|query|raw|kill|erase|reset|wipe|clear|cancel"
+    "|revoke|deregister|extract|unpack|symlink|replace|shutil"
+)
+SENDS = (
+    r"\b(?:requests|httpx|session|aiohttp|axios|got|superagent|http|https)\.(?:post|put|patch|request|get)\b|urlopen\(|urllib"
+    r"|http\.client|HTTPS?Connection|\bsocket\b|create_connection|smtplib|ftplib|paramiko|\bfetch\(|\baxios\(|Net::HTTP|LWP::|fsockopen"
+    r"|curl_init|curl_exec|IO::Socket|TCPSocket|net\.connect|dns\.(?:lookup|resolve)|gethostbyname|getaddrinfo|sendBeacon|WebClient"
+    r"|file_get_contents\(\s{0,4}['\"]http|URI\.open|open-uri"
+    r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
+)
+EVALUATES = (
+    r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\("
+    r"|\bexec\(|runpy|from_string"
+)
+
+MEMORY = 32 * 1024 * 1024
+
+
+@cache
+def _signs() -> re2.Set:
+    options = re2.Options()
+    options.max_mem = MEMORY
+    found = re2.Set.SearchSet(options)
+    for expression in (ACTS, HARMS, SENDS, EVALUATES):
+        found.Add(expression)
+    found.Compile()
+    return found
