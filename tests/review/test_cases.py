@@ -45,11 +45,15 @@ def cases() -> Iterator[Case]:
                 yield path.stem, kind, later, line
 
 
-def judge(case: str) -> Review:
+def judge(case: str, *, restorable: bool = False) -> Review:
     """The review of the first step that is blocked, else of the last: a pair is stopped where its first half is."""
-    reviewer = Reviewer(ReviewConfig(), Context(original_prompt="Fix the failing test", workspace=WORKSPACE), WORKSPACE)
+    steps = case.split(" ;; ")
+    task = steps.pop(0)[7:] if steps[0].startswith("PROMPT ") else "Fix the failing test"
+    reviewer = Reviewer(
+        ReviewConfig(), Context(original_prompt=task, workspace=WORKSPACE), WORKSPACE, restorable=restorable
+    )
     review = Review("allow")
-    for index, text in enumerate(case.split(" ;; ")):
+    for index, text in enumerate(steps):
         if text.startswith("RESULT "):
             tool = Tool("tool", {}, f"call-{index - 1}")
             step = Step(run_id="r", index=index, role="tool", kind="tool_result", content=text[7:], tool=tool)

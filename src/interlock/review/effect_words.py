@@ -113,6 +113,15 @@ SPOKEN: dict[str, str] = {
     r"|^stress(?:-ng)?\s.*(?:100%|--timeout[ =]0\b)",
     "spies": r"^(?:xinput\s+test|logkeys|showkey|evtest|arecord|parecord|fswebcam|imagesnap|screencapture|keylogger)"
     r"|^ffmpeg\s.*-f\s+(?:pulse|alsa|avfoundation|dshow|v4l2)",
+    "spends": r"^"
+    r"(?:\w*coin-cli|zcash-cli|elements-cli|electrum|monero-wallet-\w+|lncli|lightning-cli|solana|spl-token|cast|near"
+    r"|aptos|sui|xrpl\S*|stellar|starkli|tezos-client|octez-client|cleos|goal|coinbase\S*|kraken\S*|binance\S*)\s(?:.*\s)?"
+    r"(?:send|sendtoaddress|sendmany|sendall|sendcoins|sendpayment|sendrawtransaction|transfer|transfer-sui|pay|payto|payinvoice|xpay"
+    r"|paytomany|withdraw|sweep|sweep_all|pay-sui|keysend)(?:\s|$)"
+    r"|^stripe\s(?:.*\s)?(?:payouts|refunds|transfers|charges|topups|payment_intents)\s(?:create|capture|confirm|reverse)(?:\s|$)",
+    "plays": r"(?:^|[\s=-])"
+    r"(?:regtest|testnet\d*|signet|devnet|localnet|sepolia|holesky|goerli|localhost|sandbox|local)(?:$|\s)"
+    r"|\s(?:--url|-u)[\s=][dtl](?:$|\s)|[sr]k_test_",
     "halts": r"[\s.:](?:power-?off|reboot|shutdown|halt|hibernate|factory-?reset)(?:$|[\s:])",
     "exposes": _any(
         """tunnel funnel expose reverse-tunnel ngrok bore localtunnel serveo frpc chisel pagekite sshuttle rathole

@@ -37,6 +37,7 @@ from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
 from .shell.carriers import SAYING
 from .shell.model import Command
 from .shell.names import CODE_OPTIONS, INTERPRETERS, SHELLS
+from .shell.sinks import LOCAL
 from .wordlist import name_set
 
 MAX_WORDS = 64
@@ -115,6 +116,8 @@ def effects_of(command: Command) -> tuple[Command, ...]:
     for kind in STATED if "/" not in program else ():
         if kind in said and not (known and kind == "halts"):
             found += _as(command, kind, args[:8])
+    if "spends" in said and "plays" not in said and not any(map(LOCAL.match, args)):
+        found += _as(command, "spends", args[:4])
     if "exposes" in said and not known:
         found += _as(command, "exposes", args[:8])
     return tuple(found)

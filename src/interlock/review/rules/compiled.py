@@ -7,11 +7,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import re2
+from msgspec.structs import replace
 
 from ..effects import effects_of
 from ..shell.model import Command
 from .facts import Facts
-from .model import Match, Rule, RuleFamily
+from .model import Match, Rule, RuleFamily, warning
 from .predicates import MAX_OPERAND, MAX_TEXT, Test, args_set, tests_of, text_set
 
 MAX_NAME = 128
@@ -68,12 +69,13 @@ SILENT = frozenset(
 class CompiledRule:
     """One match of a rule; its tests are made when it is first asked."""
 
-    __slots__ = ("_tests", "firsts", "match", "rule")
+    __slots__ = ("_tests", "breadth", "firsts", "match", "rule")
 
     def __init__(self, rule: Rule, match: Match) -> None:
         self.rule = rule
         self.match = match
         self.firsts = first_words(match.words)
+        self.breadth = breadth_of(match)
         self._tests: tuple[Test, ...] | None = None
 
     def holds(self, facts: Facts) -> bool:
@@ -88,6 +90,28 @@ class CompiledRule:
     def may_hold(self, fed: bool, wrapped: bool) -> bool:
         """Whether it can hold at all for a command that something feeds or wraps, or that nothing does."""
         return (fed or not self.match.fed_by) and (wrapped or not self.match.via)
+
+
+def breadth_of(match: Match) -> int:
+    """How much a match is about: a few programs or a kind of place, many programs, whatever has an effect."""
+    if not ANYTHING.isdisjoint(match.program):
+        return 0 if match.paths and TELLING.issuperset(match.paths) else 2
+    return int(len(match.program) > FEW)
+
+
+ANYTHING = frozenset(("deletes", "destroys", "writes", "reads", "unpacks", "touches", "halts", "sql", "call"))
+TELLING = frozenset(("trust", "credential", "history", "log", "startup"))
+FEW = 3
+"""Programs that stand for whatever does something; places that say what it is for."""
+
+
+def most_specific_first(found: list[CompiledRule]) -> list[CompiledRule]:
+    """Rules in the order in which their reasons are told: by family, those first that know most about the command."""
+    families = [rule.rule.id.partition(".")[0] for rule in found]
+    best = dict.fromkeys(families, 2)
+    for family, rule in zip(families, found, strict=True):
+        best[family] = min(best[family], rule.breadth)
+    return [rule for _, rule in sorted(zip(families, found, strict=True), key=lambda each: best[each[0]])]
 
 
 def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
@@ -129,10 +153,10 @@ class ProgramRules:
         self._worded = {rule: self._expressions.index(rule.match.text) for rule in rules if rule.match.text is not None}
         self._texts: re2.Set | None = None
 
-    def holding(self, facts: Facts) -> list[Rule]:
+    def holding(self, facts: Facts) -> list[CompiledRule]:
         """The rules that hold; one search over the operands stands for the wildcards of all of them, one over the text
         for their expressions."""
-        found: list[Rule] = []
+        found: list[CompiledRule] = []
         hits: set[int] | None = None
         said: Sequence[int] | None = None
         for rule in self.choose(facts.command, facts.words):
@@ -150,7 +174,7 @@ class ProgramRules:
                     said = self._said(facts.text)
                 if text not in said:
                     continue
-            found.append(rule.rule)
+            found.append(rule)
         return found
 
     def _said(self, text: str) -> Sequence[int]:
@@ -245,6 +269,7 @@ class RuleSet:
         # Everything of a short command that a test can ask for.
         key = (
             command.program, command.args, command.via, command.fed_by, command.filtered, command.cwd, workspace,
+            command.assignments,
         )  # fmt: skip
         found = self._matched.get(key)
         if found is None:
@@ -263,7 +288,14 @@ class RuleSet:
             rules = self._find_known(effect.program)
             if rules is not None:
                 found += rules.holding(Facts(effect, workspace, rules.valued))
-        return () if not found or only_asks(facts) else tuple(found)
+        if not found or only_asks(facts):
+            return ()
+        if len(found) > 1:
+            found = most_specific_first(found)
+        rules = [rule.rule for rule in found]
+        if any(rule.spares for rule in rules):
+            rules = [each for rule in rules if (each := spared(rule, facts.server)) is not None]
+        return tuple(rules)
 
     def _find_known(self, program: str) -> ProgramRules | None:
         known = self._known.get(program, UNASKED)
@@ -278,6 +310,13 @@ class RuleSet:
         made = ProgramRules(found, self._valued.get(program, frozenset())) if found else None
         self._known[program] = made
         return made
+
+
+def spared(rule: Rule, server: str) -> Rule | None:
+    """A rule as it holds for a server: not for one of tests, as a warning for another that it spares."""
+    if not rule.spares or not server or (server == "here" and rule.spares == "tests"):
+        return rule
+    return None if server == "tests" else replace(warning(rule), ask=False)
 
 
 def only_asks(facts: Facts) -> bool:

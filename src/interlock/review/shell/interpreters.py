@@ -14,12 +14,13 @@ import re2
 
 from ...core import late_pattern
 from ..code import read_calls
+from ..servers import code_is_for_tests
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .names import CODE_OPTIONS, INTERPRETERS
 from .scope import ShellScope, below, stems_of
 from .secret_flow import ENVIRONMENT, EVERYTHING, secret_in
 from .sinks import LOCAL, SEND_SECRET
-from .transfers import is_fetched, run_fetched
+from .transfers import is_fetched, run_fetched, strange_host
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -67,7 +68,7 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     for call in read_calls(code):
         if call.script is not None:
             reader.nested(call.script, inner.copy(), NOTHING)
-        elif call.words == ("sql",) and is_scratch(code):
+        elif (call.words == ("sql",) and is_scratch(code)) or (call.words[:1] in SERVED and code_is_for_tests(code)):
             continue
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
@@ -75,6 +76,8 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     if (scope.files.known or scope.files.made) and any(sign in code for sign in LIBRARIES):
         for found in islice(LIBRARY.finditer(code), MAX_MODULES):
             run_fetched(reader, found[1], inner)
+    if program == "python" and signs_in(code)[1]:
+        find_unpickled(reader, code, scope)
     if (scope.files.known or scope.files.made) and signs_in(code)[1]:
         for found in islice(LITERAL.finditer(code), MAX_MODULES):
             if (text := scope.recall(found[1])) is not None:
@@ -82,6 +85,9 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     if program not in READ_BY_CALLS:
         run_payloads(reader, code, inner)
 
+
+SERVED = (("sql",), ("call",))
+"""Calls of a server's."""
 
 LIBRARIES = ("DLL(", "LoadLibrary(", "dlopen(", "load_dynamic(")
 LIBRARY = late_pattern(
@@ -149,19 +155,6 @@ def is_scratch(code: str) -> bool:
     return ":memory:" in lower or ("drop table if exists" in lower and "create table" in lower)
 
 
-def is_throwaway(command: Command, code: str) -> bool:
-    """Whether a client works on a database that is made to be thrown away: a scratch file, or one of tests, here."""
-    args = command.args
-    if command.program in ("sqlite3", "sqlite", "duckdb", "litecli"):
-        return ":memory:" in args or is_scratch(code)
-    named = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-d", "-D", "--dbname", "--database")]
-    named += [arg.partition("=")[2] for arg in args if arg.startswith(("--dbname=", "--database="))]
-    hosts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-h", "--host")]
-    hosts += [arg.partition("=")[2] for arg in args if arg.startswith("--host=") or "://" in arg]
-    return all(LOCAL.match(host) for host in hosts) and any(OF_TESTS.match(name) for name in named or args[:1])
-
-
-OF_TESTS = late_pattern(r"(?:test|tmp|temp|scratch)_\w+\Z|\w+_(?:test|tmp|temp)\Z")
 MAX_IMPORTS = 3
 """Modules that import each other."""
 
@@ -240,6 +233,41 @@ def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) 
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
 
 
+def find_unpickled(reader: ScriptReader, code: str, scope: ShellScope) -> None:
+    """Write down that a piece of code loads an object, and so runs what is in it, from an unusual address."""
+    host = ""
+    if (hub := HUB.search(code)) is not None and TRUSTED_HUB.search(code) and not KNOWN_HUBS.match(hub[1]):
+        host = f"github.com/{hub[1]}"
+    if UNPICKLES.search(code) is not None and not ("weights_only=True" in code and "pickle" not in code):
+        literals = [found[1] for found in islice(LITERAL.finditer(code), MAX_LITERALS)]
+        far = next((far for address in ADDRESS.findall(code) if (far := strange_host(address))), "")
+        if far and FETCHES.search(code) and (AT_ONCE.search(code) or len(literals) > len(set(literals))):
+            host = far
+        elif scope.files.known or scope.files.made:
+            host = next((source for name in literals if (source := scope.file(name).source)), host)
+    if host:
+        reader.add(Command(program="unpickles", args=("python", host), via=scope.via, cwd=scope.cwd))
+
+
+UNPICKLES = late_pattern(
+    r"\b(?:c?[pP]ickle|_pickle|dill|cloudpickle|marshal|joblib|torch|jsonpickle)\.(?:loads?|Unpickler|decode)\s{0,4}\(|\bread_pickle\("
+    r"|allow_pickle\s{0,4}=\s{0,4}True|\bfrom\s{1,4}(?:c?[pP]ickle|dill|joblib|cloudpickle|marshal)\s{1,4}import\b"
+)
+FETCHES = late_pattern(
+    r"urlopen|urlretrieve|\b(?:requests|httpx|session|aiohttp|http)\.(?:get|request|stream)\(|wget\.|read_pickle\(|urllib3"
+)
+AT_ONCE = late_pattern(
+    r"\.(?:loads|decode)\s{0,4}\(|BytesIO|\bloads\(|read_pickle\(\s{0,4}['\"]http|\.load\(\s{0,4}[\w.]{0,40}urlopen"
+)
+HUB = late_pattern(r"\bhub\.load\(\s{0,4}(?:repo_or_dir\s{0,4}=\s{0,4})?['\"]([\w.-]{1,60})/")
+TRUSTED_HUB = late_pattern(r"trust_repo\s{0,4}=\s{0,4}True")
+KNOWN_HUBS = late_pattern(
+    r"(?i)(?:pytorch|facebookresearch|ultralytics|huggingface|nvidia|snakers4|intel-isl|isl-org|rwightman)\Z"
+)
+"""Objects that run code as they are loaded; requests; objects that are loaded as they come; repositories of models,
+whether they are trusted without a question, and those that everybody uses."""
+
+
 @lru_cache(64)
 def signs_in(code: str) -> tuple[bool, bool]:
     """Whether a piece of code can send anything, and whether it runs what is in a file of data: one quick look."""
@@ -262,7 +290,7 @@ def _signs() -> re2.Set:
         r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
     )
     found.Add(
-        r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\("
+        r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib|torch\.load|hub\.load|marshal|jinja2|Template\(|XSLT|\beval\("
         r"|\bexec\(|runpy|from_string"
     )
     found.Compile()
@@ -347,13 +375,17 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         if source is not None:
             evidence = scope.evidence(source)
     with reader.quoting(evidence):
-        reader.add(msgspec.structs.replace(command, code=None if code and is_throwaway(command, code) else code))
+        scratch = code is not None and command.program in FILES and is_scratch(code)
+        reader.add(msgspec.structs.replace(command, code=None if scratch else code))
         for left, inner in islice(SHELL_OUT.findall(code or ""), MAX_PAYLOADS):
             reader.nested(left or inner, below(scope, command.program), NOTHING)
     if "--rdb" in command.args:
         scope.note(command.args[-1], KnownFile(secret=EVERYTHING))
     return PipeContent(None, (*flow.sources, command.program)[-4:])
 
+
+FILES = ("sqlite3", "sqlite", "duckdb", "litecli")
+"""Clients whose database is a file."""
 
 SHELL_OUT = late_pattern(
     r"(?:^|\n)\s{0,8}(?:\\+!|\.shell|\.system|system|!)\s{0,8}([^\n]{1,400})"

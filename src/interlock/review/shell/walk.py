@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 from msgspec.structs import replace
 from tree_sitter import Node
 
+from ...core import late_pattern
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
 from .scope import ShellScope
 from .secret_flow import secret_of
+from .settings import is_setting
 from .simple import from_ascii
 from .words import (
     SUBSCRIPT,
@@ -117,7 +119,17 @@ class SyntaxWalk(ABC):
             self._assigned(assignments, scope)
             return NOTHING
         span = None if self._level else (node.start_byte, node.end_byte)
-        return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
+        given = {name: value for name, value in assignments if is_setting(name)} if assignments else {}
+        if not given:
+            return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
+        before = {name: scope.variables.get(name) for name in given}
+        scope.variables.update(given)
+        try:
+            return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
+        finally:
+            scope.variables.update({name: value for name, value in before.items() if value is not None})
+            for name in (name for name, value in before.items() if value is None):
+                scope.variables.pop(name, None)
 
     def _compound(self, kind: str, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         if kind == "list":
@@ -332,5 +344,19 @@ class SyntaxWalk(ABC):
             scope.remember(name, printed)
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
+        if len(self.commands) > count and picks_containers(self.commands[-1]):
+            makers = ("chosen", *makers)
         # A secret is all that matters; one word, so that the shell's splitting leaves it whole.
         return f"{mark}{secret_of(makers) or ' '.join(makers)})"
+
+
+def picks_containers(command: Command) -> bool:
+    """Whether a command lists containers or images by what they are called: `docker ps -q --filter name=x`."""
+    return command.program in ENGINES and any(
+        PICKED.match(arg) and (at == 0 or command.args[at - 1] in ("-f", "--filter") or "filter" in arg)
+        for at, arg in enumerate(command.args)
+    )
+
+
+ENGINES = frozenset(("docker", "podman", "nerdctl"))
+PICKED = late_pattern(r"(?:--filter=|-f)?(?:name|label|ancestor|network|volume|reference)=.")
