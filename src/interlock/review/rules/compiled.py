@@ -292,10 +292,10 @@ class RuleSet:
             return ()
         if len(found) > 1:
             found = most_specific_first(found)
-        rules = [rule.rule for rule in found]
-        if any(rule.spares for rule in rules):
-            rules = [each for rule in rules if (each := spared(rule, facts.server)) is not None]
-        return tuple(rules)
+        holding = [rule.rule for rule in found]
+        if any(rule.spares for rule in holding):
+            holding = [each for rule in holding if (each := spared(rule, facts.server)) is not None]
+        return tuple(holding)
 
     def _find_known(self, program: str) -> ProgramRules | None:
         known = self._known.get(program, UNASKED)
