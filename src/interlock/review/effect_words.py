@@ -119,9 +119,10 @@ SPOKEN: dict[str, str] = {
     r"(?:send|sendtoaddress|sendmany|sendall|sendcoins|sendpayment|sendrawtransaction|transfer|transfer-sui|pay|payto|payinvoice|xpay"
     r"|paytomany|withdraw|sweep|sweep_all|pay-sui|keysend)(?:\s|$)"
     r"|^stripe\s(?:.*\s)?(?:payouts|refunds|transfers|charges|topups|payment_intents)\s(?:create|capture|confirm|reverse)(?:\s|$)",
-    "plays": r"(?:^|[\s=-])"
-    r"(?:regtest|testnet\d*|signet|devnet|localnet|sepolia|holesky|goerli|localhost|sandbox|local)(?:$|\s)"
-    r"|\s(?:--url|-u)[\s=][dtl](?:$|\s)|[sr]k_test_",
+    "plays": r"\s--?(?:regtest|testnet\d*|signet|devnet|localnet|sandbox)(?:$|\s)"
+    r"|\s--?(?:url|u|network|chain|n|c|rpc-url|env|config|networkdir)[\s=]"
+    r"(?:regtest|testnet\d*|signet|devnet|localnet|sepolia|holesky|goerli|localhost|sandbox|local|test|[dtl])(?:$|\s)"
+    r"|[sr]k_test_",
     "halts": r"[\s.:](?:power-?off|reboot|shutdown|halt|hibernate|factory-?reset)(?:$|[\s:])",
     "exposes": _any(
         """tunnel funnel expose reverse-tunnel ngrok bore localtunnel serveo frpc chisel pagekite sshuttle rathole

@@ -116,7 +116,7 @@ def effects_of(command: Command) -> tuple[Command, ...]:
     for kind in STATED if "/" not in program else ():
         if kind in said and not (known and kind == "halts"):
             found += _as(command, kind, args[:8])
-    if "spends" in said and "plays" not in said and not any(map(LOCAL.match, args)):
+    if "spends" in said and "plays" not in said and not any(map(LOCAL.match, _values(args, CHAINS))):
         found += _as(command, "spends", args[:4])
     if "exposes" in said and not known:
         found += _as(command, "exposes", args[:8])
@@ -128,6 +128,10 @@ OWN_TOOLS = name_set(
     pre-commit sccache ccache watchman direnv virtualenv"""
 )
 """Programs that manage only what a developer has on this machine and can make again."""
+
+
+CHAINS = name_set("--rpc-url --url --fork-url --node-url -r -u")
+"""Options that name the chain that a wallet works on."""
 
 
 def names_one(args: tuple[str, ...]) -> bool:

@@ -49,9 +49,11 @@ class ExpectedPaths:
         if command.program == "git":
             operands = [arg for arg in command.args if arg[:1] != "-"]
             names, verb = [name.removeprefix(":").removeprefix("refs/heads/") for name in operands[2:]], REMOVE
+        elif command.program in REMOVING:
+            near = {zone for arg in command.args for zone in zones(arg, command.cwd, None)}
+            names, verb = list(hosts) if "ssh" in command.via and near.isdisjoint(KEPT) else [], REMOVE
         else:
-            names = [host.rpartition("@")[2] for arg in command.args if (host := host_of(arg))] or list(hosts)
-            verb = REMOVE if command.program in ("rm", "rmdir", "unlink") else DEPLOY
+            names, verb = [host.rpartition("@")[2] for arg in command.args if (host := host_of(arg))], DEPLOY
         return bool(names) and all(self._says(name, verb) for name in names)
 
     def _says(self, name: str, verb: re.Pattern[str]) -> bool:
@@ -98,6 +100,11 @@ def paths_of(commands: Iterable[Command]) -> list[str]:
         if len(found) >= MAX_PATHS:
             break
     return found[:MAX_PATHS]
+
+
+REMOVING = frozenset(("rm", "rmdir", "unlink"))
+KEPT = frozenset(("root", "vital", "home"))
+"""Places that no task means, whatever it says about a machine."""
 
 
 def host_of(word: str) -> str:

@@ -141,7 +141,7 @@ def _together(expressions: Iterable[str]) -> re2.Set:
 
 
 PASSING = late_pattern(
-    r"/?\.git/(?:[\w./-]*\.lock|gc\.log|(?:rebase-(?:merge|apply)|sequencer)(?:/[^/]+)?|modules/\w[\w./-]*"
+    r"/?\.git/(?:[\w./*-]*\.lock|gc\.log|(?:rebase-(?:merge|apply)|sequencer)(?:/[^/]+)?|modules/\w[\w./-]*"
     r"|worktrees/\w[^/]*)\Z"
 )
 """What git makes again, or says itself to remove: locks, a rebase that got stuck, clones of submodules."""

@@ -158,7 +158,7 @@ def ask_named(judged: Judgement, is_ordered: Callable[[Command], bool]) -> Judge
     """The judgement with approval in place of a block for rules about what the task itself orders."""
     mine = {rule.id for rule, _ in judged.hits if rule.ask_if_named}
     mine -= {rule.id for rule, command in judged.hits if rule.id in mine and not is_ordered(command)}
-    if not mine:
+    if not mine or any(rule.verdict == "block" and not rule.ask and rule.id not in mine for rule in judged.rules):
         return judged
     asks = {rule.id: replace(rule, ask=True) for rule, _ in judged.hits if rule.id in mine}
     return Judgement(

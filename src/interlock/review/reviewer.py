@@ -182,11 +182,11 @@ class Reviewer:
         return judged
 
     def _spares(self, rule: Rule, command: Command) -> bool:
-        """Whether a rule only warns here: it can be undone, or it stays in the agent's own container."""
+        """Whether a rule only warns here: it is the run's own, can be undone, or stays in the agent's own container."""
         if rule.contained and self._contained:
             return True
-        undone = rule.recoverable or (rule.undoable and self._restorable)
-        return undone and is_here(command, self._workspace)
+        own = rule.in_workspace or (rule.undoable and self._restorable)
+        return own and is_here(command, self._workspace)
 
     def _remember(self, call: ToolCall, step: int) -> None:
         """Know what the call leaves in files, and which files it shows."""
@@ -224,7 +224,7 @@ def is_here(command: Command, workspace: str | None) -> bool:
     """Whether a command of git works on the workspace itself."""
     if workspace is None or not ELSEWHERE.isdisjoint(command.via) or not OTHER_TREE.isdisjoint(command.args):
         return False
-    return command.cwd is None or f"{command.cwd}/".startswith(f"{workspace.rstrip('/')}/")
+    return command.cwd is None or f"{resolve(command.cwd, None)}/".startswith(f"{workspace.rstrip('/')}/")
 
 
 ELSEWHERE = name_set("ssh docker podman kubectl sudo chroot su nsenter")

@@ -46,6 +46,8 @@ BEGINS = (
     "reset",
     "explai",
 )
+CLIENT_LINE = late_pattern(r"^[ \t]*\\[a-z][^\n]*$", re.MULTILINE)
+"""A line for the client itself, which ends without a semicolon: `\\c shop`."""
 DROP = late_pattern(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
 SCRATCH = late_pattern(
     r"DROP\s+(?:TEMPORARY\s+TABLE\b"
@@ -80,6 +82,8 @@ def is_bare_sql(text: str) -> bool:
 def kinds_of(text: str) -> frozenset[str]:
     """The kinds of the statements in a text; what is in comments and string literals does not count."""
     bare = without_literals(text[:MAX_SQL])
+    if "\\" in bare:
+        bare = CLIENT_LINE.sub(";", bare)
     found: set[str] = set()
     for statement in bare.split(";", MAX_STATEMENTS):
         found |= kinds_of_one(statement[:MAX_STATEMENT])

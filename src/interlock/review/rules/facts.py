@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from ..paths import zones
-from ..servers import server_of
 from ..shell.model import Command
+from ..shell.servers import server_of
 from ..sql import kinds_of
 from ..web import CLIENTS, WebRequest, request_of
 from ..wordlist import name_set

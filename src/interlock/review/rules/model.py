@@ -61,7 +61,7 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     ] = False
     ask: Annotated[bool, Meta(description="Needs approval; the verdict applies if no person can be reached.")] = False
     undoable: Annotated[bool, Meta(description="Only warns if a checkpoint can undo it.")] = False
-    recoverable: Annotated[bool, Meta(description="Only warns in a run's workspace: the program keeps it.")] = False
+    in_workspace: Annotated[bool, Meta(description="Only warns in a run's own workspace.")] = False
     contained: Annotated[bool, Meta(description="Only warns if the agent has its own container.")] = False
     spares: Annotated[
         Literal["", "tests", "here"],

@@ -14,13 +14,14 @@ import re2
 
 from ...core import late_pattern
 from ..code import read_calls
-from ..servers import code_is_for_tests
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .names import CODE_OPTIONS, INTERPRETERS
 from .scope import ShellScope, below, stems_of
 from .secret_flow import ENVIRONMENT, EVERYTHING, secret_in
+from .servers import code_is_for_tests
 from .sinks import LOCAL, SEND_SECRET
-from .transfers import is_fetched, run_fetched, strange_host
+from .transfers import is_fetched, run_fetched
+from .unpickling import find_unpickled
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -231,41 +232,6 @@ def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) 
     addresses = ADDRESS.findall(code)
     if mark and not (addresses and all(LOCAL.match(address) for address in addresses)):
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
-
-
-def find_unpickled(reader: ScriptReader, code: str, scope: ShellScope) -> None:
-    """Write down that a piece of code loads an object, and so runs what is in it, from an unusual address."""
-    host = ""
-    if (hub := HUB.search(code)) is not None and TRUSTED_HUB.search(code) and not KNOWN_HUBS.match(hub[1]):
-        host = f"github.com/{hub[1]}"
-    if UNPICKLES.search(code) is not None and not ("weights_only=True" in code and "pickle" not in code):
-        literals = [found[1] for found in islice(LITERAL.finditer(code), MAX_LITERALS)]
-        far = next((far for address in ADDRESS.findall(code) if (far := strange_host(address))), "")
-        if far and FETCHES.search(code) and (AT_ONCE.search(code) or len(literals) > len(set(literals))):
-            host = far
-        elif scope.files.known or scope.files.made:
-            host = next((source for name in literals if (source := scope.file(name).source)), host)
-    if host:
-        reader.add(Command(program="unpickles", args=("python", host), via=scope.via, cwd=scope.cwd))
-
-
-UNPICKLES = late_pattern(
-    r"\b(?:c?[pP]ickle|_pickle|dill|cloudpickle|marshal|joblib|torch|jsonpickle)\.(?:loads?|Unpickler|decode)\s{0,4}\(|\bread_pickle\("
-    r"|allow_pickle\s{0,4}=\s{0,4}True|\bfrom\s{1,4}(?:c?[pP]ickle|dill|joblib|cloudpickle|marshal)\s{1,4}import\b"
-)
-FETCHES = late_pattern(
-    r"urlopen|urlretrieve|\b(?:requests|httpx|session|aiohttp|http)\.(?:get|request|stream)\(|wget\.|read_pickle\(|urllib3"
-)
-AT_ONCE = late_pattern(
-    r"\.(?:loads|decode)\s{0,4}\(|BytesIO|\bloads\(|read_pickle\(\s{0,4}['\"]http|\.load\(\s{0,4}[\w.]{0,40}urlopen"
-)
-HUB = late_pattern(r"\bhub\.load\(\s{0,4}(?:repo_or_dir\s{0,4}=\s{0,4})?['\"]([\w.-]{1,60})/")
-TRUSTED_HUB = late_pattern(r"trust_repo\s{0,4}=\s{0,4}True")
-KNOWN_HUBS = late_pattern(
-    r"(?i)(?:pytorch|facebookresearch|ultralytics|huggingface|nvidia|snakers4|intel-isl|isl-org|rwightman)\Z"
-)
-"""Objects that run code as they are loaded; requests; objects that are loaded as they come; repositories of models,
-whether they are trusted without a question, and those that everybody uses."""
 
 
 @lru_cache(64)

@@ -23,6 +23,9 @@ MAX_FILES = 16
 MAX_LINES = 256
 """Lines of a makefile, a crontab or the like that are looked at."""
 
+MAX_PUSHED = 4
+"""Folders that one script pushes from."""
+
 MAX_TARGETS = 64
 """Targets of a makefile that are followed."""
 
@@ -203,7 +206,10 @@ def run_shared(reader: ScriptReader, scope: ShellScope) -> None:
 
     Their editors, containers and package managers run these files, so that it counts whatever holds this run.
     """
-    count = 0
+    here, count = scope.place("."), 0
+    if here in reader.pushed or len(reader.pushed) >= MAX_PUSHED:
+        return
+    reader.pushed.add(here)
     for place, file in scope.below("."):
         if file.text is None or SHARED.search(place) is None or count >= MAX_FILES:
             continue

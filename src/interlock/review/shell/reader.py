@@ -38,7 +38,7 @@ from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, t
 from .names import INTERPRETERS, SHELLS, program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
-from .settings import CLIENTS, FRAMEWORKS, settings_for
+from .settings import CLIENTS, FRAMEWORKS, is_configured, settings_for
 from .simple import RESERVED, SimpleCommand, SimpleScript, read_simple, to_ascii
 from .sinks import SENDING, find_clone_run, find_leak, find_sent_away
 from .transfers import follow_links, is_fetched, with_file
@@ -120,6 +120,7 @@ class ScriptReader(SyntaxWalk):
         self._broken_left = MAX_BROKEN
         self._calls: list[str] = []
         self._calls_left = MAX_STATEMENTS // 3
+        self.pushed: set[str] = set()
 
     def script(self, files: Files) -> Script:
         """What was read, with the files that it asked for and made."""
@@ -303,7 +304,7 @@ class ScriptReader(SyntaxWalk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
-        if program in CONFIGURED and (scope.variables or scope.files.known):
+        if program in CONFIGURED and (scope.variables or scope.files.known) and is_configured(words, program):
             command = replace(command, assignments=settings_for(program, scope))
             if program == "aws" and any("file://" in arg for arg in words):
                 command = replace(command, args=tuple(with_file(arg, scope) for arg in command.args))

@@ -22,15 +22,17 @@ FRAMEWORKS = name_set(
 )
 """Programs that work on an application's database, which its environment or a file with one names."""
 
-OF_CLIENTS = late_pattern(
-    r"PG(?:HOST|HOSTADDR|DATABASE|SERVICE)\Z|MYSQL_(?:HOST|DATABASE)\Z|AWS_ENDPOINT_URL\w*\Z|RESTIC_REPOSITORY\Z|BORG_REPO\Z"
-    r"|NATS_URL\Z|REDISCLI_\w*URL\Z"
+OF_CLIENTS = name_set(
+    """PGHOST PGHOSTADDR PGDATABASE PGSERVICE MYSQL_HOST MYSQL_DATABASE AWS_ENDPOINT_URL
+    AWS_IGNORE_CONFIGURED_ENDPOINT_URLS RESTIC_REPOSITORY BORG_REPO NATS_URL"""
 )
-OF_FRAMEWORKS = late_pattern(
-    r"\w*(?:DATABASE|DB|POSTGRES|POSTGRESQL|PG|MYSQL|MONGO|MONGODB|SQLALCHEMY|FLYWAY|LIQUIBASE)_?"
-    r"(?:UR[IL]|DSN|HOST|NAME|DATABASE|DATABASE_URI)\Z"
-    r"|(?:RAILS|RACK|NODE|APP|MIX|DJANGO|FLASK|SYMFONY|ASPNETCORE|DOTNET)_ENV(?:IRONMENT)?\Z|DJANGO_SETTINGS_MODULE\Z"
-    r"|SPRING_PROFILES_ACTIVE\Z"
+OF_FRAMEWORKS = name_set(
+    """RAILS_ENV RACK_ENV NODE_ENV APP_ENV MIX_ENV DJANGO_ENV FLASK_ENV DJANGO_SETTINGS_MODULE SPRING_PROFILES_ACTIVE
+    ASPNETCORE_ENVIRONMENT DOTNET_ENVIRONMENT"""
+).union(
+    f"{kind}_{part}"
+    for kind in name_set("DATABASE DB POSTGRES POSTGRESQL PG MYSQL MONGO MONGODB SQLALCHEMY FLYWAY LIQUIBASE")
+    for part in name_set("URL URI DSN HOST NAME DATABASE DATABASE_URI")
 )
 """The names of such variables."""
 
@@ -38,16 +40,26 @@ ENV_LINE = late_pattern(r"^(?:export\s{1,4})?([A-Z]\w{1,60})=[\"']?([^\"'\n#]{0,
 """A line of a file of variables."""
 
 
+GIVEN_FIRST = frozenset(("manage.py", "./manage.py", "artisan", "ef"))
+NEEDING = frozenset(("python", "php", "dotnet"))
+"""What programs that do much else are given first where they work on a database."""
+
+
 def is_setting(name: str) -> bool:
     """Whether some program finds its database by a variable of this name."""
-    return OF_FRAMEWORKS.match(name) is not None or OF_CLIENTS.match(name) is not None
+    return name in OF_FRAMEWORKS or name in OF_CLIENTS
+
+
+def is_configured(words: list[str], program: str) -> bool:
+    """Whether a command finds its database by variables."""
+    return program not in NEEDING or not GIVEN_FIRST.isdisjoint(words[1:2])
 
 
 def settings_for(program: str, scope: ShellScope) -> tuple[tuple[str, str], ...]:
     """The variables that tell a program which database to use, as far as a script or a written `.env` sets them."""
-    names = OF_CLIENTS if program in CLIENTS else OF_FRAMEWORKS
+    names, variables = OF_CLIENTS if program in CLIENTS else OF_FRAMEWORKS, scope.variables
     found: dict[str, str] = {}
     if program in FRAMEWORKS and (scope.files.known or scope.files.made) and (text := scope.recall(".env")) is not None:
-        found = {name: value.strip() for name, value in ENV_LINE.findall(text) if names.match(name)}
-    found |= {name: value for name, value in scope.variables.items() if names.match(name)}
+        found = {name: value.strip() for name, value in ENV_LINE.findall(text) if name in names}
+    found |= {name: variables[name] for name in names if name in variables}
     return tuple(found.items())

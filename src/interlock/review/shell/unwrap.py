@@ -129,6 +129,8 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
     else:
         return database(reader, command, scope, flow) if program in CODE_OPTIONS else None
     rest = msgspec.structs.replace(command, args=args[at + 1 :])
+    if program in ENGINES and not ENGINE_ELSEWHERE.isdisjoint(arg.partition("=")[0] for arg in args[:at]):
+        scope = below(scope, "other-engine")
     contained, begin = program == "docker" and args[at] == "run", len(reader.commands)
     if contained:
         scope = inside(scope, args[at + 1 :])
@@ -158,6 +160,9 @@ def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
     return inner
 
 
+ENGINES = frozenset(("docker", "docker-compose"))
+ENGINE_ELSEWHERE = name_set("-H --host --context -c")
+"""Options with which containers of another machine are meant."""
 OPENED = name_set("--privileged --pid --mount --volumes-from --device --ipc --cap-add --userns --security-opt")
 """Options with which a container reaches more of this machine than what `-v` names."""
 ITS_OWN = name_set("rm rmdir unlink")

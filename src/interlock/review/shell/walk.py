@@ -122,14 +122,15 @@ class SyntaxWalk(ABC):
         given = {name: value for name, value in assignments if is_setting(name)} if assignments else {}
         if not given:
             return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
-        before = {name: scope.variables.get(name) for name in given}
+        earlier = {name: scope.variables.get(name) for name in given}
         scope.variables.update(given)
         try:
             return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
         finally:
-            scope.variables.update({name: value for name, value in before.items() if value is not None})
-            for name in (name for name, value in before.items() if value is None):
+            for name, value in earlier.items():
                 scope.variables.pop(name, None)
+                if value is not None:
+                    scope.variables[name] = value
 
     def _compound(self, kind: str, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         if kind == "list":
@@ -359,4 +360,4 @@ def picks_containers(command: Command) -> bool:
 
 
 ENGINES = frozenset(("docker", "podman", "nerdctl"))
-PICKED = late_pattern(r"(?:--filter=|-f)?(?:name|label|ancestor|network|volume|reference)=.")
+PICKED = late_pattern(r"(?:--filter=|-f)?(?:name|label|ancestor|network|volume|reference)=[\^/]{0,2}[\w.-]{3,}")

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice
 
-from ..core import late_pattern
-from .paths import zones
-from .shell.model import Command
-from .shell.settings import CLIENTS, FRAMEWORKS
-from .shell.sinks import LOCAL
-from .sql import kinds_of
-from .wordlist import name_set
+from ...core import late_pattern
+from ..paths import zones
+from ..sql import kinds_of
+from ..wordlist import name_set
+from .model import Command
+from .settings import CLIENTS, FRAMEWORKS, is_setting
+from .sinks import LOCAL
 
 HERE, DEVELOPMENT, TESTS = "here", "development", "tests"
 """On this machine, as the command itself says; there, for development; there, and of tests."""
@@ -29,13 +28,17 @@ MAX_WORD = 1_024
 
 def server_of(command: Command, workspace: str | None) -> str:
     """Where that is which a command works on: `tests`, `development`, `here`; nothing if it may be elsewhere."""
-    if not ELSEWHERE.isdisjoint(command.via):
+    if not ELSEWHERE.isdisjoint(command.via) or len(command.args) > MAX_WORDS:
         return ""
     if command.program in EMULATING:
         return HERE
     named = Named(command.cwd, workspace)
-    for key, value in (*command.assignments, *pairs(command)):
+    for key, value in command.assignments:
+        if is_setting(key):
+            named.take(key, value)
+    for key, value in pairs(command):
         named.take(key, value)
+    named.databases += stated(command)
     if not all(is_here(host) for host in named.hosts) or not (named.hosts or command.program in HERE_BY_DEFAULT):
         return ""
     if command.code and kinds_of(command.code) == {"drop_test"}:
@@ -44,10 +47,12 @@ def server_of(command: Command, workspace: str | None) -> str:
 
 
 def code_is_for_tests(code: str) -> bool:
-    """Whether every server that a piece of program text names is this machine's, and its database is one of tests."""
+    """Whether a piece of program text connects only to this machine, and there to databases of tests."""
     named = Named(None, None)
-    for key, value, address, file in islice(IN_CODE.findall(code), MAX_WORDS):
-        named.take(key or ("url" if address else "dbname"), value or address or file)
+    for literal in CONNECTS.findall(code):
+        if not literal:
+            return False  # whatever it is given
+        named.take("url" if "://" in literal else "dbname", literal)
     return all(is_here(host) for host in named.hosts) and named.purpose == TESTS
 
 
@@ -71,7 +76,7 @@ class Named:
     def take(self, key: str, value: str) -> None:
         """Sort one value by its key, or by what it looks like."""
         if len(value) > MAX_WORD:
-            return
+            value = ""
         address = ADDRESS.match(value.removeprefix("jdbc:"))
         if "=" in value and address is None:
             # A connection in parts: `Server=localhost;Database=app_dev`, `host=localhost dbname=app_dev`.
@@ -89,7 +94,10 @@ class Named:
             if value[:1] != "/" or not HOST_KEY.search(key):
                 self._name(key, value)
         elif address is not None and address[1] not in BUCKETS:
-            self.hosts.append(address[2])
+            self.hosts += [address[2]] if address[2] else []
+            for part in value.partition("?")[2].split("&"):
+                if part.startswith(("host=", "hostaddr=", "dbname=", "service=")):
+                    self.take(*part.split("=", 1))
             if address[3] and address[1][:4] != "http":
                 self.databases.append(address[3])
         elif HOST_KEY.search(key):
@@ -110,26 +118,41 @@ def pairs(command: Command) -> Iterator[tuple[str, str]]:
     flags, operands = FLAGS.get(program, frozenset()), 0
     for arg in command.args[:MAX_WORDS]:
         option, before = before, arg
-        if len(arg) > MAX_WORD or arg == command.code:
+        if arg == command.code:
             continue
         name, equals, value = arg.partition("=")
         if arg[:1] == "-":
-            if equals:
+            if arg[:2] in SHORT and len(arg) > 2 and program in ATTACHED:
+                yield SHORT[arg[:2]], arg[2:]
+            elif program in ATTACHED and (behind := BEHIND_FLAGS.match(arg)) is not None and behind[2]:
+                yield SHORT[f"-{behind[1]}"], behind[2]
+            elif equals:
                 yield SHORT.get(name, name), value
-            elif arg[:2] == "-h" and len(arg) > 2 and program in MYSQL:
-                yield "host", arg[2:]
-        elif option[:1] == "-" and "=" not in option and option not in flags:
+        elif program in ATTACHED and (behind := BEHIND_FLAGS.match(option)) is not None and not behind[2]:
+            yield SHORT[f"-{behind[1]}"], arg
+        elif takes_next(option, program) and option not in flags:
             yield SHORT_OF.get((program, option)) or SHORT.get(option, option if option[:2] == "--" else ""), arg
-        elif "://" in name:
+        elif "://" in name or (equals and name.isidentifier()):
             yield "", arg
-        elif equals and name.isidentifier():
-            yield name, value
         else:
             operands += 1
             if program in NAMED_FIRST and operands == 1:
                 yield NAMED_FIRST[program], arg
             elif program in NAMED_LATER and operands > NAMED_LATER[program][0]:
                 yield NAMED_LATER[program][1], arg
+
+
+def takes_next(option: str, program: str) -> bool:
+    """Whether the word behind an option may be its value: it has none yet."""
+    return option[:1] == "-" and "=" not in option and not (program in ATTACHED and option[1:2] != "-" and option[2:])
+
+
+def stated(command: Command) -> list[str]:
+    """The databases that the statements themselves name, whatever the client is connected to."""
+    if not command.code:
+        return []
+    found = OTHER_DATABASE.findall(command.code)
+    return found + QUALIFIED.findall(command.code) if command.program in MYSQL else found
 
 
 @lru_cache(1024)
@@ -152,11 +175,18 @@ OF_DEVELOPMENT = late_pattern(rf"{_BEGIN}(?i:dev|devel|develop|development|local
 REAL = late_pattern(rf"{_BEGIN}(?i:prod|production|live|staging|mainnet|backups?){_END}")
 """Names of what is made to be thrown away, of what is worked with, and of what people rely on."""
 
-IN_CODE = late_pattern(
-    r"\b(host|hostname|server|dbname|database|db|db_name|url|uri)[\"']?\s{0,4}[=:]\s{0,4}[\"']([^\"'\n]{1,200})"
-    r"|\b([a-z][a-z0-9+]{1,30}://[^\s\"'`)]{0,200})|\bconnect\(\s{0,4}[\"']([^\"'\n]{1,200})"
+CONNECTS = late_pattern(
+    r"\b(?:connect|create_engine|create_async_engine|MongoClient|Elasticsearch|Redis|from_url|createConnection|createClient"
+    r"|createPool|Client|Pool|Sequelize|PrismaClient)\((?:\s{0,4}[\"']([^\"'\n]{1,200})[\"']\s{0,4}[,)])?"
 )
-"""What a piece of program text says about a connection: a part with its name, an address, a file."""
+"""Where a piece of program text connects, with the literal that it is given."""
+
+OTHER_DATABASE = late_pattern(
+    r"(?i)(?:\bdrop\s{1,8}(?:database|user|role|tablespace)\s{1,8}(?:if\s{1,8}exists\s{1,8})?"
+    r"|(?:^|[;\n])\s{0,8}(?:use|\\c|\\connect)\s{1,8}|getSiblingDB\(\s{0,4})[\"'`\[]?([\w.$-]{1,80})"
+)
+QUALIFIED = late_pattern(r"(?i)\b(?:table|exists|truncate|from|update)\s{1,8}[`\"\[]?(\w{1,80})[`\"\]]?\.[`\"\[]?\w")
+"""Names of databases in statements: dropped, turned to, or in front of a table's."""
 
 ADDRESS = late_pattern(r"([a-z][a-z0-9+.-]{1,30})://(?:[^/@\s]*@)?([^/?#\s]*)/?([^?#\s]*)")
 FILE = late_pattern(r"(?:jdbc:)?(?:sqlite3?|file|duckdb|unix|h2:file|h2:mem)(?:\+\w{1,16})?:|\.{0,2}/(?!/)|:memory:\Z")
@@ -164,8 +194,8 @@ BUCKETS = frozenset(("s3", "gs", "az"))
 """Addresses, those that are a file or a socket, and those that name no host."""
 
 HOST_KEY = late_pattern(
-    r"(?i)(?:^|[_-])(?:host|hostaddr|hostname|hosts|servers?|bootstrap-servers?|brokers?|broker-list|endpoints?|endpoint[_-]url\w{0,40}|addr"
-    r"|address|ur[il]|dburl|dsn|nodes?|source|datasource)\Z|\Apghost|\A-{0,2}connection(?:-string)?\Z"
+    r"(?i)(?:^|[_-])(?:host|hostaddr|hostname|hosts|servers?|bootstrap-servers?|brokers?|broker-list|endpoints?|endpoint[_-]url|addr"
+    r"|address|ur[il]|urls|dburl|dsn|nodes?|source|datasource|service)\Z|\Apg(?:host|service)|\A-{0,2}connection(?:-string)?\Z"
 )
 NAME_KEY = late_pattern(
     r"(?i)(?:^|[_-])(?:database|dbname|db|name|topics?|queue|index|keyspace|vhost|catalog|stream|collection)\Z|\Apgdatabase"
@@ -177,7 +207,9 @@ SETTING_KEY = late_pattern(
 """What the value of an option, a variable or a part of a connection names."""
 
 OURS = frozenset(("inside", "temp"))
-ELSEWHERE = name_set("ssh mosh autossh kubectl oc gcloud heroku fly flyctl railway nomad aws az")
+ELSEWHERE = name_set(
+    """ssh mosh autossh kubectl oc gcloud heroku fly flyctl railway nomad aws az salt pdsh clush pssh other-engine"""
+)
 EMULATING = name_set("awslocal samlocal")
 """Where a file is the run's own; wrappers that run a command elsewhere; programs of a service that is imitated here."""
 
@@ -185,6 +217,10 @@ HERE_BY_DEFAULT = (CLIENTS | FRAMEWORKS) - name_set("aws restic borg")
 """Programs that work on this machine unless they are told otherwise."""
 
 MYSQL = name_set("mysql mariadb mysqladmin")
+ATTACHED = MYSQL | name_set("psql pgcli dropdb dropuser pg_restore")
+BEHIND_FLAGS = late_pattern(r"-[XqAt1wWeaEnsSxlbz0if]+([hd])(.*)\Z")
+"""Clients to whose short options a value may be attached, and a host or a database behind other letters."""
+
 NAMED_FIRST = {
     **dict.fromkeys(name_set("psql pgcli mysql mariadb mycli mongosh mongo usql dropdb"), "dbname"),
     **dict.fromkeys(name_set("sqlite3 sqlite duckdb litecli"), "dbname"),
