@@ -119,10 +119,6 @@ SPOKEN: dict[str, str] = {
     r"(?:send|sendtoaddress|sendmany|sendall|sendcoins|sendpayment|sendrawtransaction|transfer|transfer-sui|pay|payto|payinvoice|xpay"
     r"|paytomany|withdraw|sweep|sweep_all|pay-sui|keysend)(?:\s|$)"
     r"|^stripe\s(?:.*\s)?(?:payouts|refunds|transfers|charges|topups|payment_intents)\s(?:create|capture|confirm|reverse)(?:\s|$)",
-    "plays": r"\s--?(?:regtest|testnet\d*|signet|devnet|localnet|sandbox)(?:$|\s)"
-    r"|\s--?(?:url|u|network|chain|n|c|rpc-url|env|config|networkdir)[\s=]"
-    r"(?:regtest|testnet\d*|signet|devnet|localnet|sepolia|holesky|goerli|localhost|sandbox|local|test|[dtl])(?:$|\s)"
-    r"|[sr]k_test_",
     "halts": r"[\s.:](?:power-?off|reboot|shutdown|halt|hibernate|factory-?reset)(?:$|[\s:])",
     "exposes": _any(
         """tunnel funnel expose reverse-tunnel ngrok bore localtunnel serveo frpc chisel pagekite sshuttle rathole
@@ -134,6 +130,14 @@ SPOKEN: dict[str, str] = {
     r"|slowloris|hping3|loic|goldeneye|ab\s+-n\s+\d{6,})(?:\s|$)",
 }
 """What a command's words can say, each as an expression over all of them."""
+
+PLAY_MONEY = late_pattern(
+    r"(?:^|\s)--?(?:regtest|testnet\d*|signet|devnet|localnet|sandbox)(?:$|\s)"
+    r"|(?:^|\s)--?(?:url|u|network|chain|n|c|rpc-url|env|config)[\s=]"
+    r"(?:regtest|testnet\d*|signet|devnet|localnet|sepolia|holesky|goerli|localhost|sandbox|local|test|[dtl])(?:$|\s)"
+    r"|[sr]k_test_"
+)
+"""Options that name a network on which money is worth nothing."""
 
 PACKAGERS = name_set(
     """npm pnpm yarn bun npx pnpx bunx pip pipx pipenv poetry uv pdm conda mamba micromamba gem bundle cargo go composer

@@ -22,6 +22,7 @@ from .effect_words import (
     OUTPUT,
     PACKAGERS,
     PACKS,
+    PLAY_MONEY,
     RULED,
     SETTING_KEYS,
     SHOWS_ABOUT,
@@ -116,7 +117,7 @@ def effects_of(command: Command) -> tuple[Command, ...]:
     for kind in STATED if "/" not in program else ():
         if kind in said and not (known and kind == "halts"):
             found += _as(command, kind, args[:8])
-    if "spends" in said and "plays" not in said and not any(map(LOCAL.match, _values(args, CHAINS))):
+    if "spends" in said and not is_play_money(args):
         found += _as(command, "spends", args[:4])
     if "exposes" in said and not known:
         found += _as(command, "exposes", args[:8])
@@ -128,6 +129,12 @@ OWN_TOOLS = name_set(
     pre-commit sccache ccache watchman direnv virtualenv"""
 )
 """Programs that manage only what a developer has on this machine and can make again."""
+
+
+def is_play_money(args: tuple[str, ...]) -> bool:
+    """Whether a wallet works on a network of tests, or on one of this machine."""
+    words = " ".join(arg for arg in args[:MAX_WORDS] if len(arg) <= MAX_WORD)
+    return PLAY_MONEY.search(words) is not None or any(map(LOCAL.match, _values(args, CHAINS)))
 
 
 CHAINS = name_set("--rpc-url --url --fork-url --node-url -r -u")

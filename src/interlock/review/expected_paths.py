@@ -12,7 +12,9 @@ from .shell.wrappers import SSH, Wrapper
 from .wordlist import name_set
 
 REMOVE = re.compile(r"\b(?:remov|delet|clean|clear|purg|wip|eras|empt|rm\b)", re.IGNORECASE)
-DEPLOY = re.compile(r"\b(?:deploy|rsync|sync|mirror|upload|publish|copy|push|releas|ship|roll ?out)", re.IGNORECASE)
+DEPLOY = re.compile(
+    r"\b(?:deploy|rsync|sync|mirror|upload|publish|copy|push|releas|ship|roll ?out|log ?in|key)", re.IGNORECASE
+)
 NEGATED = re.compile(r"\b(?:not|never|no|without|except|keep|avoid|unless|leave)\b|n't", re.IGNORECASE)
 SENTENCE = re.compile(r"[.!?;]\s|\n")
 """How a task asks for something to go or to be brought out, for the opposite, and where one sentence ends."""
@@ -52,6 +54,8 @@ class ExpectedPaths:
         elif command.program in REMOVING:
             near = {zone for arg in command.args for zone in zones(arg, command.cwd, None)}
             names, verb = list(hosts) if "ssh" in command.via and near.isdisjoint(KEPT) else [], REMOVE
+        elif command.program == "ssh-copy-id":
+            names, verb = [arg.rpartition("@")[2] for arg in command.args[-1:]], DEPLOY
         else:
             names, verb = [host.rpartition("@")[2] for arg in command.args if (host := host_of(arg))], DEPLOY
         return bool(names) and all(self._says(name, verb) for name in names)
