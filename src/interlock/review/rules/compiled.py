@@ -96,13 +96,14 @@ def breadth_of(match: Match) -> int:
     """How much a match is about: a few programs or a kind of place, many programs, whatever has an effect."""
     if not ANYTHING.isdisjoint(match.program):
         return 0 if match.paths and TELLING.issuperset(match.paths) else 2
-    return int(len(match.program) > FEW)
+    return int(len(match.program) > FEW or not VERSATILE.isdisjoint(match.program))
 
 
 ANYTHING = frozenset(("deletes", "destroys", "writes", "reads", "unpacks", "touches", "halts", "sql", "call"))
 TELLING = frozenset(("trust", "credential", "history", "log", "startup"))
+VERSATILE = frozenset(("aws", "gcloud", "az", "kubectl"))
 FEW = 3
-"""Programs that stand for whatever does something; places that say what it is for."""
+"""Programs that stand for whatever does something; places that say what it is for; programs that do very much."""
 
 
 def most_specific_first(found: list[CompiledRule]) -> list[CompiledRule]:
