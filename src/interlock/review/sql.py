@@ -56,7 +56,7 @@ SCRATCH = late_pattern(
 )
 """A table that was created to be dropped."""
 DROP_TEST = late_pattern(
-    r"DROP\s+(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:(?:te?mp|test|scratch)(?:_\w+)?|\w+_(?:te?mp|test))\b",
+    r"DROP\s+(?:DATABASE|SCHEMA|KEYSPACE)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:(?:te?mp|test|scratch)(?:_\w+)?|\w+_(?:te?mp|test))\b",
     re.IGNORECASE,
 )
 

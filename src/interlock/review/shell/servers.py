@@ -182,7 +182,7 @@ CONNECTS = late_pattern(
 """Where a piece of program text connects, with the literal that it is given."""
 
 OTHER_DATABASE = late_pattern(
-    r"(?i)(?:\bdrop\s{1,8}(?:database|user|role|tablespace)\s{1,8}(?:if\s{1,8}exists\s{1,8})?"
+    r"(?i)(?:\bdrop\s{1,8}(?:database|keyspace|user|role|tablespace)\s{1,8}(?:if\s{1,8}exists\s{1,8})?"
     r"|(?:^|[;\n])\s{0,8}(?:use|\\c|\\connect)\s{1,8}|getSiblingDB\(\s{0,4})[\"'`\[]?([\w.$-]{1,80})"
 )
 QUALIFIED = late_pattern(r"(?i)\b(?:table|exists|truncate|from|update)\s{1,8}[`\"\[]?(\w{1,80})[`\"\]]?\.[`\"\[]?\w")
@@ -224,7 +224,7 @@ BEHIND_FLAGS = late_pattern(r"-[XqAt1wWeaEnsSxlbz0if]+([hd])(.*)\Z")
 NAMED_FIRST = {
     **dict.fromkeys(name_set("psql pgcli mysql mariadb mycli mongosh mongo usql dropdb"), "dbname"),
     **dict.fromkeys(name_set("sqlite3 sqlite duckdb litecli"), "dbname"),
-    **dict.fromkeys(name_set("snmpset"), "host"),
+    **dict.fromkeys(name_set("snmpset cqlsh"), "host"),
 }
 NAMED_LATER = {
     **dict.fromkeys(name_set("mysqladmin rabbitmqctl"), (1, "dbname")),

@@ -360,4 +360,4 @@ def picks_containers(command: Command) -> bool:
 
 
 ENGINES = frozenset(("docker", "podman", "nerdctl"))
-PICKED = late_pattern(r"(?:--filter=|-f)?(?:name|label|ancestor|network|volume|reference)=[\^/]{0,2}[\w.-]{3,}")
+PICKED = late_pattern(r"(?:--filter=|-f)?(?:name|label|ancestor|network|volume|reference)=[\^/]{0,2}\w[\w.-]+")
