@@ -40,9 +40,12 @@ class ExpectedPaths:
         return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
 
     def is_named(self, command: Command) -> bool:
-        """Whether the task names what the command is about: asks to remove every place, names the host of a clone."""
+        """Whether the task names what the command is about: asks to remove every place, names a host or a machine."""
         if command.program in ("cloned", "unpickles"):
             return command.args[1] in self._mentioned
+        if command.program in CLOUDS:
+            rented = [word for arg in command.args if (word := arg.rpartition("=")[2]) and MACHINE.match(word)]
+            return bool(rented) and all(word in self._mentioned for word in rented)
         paths = [word for word in command.args if is_path(word, command.program)]
         return bool(paths) and all(self._asks_to_remove(path, place_of(path)) for path in paths)
 
@@ -105,6 +108,10 @@ def paths_of(commands: Iterable[Command]) -> list[str]:
             break
     return found[:MAX_PATHS]
 
+
+CLOUDS = frozenset(("aws", "gcloud", "az"))
+MACHINE = re.compile(r"[a-z]\w{1,8}(?:\.\w+|(?:-\w+)+-\d+g?)\Z|Standard_\w+\Z")
+"""How clouds call a kind of machine: `p4d.24xlarge`, `a2-highgpu-8g`, `Standard_ND96asr_v4`."""
 
 REMOVING = frozenset(("rm", "rmdir", "unlink"))
 KEPT = frozenset(("root", "vital", "home"))

@@ -13,6 +13,7 @@ from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
 from .scope import ShellScope
 from .secret_flow import secret_of
+from .servers import REAL
 from .settings import is_setting
 from .simple import from_ascii
 from .words import (
@@ -354,7 +355,9 @@ class SyntaxWalk(ABC):
 def picks_containers(command: Command) -> bool:
     """Whether a command lists containers or images by what they are called: `docker ps -q --filter name=x`."""
     return command.program in ENGINES and any(
-        PICKED.match(arg) and (at == 0 or command.args[at - 1] in ("-f", "--filter") or "filter" in arg)
+        PICKED.match(arg)
+        and not REAL.search(arg)
+        and (at == 0 or command.args[at - 1] in ("-f", "--filter") or "filter" in arg)
         for at, arg in enumerate(command.args)
     )
 
