@@ -209,7 +209,7 @@ def run_shared(reader: ScriptReader, scope: ShellScope) -> None:
     here, count = scope.place("."), 0
     if here in reader.pushed or len(reader.pushed) >= MAX_PUSHED:
         return
-    reader.pushed.add(here)
+    reader.pushed = (*reader.pushed, here)
     for place, file in scope.below("."):
         if file.text is None or SHARED.search(place) is None or count >= MAX_FILES:
             continue

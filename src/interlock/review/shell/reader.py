@@ -38,7 +38,7 @@ from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, t
 from .names import INTERPRETERS, SHELLS, program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
-from .settings import CLIENTS, FRAMEWORKS, is_configured, settings_for
+from .settings import CLIENTS, FRAMEWORKS, is_configured, settings_for, settings_in
 from .simple import RESERVED, SimpleCommand, SimpleScript, read_simple, to_ascii
 from .sinks import SENDING, find_clone_run, find_leak, find_sent_away
 from .transfers import follow_links, is_fetched, with_file
@@ -111,7 +111,9 @@ def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[s
 
 
 class ScriptReader(SyntaxWalk):
-    """One reading of one script. `level` counts the scripts around it."""
+    """One reading of one script. `level` counts the scripts around it; `pushed` are the folders that it pushes."""
+
+    pushed: tuple[str, ...] = ()
 
     def __init__(self, level: int = 0) -> None:
         super().__init__(level)
@@ -120,7 +122,6 @@ class ScriptReader(SyntaxWalk):
         self._broken_left = MAX_BROKEN
         self._calls: list[str] = []
         self._calls_left = MAX_STATEMENTS // 3
-        self.pushed: set[str] = set()
 
     def script(self, files: Files) -> Script:
         """What was read, with the files that it asked for and made."""
@@ -265,6 +266,12 @@ class ScriptReader(SyntaxWalk):
         assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
     ) -> PipeContent:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
+        if assignments and (given := settings_in(assignments, scope)):
+            # Set for this command and for what it runs, but not for the next one.
+            with scope.having(given):
+                return self.execute(
+                    words, scope, flow, redirects=redirects, assignments=assignments, filtered=filtered, span=span
+                )
         self._nodes -= len(words) // 8
         if redirects:
             flow = fed(redirects, scope, flow)

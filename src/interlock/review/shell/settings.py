@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ...core import late_pattern
 from ..wordlist import name_set
@@ -48,6 +49,11 @@ NEEDING = frozenset(("python", "php", "dotnet"))
 def is_setting(name: str) -> bool:
     """Whether some program finds its database by a variable of this name."""
     return name in OF_FRAMEWORKS or name in OF_CLIENTS
+
+
+def settings_in(assignments: Iterable[tuple[str, str]], scope: ShellScope) -> dict[str, str]:
+    """Those among the variables of one command that say which database is meant, unless they are set so already."""
+    return {name: value for name, value in assignments if is_setting(name) and scope.variables.get(name) != value}
 
 
 def is_configured(words: list[str], program: str) -> bool:

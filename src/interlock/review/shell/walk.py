@@ -14,7 +14,6 @@ from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, t
 from .scope import ShellScope
 from .secret_flow import secret_of
 from .servers import REAL
-from .settings import is_setting
 from .simple import from_ascii
 from .words import (
     SUBSCRIPT,
@@ -120,18 +119,7 @@ class SyntaxWalk(ABC):
             self._assigned(assignments, scope)
             return NOTHING
         span = None if self._level else (node.start_byte, node.end_byte)
-        given = {name: value for name, value in assignments if is_setting(name)} if assignments else {}
-        if not given:
-            return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
-        earlier = {name: scope.variables.get(name) for name in given}
-        scope.variables.update(given)
-        try:
-            return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
-        finally:
-            for name, value in earlier.items():
-                scope.variables.pop(name, None)
-                if value is not None:
-                    scope.variables[name] = value
+        return self.execute(words, scope, flow, redirects=redirects, assignments=tuple(assignments), span=span)
 
     def _compound(self, kind: str, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
         if kind == "list":
