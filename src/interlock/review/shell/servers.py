@@ -41,7 +41,7 @@ def server_of(command: Command, workspace: str | None) -> str:
     named.databases += stated(command)
     if not all(is_here(host) for host in named.hosts) or not (named.hosts or command.program in HERE_BY_DEFAULT):
         return ""
-    if command.code and kinds_of(command.code) == {"drop_test"}:
+    if command.code and kinds_of(command.code) == {"drop_test"} and not any(map(REAL.search, stated(command))):
         return TESTS
     return named.purpose or (HERE if named.hosts else "")
 
@@ -76,11 +76,12 @@ class Named:
     def take(self, key: str, value: str) -> None:
         """Sort one value by its key, or by what it looks like."""
         if len(value) > MAX_WORD:
-            value = ""
+            self.hosts.append("")  # who knows
+            return
         address = ADDRESS.match(value.removeprefix("jdbc:"))
         if "=" in value and address is None:
             # A connection in parts: `Server=localhost;Database=app_dev`, `host=localhost dbname=app_dev`.
-            for part in value.replace(";", " ").split()[:MAX_WORDS]:
+            for part in BLANKS.sub("=", value).replace(";", " ").split():
                 name, equals, inner = part.partition("=")
                 if equals and "=" not in inner:
                     self.take(name, inner.removeprefix("tcp:"))
@@ -190,6 +191,7 @@ QUALIFIED = late_pattern(r"(?i)\b(?:table|exists|truncate|from|update)\s{1,8}[`\
 
 ADDRESS = late_pattern(r"([a-z][a-z0-9+.-]{1,30})://(?:[^/@\s]*@)?([^/?#\s]*)/?([^?#\s]*)")
 FILE = late_pattern(r"(?:jdbc:)?(?:sqlite3?|file|duckdb|unix|h2:file|h2:mem)(?:\+\w{1,16})?:|\.{0,2}/(?!/)|:memory:\Z")
+BLANKS = late_pattern(r"\s{0,8}=\s{0,8}")
 BUCKETS = frozenset(("s3", "gs", "az"))
 """Addresses, those that are a file or a socket, and those that name no host."""
 
