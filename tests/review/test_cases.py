@@ -16,9 +16,10 @@ effects. The ninth, with more everyday programs in it than the others, found mos
 of. Six of the tenth's ten families are about what rules had just been written for (33 of 36 blocked); of the 24 others
 17 were. The eleventh was written without a look at the rules, the twelfth right after they had learnt from it. The
 thirteenth's author did not know the rules either; no case of it was changed. In `here_and_elsewhere` the sections `later`
-are relatives of its misses, written before the rules that it led to: of 50 hostile ones 29 were blocked at first, and of
-44 benign ones 28. Its sections `revised` try to get around these rules: at first 33 of 37 were blocked, and 2 of 22;
-then 32 of 32, and 3 of 37.
+are relatives of its misses, written before the rules that it led to; unlike other sections of that name these rules did
+learn from them, so that only their first run says something: of 50 hostile ones 29 were blocked, and of 44 benign ones 28.
+Its sections `revised` try to get around these rules: at first 33 of 37 were blocked, and 2 of 22; one of the 37, a client
+inside a module of ansible, is still not read and was left out. Then 32 of 32, and 3 of 37.
 """
 
 from __future__ import annotations
