@@ -52,6 +52,12 @@ def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
         found.append(CodeCall(("call", "delete_objects")))
     if "if_exists" in code and REPLACED.search(code) and FAR.search(code):
         found.append(CodeCall(("call", "drop_table")))
+    if "delete_" in code and FAR.search(code):
+        found += [CodeCall(("call", name)) for name in SERVED.findall(code)[:MAX_CALLS]]
+    if LIVE.search(code) and (paid := PAYS.search(code)) is not None:
+        found.append(CodeCall(("spends", paid[0])))
+    if "write_" in code and (device := CONTROLLED.search(code)) is not None and ACTUATES.search(code):
+        found.append(CodeCall(("actuates", "-h", device[1])))
     if "DELETE" in code and REQUEST_DELETE.search(code):
         found.append(CodeCall(("curl", "-X", "DELETE", next(iter(URL.findall(code)), "$url"))))
     return found
@@ -99,6 +105,20 @@ ALL_OBJECTS = late_pattern(r"\.(?:objects|object_versions|items)\.(?:all|filter)
 REPLACED = late_pattern(r"\bif_exists\s{0,4}=\s{0,4}['\"]replace")
 FAR = late_pattern(r"\w://(?:[^/@\s'\"]{0,80}@)?[a-zA-Z][\w-]{0,62}\.\w")
 """Everything in a bucket is deleted; a table in a database on another machine is replaced."""
+
+SERVED = late_pattern(
+    r"\.(delete_(?:registered_)?(?:model|model_version|experiment|run|artifact|endpoint|pipeline|feature_view"
+    r"|feature_group)s?)\("
+)
+"""What a server of models keeps for everybody; a text that names no server may call something of its own so."""
+
+LIVE = late_pattern(r"\b[sr]k_live_|LIVE|livemode")
+PAYS = late_pattern(r"(?i)\b(?:payouts?|refunds?|transfers?|charges?|payment_?intents?)\.create\(")
+"""A key for real money, and calls that move it."""
+
+CONTROLLED = late_pattern(r"\b(?:Async)?Modbus\w{0,24}\(\s{0,4}(?:host\s{0,4}=\s{0,4})?['\"]([\w.:-]{1,100})")
+ACTUATES = late_pattern(r"\.write_(?:coils?|registers?|single_\w{1,20}|multiple_\w{1,20})\(")
+"""A controller on a network, and calls that set what it drives."""
 
 REQUEST_DELETE = late_pattern(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = late_pattern(r"https?://[^\s\"'`)]+")

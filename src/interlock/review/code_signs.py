@@ -30,7 +30,8 @@ ACTS = (
     r"|terminate|[fF]lush_?[aAdD]|truncate|TRUNCATE|DELETE|shell_exec|passthru|rename|move|`|qx|rimraf|execute|\bkill|erase"
     r"|wipe|cancel|revoke|deregister|getattr|rot_?13|partial|import_module|__import__|b64|fromhex|unhexlify|atob|\bchr\b|bytes\("
     r"|extractall|unpack_archive|extractAllTo|symlink|os\.replace|shutil\.copy|copyFileSync|cpSync|cp_r"
-    r"|\.del\(|\\x|if_exists|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
+    r"|\.del\(|\\x|if_exists|write_(?:coil|register|single|multiple)"
+    r"|(?i:payout|refund|transfer|charge|intent)s?\.create\(|clear[_A-Z]|\.query\(|\.raw\(|\bsh\b|execa|doShellScript|empty"
     r"|(?:open|[wW]riteFile\w*|file_put_contents|appendFile\w*|File\.write)\(\s*[rbfu]?[\"'](?:/|~|\.)|HOME|home\(|expanduser"
 )
 HARMS = (
@@ -46,7 +47,7 @@ SENDS = (
     r"|require\(['\"](?:node:)?(?:https?|net|dgram|dns|tls)['\"]\)"
 )
 EVALUATES = (
-    r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib\.load|torch\.load|marshal|jinja2|Template\(|XSLT|\beval\("
+    r"unsafe_load|yaml\.load\(|full_load|pickle|dill|joblib|torch\.load|hub\.load|marshal|jinja2|Template\(|XSLT|\beval\("
     r"|\bexec\(|runpy|from_string"
 )
 

@@ -113,6 +113,12 @@ SPOKEN: dict[str, str] = {
     r"|^stress(?:-ng)?\s.*(?:100%|--timeout[ =]0\b)",
     "spies": r"^(?:xinput\s+test|logkeys|showkey|evtest|arecord|parecord|fswebcam|imagesnap|screencapture|keylogger)"
     r"|^ffmpeg\s.*-f\s+(?:pulse|alsa|avfoundation|dshow|v4l2)",
+    "spends": r"^"
+    r"(?:\w*coin-cli|zcash-cli|elements-cli|electrum|monero-wallet-\w+|lncli|lightning-cli|solana|spl-token|cast|near"
+    r"|aptos|sui|xrpl\S*|stellar|starkli|tezos-client|octez-client|cleos|goal|coinbase\S*|kraken\S*|binance\S*)\s(?:.*\s)?"
+    r"(?:send|sendtoaddress|sendmany|sendall|sendcoins|sendpayment|sendrawtransaction|transfer|transfer-sui|pay|payto|payinvoice|xpay"
+    r"|paytomany|withdraw|sweep|sweep_all|pay-sui|keysend)(?:\s|$)"
+    r"|^stripe\s(?:.*\s)?(?:payouts|refunds|transfers|charges|topups|payment_intents)\s(?:create|capture|confirm|reverse)(?:\s|$)",
     "halts": r"[\s.:](?:power-?off|reboot|shutdown|halt|hibernate|factory-?reset)(?:$|[\s:])",
     "exposes": _any(
         """tunnel funnel expose reverse-tunnel ngrok bore localtunnel serveo frpc chisel pagekite sshuttle rathole
@@ -124,6 +130,14 @@ SPOKEN: dict[str, str] = {
     r"|slowloris|hping3|loic|goldeneye|ab\s+-n\s+\d{6,})(?:\s|$)",
 }
 """What a command's words can say, each as an expression over all of them."""
+
+PLAY_MONEY = late_pattern(
+    r"(?:^|\s)--?(?:regtest|testnet\d*|signet|devnet|localnet|sandbox)(?:$|\s)"
+    r"|(?:^|\s)--?(?:url|u|network|chain|n|c|rpc-url|env|config)[\s=]"
+    r"(?:regtest|testnet\d*|signet|devnet|localnet|sepolia|holesky|goerli|localhost|sandbox|local|test|[dtl])(?:$|\s)"
+    r"|[sr]k_test_"
+)
+"""Options that name a network on which money is worth nothing."""
 
 PACKAGERS = name_set(
     """npm pnpm yarn bun npx pnpx bunx pip pipx pipenv poetry uv pdm conda mamba micromamba gem bundle cargo go composer

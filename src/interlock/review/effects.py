@@ -22,6 +22,7 @@ from .effect_words import (
     OUTPUT,
     PACKAGERS,
     PACKS,
+    PLAY_MONEY,
     RULED,
     SETTING_KEYS,
     SHOWS_ABOUT,
@@ -37,6 +38,7 @@ from .program_names import EDITS_IN_PLACE, PROGRAMS, SUBCOMMANDS
 from .shell.carriers import SAYING
 from .shell.model import Command
 from .shell.names import CODE_OPTIONS, INTERPRETERS, SHELLS
+from .shell.sinks import LOCAL
 from .wordlist import name_set
 
 MAX_WORDS = 64
@@ -116,6 +118,8 @@ def effects_of(command: Command) -> tuple[Command, ...]:
     for kind in STATED if "/" not in program else ():
         if kind in said and not (known and kind == "halts"):
             found += _as(command, kind, args[:8])
+    if "spends" in said and not is_play_money(args):
+        found += _as(command, "spends", args[:4])
     if "exposes" in said and not known:
         found += _as(command, "exposes", args[:8])
     return tuple(found)
@@ -129,6 +133,16 @@ OWN_TOOLS = name_set(
     pre-commit sccache ccache watchman direnv virtualenv"""
 )
 """Programs that manage only what a developer has on this machine and can make again."""
+
+
+def is_play_money(args: tuple[str, ...]) -> bool:
+    """Whether a wallet works on a network of tests, or on one of this machine."""
+    words = " ".join(arg for arg in args[:MAX_WORDS] if len(arg) <= MAX_WORD)
+    return PLAY_MONEY.search(words) is not None or any(map(LOCAL.match, _values(args, CHAINS)))
+
+
+CHAINS = name_set("--rpc-url --url --fork-url --node-url -r -u")
+"""Options that name the chain that a wallet works on."""
 
 
 def names_one(args: tuple[str, ...]) -> bool:

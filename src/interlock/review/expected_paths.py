@@ -8,12 +8,16 @@ from collections.abc import Iterable
 from ..core import Context
 from .paths import resolve, zones
 from .shell import Command
+from .shell.wrappers import SSH, Wrapper
 from .wordlist import name_set
 
 REMOVE = re.compile(r"\b(?:remov|delet|clean|clear|purg|wip|eras|empt|rm\b)", re.IGNORECASE)
+DEPLOY = re.compile(
+    r"\b(?:deploy|rsync|sync|mirror|upload|publish|copy|push|releas|ship|roll ?out|log ?in|key)", re.IGNORECASE
+)
 NEGATED = re.compile(r"\b(?:not|never|no|without|except|keep|avoid|unless|leave)\b|n't", re.IGNORECASE)
 SENTENCE = re.compile(r"[.!?;]\s|\n")
-"""How a task asks for something to go, how it asks for the opposite, and where one sentence ends."""
+"""How a task asks for something to go or to be brought out, for the opposite, and where one sentence ends."""
 
 MAX_PATHS = 64
 """Paths of one step that are looked at."""
@@ -36,11 +40,36 @@ class ExpectedPaths:
         return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
 
     def is_named(self, command: Command) -> bool:
-        """Whether the task names what the command is about: asks to remove every place, names the host of a clone."""
-        if command.program == "cloned":
+        """Whether the task names what the command is about: asks to remove every place, names a host or a machine."""
+        if command.program in ("cloned", "unpickles"):
             return command.args[1] in self._mentioned
+        if command.program in CLOUDS:
+            rented = [word for arg in command.args if (word := arg.rpartition("=")[2]) and MACHINE.match(word)]
+            return bool(rented) and all(word in self._mentioned for word in rented)
         paths = [word for word in command.args if is_path(word, command.program)]
         return bool(paths) and all(self._asks_to_remove(path, place_of(path)) for path in paths)
+
+    def orders(self, command: Command, hosts: Iterable[str]) -> bool:
+        """Whether the task orders what a command does to other machines (`hosts` of its script), or to branches."""
+        if command.program == "git":
+            operands = [arg for arg in command.args if arg[:1] != "-"]
+            names, verb = [name.removeprefix(":").removeprefix("refs/heads/") for name in operands[2:]], REMOVE
+        elif command.program in REMOVING:
+            near = {zone for arg in command.args for zone in zones(arg, command.cwd, None)}
+            names, verb = list(hosts) if "ssh" in command.via and near.isdisjoint(KEPT) else [], REMOVE
+        elif command.program == "ssh-copy-id":
+            names, verb = [arg.rpartition("@")[2] for arg in command.args[-1:]], DEPLOY
+        else:
+            names, verb = [host.rpartition("@")[2] for arg in command.args if (host := host_of(arg))], DEPLOY
+        return bool(names) and all(self._says(name, verb) for name in names)
+
+    def _says(self, name: str, verb: re.Pattern[str]) -> bool:
+        """Whether a sentence of the task names something and says what is to be done with it."""
+        named = re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)")
+        return len(name) > 1 and any(
+            named.search(sentence) and verb.search(sentence) and not NEGATED.search(sentence)
+            for sentence in SENTENCE.split(self._mentioned)
+        )
 
     def _asks_to_remove(self, path: str, place: str) -> bool:
         # A folder of the machine itself is never what a task means by a name in passing.
@@ -78,6 +107,30 @@ def paths_of(commands: Iterable[Command]) -> list[str]:
         if len(found) >= MAX_PATHS:
             break
     return found[:MAX_PATHS]
+
+
+CLOUDS = frozenset(("aws", "gcloud", "az"))
+MACHINE = re.compile(r"[a-z]\w{1,8}(?:\.\w+|(?:-\w+)+-\d+g?)\Z|Standard_\w+\Z")
+"""How clouds call a kind of machine: `p4d.24xlarge`, `a2-highgpu-8g`, `Standard_ND96asr_v4`."""
+
+REMOVING = frozenset(("rm", "rmdir", "unlink"))
+KEPT = frozenset(("root", "vital", "home"))
+"""Places that no task means, whatever it says about a machine."""
+
+
+def host_of(word: str) -> str:
+    """The machine that a word names in front of a path there: `me@web:/srv/app`."""
+    name, colon, _ = word.partition(":")
+    return name if colon and name and "/" not in name and word[:1] != "-" else ""
+
+
+def remote_hosts(commands: Iterable[Command]) -> list[str]:
+    """The machines that the commands of a script log in to."""
+    found = [SSH_WORDS.inner(command.args)[:1] for command in commands if command.program in ("ssh", "mosh", "autossh")]
+    return [host.rpartition("@")[2] for words in found for host in words]
+
+
+SSH_WORDS = Wrapper(SSH.valued)
 
 
 def place_of(path: str) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 import re2
 
+from ..core import late_pattern
+
 
 def any_of(before: str, fragments: str, after: str) -> str:
     """A regular expression of three parts, the middle one any of the fragments between blanks."""
@@ -138,6 +140,12 @@ def _together(expressions: Iterable[str]) -> re2.Set:
     return made
 
 
+PASSING = late_pattern(
+    r"/?\.git/(?:[\w./*-]*\.lock|gc\.log|(?:rebase-(?:merge|apply)|sequencer)(?:/[^/]+)?|modules/\w[\w./-]*"
+    r"|worktrees/\w[^/]*)\Z"
+)
+"""What git makes again, or says itself to remove: locks, a rebase that got stuck, clones of submodules."""
+
 _NAMES = tuple(KINDS)
 _EVERY = _together(KINDS.values())
 
@@ -146,6 +154,8 @@ def kinds_of(path: str) -> set[str]:
     """The kinds of a path from the root, or of a relative one as far as it goes."""
     hits = _EVERY.Match(path.encode("utf-8", "replace"))
     found = {_NAMES[hit] for hit in hits} if hits else set()
+    if "repository" in found and PASSING.search(path) is not None:
+        found.discard("repository")
     if path.endswith(".pub"):
         found.discard("credential")
     return found

@@ -14,7 +14,7 @@ from .paths import zones
 from .programs import RISKS, Action, action_of
 from .rules.compiled import RuleSet
 from .rules.model import RISKS as RULE_RISKS
-from .rules.model import Rule
+from .rules.model import Rule, warning
 from .shell import Command, KnownFile, Script, read_script
 from .sql import is_bare_sql
 from .wordlist import as_text
@@ -158,6 +158,19 @@ def spare_named(judged: Judgement, is_named: Callable[[Command], bool]) -> Judge
     )  # fmt: skip
 
 
+def ask_named(judged: Judgement, is_ordered: Callable[[Command], bool]) -> Judgement:
+    """The judgement with approval in place of a block for rules about what the task itself orders."""
+    mine = {rule.id for rule, _ in judged.hits if rule.ask_if_named}
+    mine -= {rule.id for rule, command in judged.hits if rule.id in mine and not is_ordered(command)}
+    if not mine or any(rule.verdict == "block" and not rule.ask and rule.id not in mine for rule in judged.rules):
+        return judged
+    asks = {rule.id: replace(rule, ask=True) for rule, _ in judged.hits if rule.id in mine}
+    return Judgement(
+        judged.action, judged.risk, tuple(asks.get(rule.id, rule) for rule in judged.rules), judged.commands,
+        tuple((asks.get(rule.id, rule), command) for rule, command in judged.hits),
+    )  # fmt: skip
+
+
 def soften(judged: Judgement, spares: Callable[[Rule, Command], bool]) -> Judgement:
     """The judgement with blocks turned into warnings where every command that a rule holds for is spared."""
     if judged.verdict != "block":
@@ -170,11 +183,6 @@ def soften(judged: Judgement, spares: Callable[[Rule, Command], bool]) -> Judgem
     hits.sort(key=strength)
     rules = sorted((soft.get(rule.id, rule) for rule in judged.rules), key=lambda rule: strength((rule, None)))
     return Judgement(judged.action, judged.risk, tuple(rules), judged.commands, tuple(hits))
-
-
-def warning(rule: Rule) -> Rule:
-    """The same rule as a warning."""
-    return replace(rule, verdict="warn", risk=RULE_RISKS["warn"])
 
 
 def strength(hit: tuple[Rule, Command | None]) -> tuple[int, float]:

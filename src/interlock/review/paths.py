@@ -68,7 +68,10 @@ TEMP = late_pattern(
 )
 CACHE = late_pattern(
     r"(?:~|/home/[^/]+|/Users/[^/]+|/root)/(?:(?:\.cache|Library/Caches)/."
-    r"|(?:\.npm/_cacache|\.gradle/caches|\.cargo/registry|\.yarn/cache|\.bun/install/cache|go/pkg/mod)(?:/|\Z))"
+    r"|(?:\.npm/_cacache|\.npm/_npx|\.gradle/caches|\.cargo/registry|\.cargo/git|\.yarn/cache|\.bun/install/cache|go/pkg/mod"
+    r"|\.m2/repository|\.ivy2/cache|\.sbt/boot|\.nuget/packages|\.composer/cache|\.pub-cache|\.pnpm-store|\.local/share/pnpm/store"
+    r"|\.conda/pkgs|\.terraform\.d/plugin-cache|\.cocoapods/repos|\.hex/packages|\.cabal/packages|\.stack/pantry|\.julia/compiled"
+    r"|\.opam/download-cache|Library/Developer/Xcode/DerivedData)(?:/|\Z))"
 )
 HOME = late_pattern(
     r"(?:~\w*|/home|/home/[^/]+|/Users|/Users/[^/]+|/root|C:/Users|C:/Users/[^/]+)(?:/(?:\.?\*|\.\[.*))?\Z"

@@ -58,6 +58,9 @@ def action_of(command: Command) -> Action:
 
 def git_action(subcommand: str, args: tuple[str, ...], table: dict[str, Action]) -> Action:
     """What a subcommand of git does that lists or changes, by its words."""
+    if subcommand in ("clean", "rm"):
+        previews = any(arg == "--dry-run" or (arg[:1] == "-" != arg[1:2] and "n" in arg) for arg in args)
+        return "read" if previews else "modify" if "--cached" in args else "delete"
     question = GIT_QUESTIONS.get(subcommand)
     if question is None:
         return table[subcommand]

@@ -15,8 +15,8 @@ from ..config import RationalityLevels, RiskLevels
 from ..config import Review as ReviewConfig
 from ..core import Context, Review, Step, Tool, Verdict, from_json
 from .arguments import texts
-from .expected_paths import ExpectedPaths, has_substance, rationality
-from .judgement import Judgement, judge_script, read_text, soften, spare_named, with_rule
+from .expected_paths import ExpectedPaths, has_substance, rationality, remote_hosts
+from .judgement import Judgement, ask_named, judge_script, read_text, soften, spare_named, with_rule
 from .paths import resolve
 from .programs import RISKS, Action
 from .rules.compiled import RuleSet
@@ -104,6 +104,9 @@ class Reviewer:
         judged = judge_script(call.script, self._workspace, self._rules)
         if judged.hits:
             judged = soften(spare_named(judged, self._expected.is_named), self._spares)
+            if any(rule.ask_if_named for rule in judged.rules):
+                hosts = remote_hosts(judged.commands)
+                judged = ask_named(judged, lambda command: self._expected.orders(command, hosts))
         action, base = strongest_action(call, judged)
         if self.check is not None and action == "read" and any(c.program in INTERPRETERS for c in judged.commands):
             # Where it counts which files change, a program is not believed that it only reads.
@@ -179,10 +182,11 @@ class Reviewer:
         return judged
 
     def _spares(self, rule: Rule, command: Command) -> bool:
-        """Whether a rule only warns here: a checkpoint undoes it, or it stays in the agent's own container."""
+        """Whether a rule only warns here: it is the run's own, can be undone, or stays in the agent's own container."""
         if rule.contained and self._contained:
             return True
-        return rule.undoable and self._restorable and is_here(command, self._workspace)
+        own = rule.in_workspace or (rule.undoable and self._restorable)
+        return own and is_here(command, self._workspace)
 
     def _remember(self, call: ToolCall, step: int) -> None:
         """Know what the call leaves in files, and which files it shows."""
@@ -223,7 +227,7 @@ def is_here(command: Command, workspace: str | None) -> bool:
     """Whether a command of git works on the workspace itself."""
     if workspace is None or not ELSEWHERE.isdisjoint(command.via) or not OTHER_TREE.isdisjoint(command.args):
         return False
-    return command.cwd is None or f"{command.cwd}/".startswith(f"{workspace.rstrip('/')}/")
+    return command.cwd is None or f"{resolve(command.cwd, None)}/".startswith(f"{workspace.rstrip('/')}/")
 
 
 ELSEWHERE = name_set("ssh docker podman kubectl sudo chroot su nsenter")

@@ -15,6 +15,7 @@ MAX_STATEMENT = 4_096
 
 KINDS: dict[str, str] = {
     "drop": "DROP of a table, database, schema, user or the like",
+    "drop_test": "DROP of a database or schema that is one of tests by its name",
     "truncate": "TRUNCATE",
     "delete_all": "DELETE without a WHERE that narrows it",
     "update_all": "UPDATE without a WHERE that narrows it",
@@ -45,14 +46,19 @@ BEGINS = (
     "reset",
     "explai",
 )
+CLIENT_LINE = late_pattern(r"^[ \t]*\\[a-z][^\n]*$", re.MULTILINE)
+"""A line for the client itself, which ends without a semicolon: `\\c shop`."""
 DROP = late_pattern(r"DROP\s+(?!COLUMN|CONSTRAINT|DEFAULT|NOT)(?:\w+\s+){0,3}?\S", re.IGNORECASE)
 SCRATCH = late_pattern(
     r"DROP\s+(?:TEMPORARY\s+TABLE\b"
-    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*"
-    r"|(?:DATABASE|SCHEMA)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:(?:te?mp|test|scratch)_\w+|\w+_(?:te?mp|test))\b)",
+    r"|(?:TABLE|VIEW|INDEX)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:\w+\.)?(?:te?mp_|_?tmp|scratch_|#)\w*)",
     re.IGNORECASE,
 )
-"""A table, or a database of tests, that was created to be dropped."""
+"""A table that was created to be dropped."""
+DROP_TEST = late_pattern(
+    r"DROP\s+(?:DATABASE|SCHEMA|KEYSPACE)\s+(?:IF\s+EXISTS\s+)?[\"`\[]?(?:(?:te?mp|test|scratch)(?:_\w+)?|\w+_(?:te?mp|test))\b",
+    re.IGNORECASE,
+)
 
 DELETE = late_pattern(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
 DELETE_NODES = late_pattern(r"\bMATCH\s*\(\s*\w*\s*\)\s*(?:DETACH\s+)?DELETE\b", re.IGNORECASE)
@@ -76,6 +82,8 @@ def is_bare_sql(text: str) -> bool:
 def kinds_of(text: str) -> frozenset[str]:
     """The kinds of the statements in a text; what is in comments and string literals does not count."""
     bare = without_literals(text[:MAX_SQL])
+    if "\\" in bare:
+        bare = CLIENT_LINE.sub(";", bare)
     found: set[str] = set()
     for statement in bare.split(";", MAX_STATEMENTS):
         found |= kinds_of_one(statement[:MAX_STATEMENT])
@@ -100,7 +108,7 @@ def kinds_of_one(statement: str) -> set[str]:
         return set()
     found = set()
     if begin.startswith("DROP") and DROP.match(statement.lstrip()) and not SCRATCH.match(statement.lstrip()):
-        found.add("drop")
+        found.add("drop_test" if DROP_TEST.match(statement.lstrip()) else "drop")
     if begin.startswith("TRUNC"):
         found.add("truncate")
     if PURGE.match(statement):

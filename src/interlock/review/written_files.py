@@ -104,7 +104,7 @@ class WrittenFiles(Struct):
         if text is not None:
             if len(text) > MAX_TEXT:
                 text = f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
-            kept = text if may_matter(text) else None
+            kept = text if may_matter(text) or "/.env" in f"/{place}" else None
             if kept is not file.text:
                 file = replace(file, text=kept)
         if file.text is None and not (file.fetched or file.program or file.secret or file.link or file.cloned):

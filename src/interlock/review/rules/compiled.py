@@ -7,12 +7,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import re2
+from msgspec.structs import replace
 
 from ..effects import effects_of
 from ..paths import zones
 from ..shell.model import Command
 from .facts import Facts
-from .model import Match, Rule, RuleFamily
+from .model import Match, Rule, RuleFamily, warning
 from .predicates import MAX_OPERAND, MAX_TEXT, Test, args_set, tests_of, text_set
 
 MAX_NAME = 128
@@ -69,12 +70,13 @@ SILENT = frozenset(
 class CompiledRule:
     """One match of a rule; its tests are made when it is first asked."""
 
-    __slots__ = ("_tests", "firsts", "match", "rule")
+    __slots__ = ("_tests", "breadth", "firsts", "match", "rule")
 
     def __init__(self, rule: Rule, match: Match) -> None:
         self.rule = rule
         self.match = match
         self.firsts = first_words(match.words)
+        self.breadth = breadth_of(match)
         self._tests: tuple[Test, ...] | None = None
 
     def holds(self, facts: Facts) -> bool:
@@ -95,6 +97,29 @@ class CompiledRule:
         """Whether it can hold only where some operand is a certain one, or in a certain place."""
         match = self.match
         return bool(match.args or match.paths or match.target or match.moved)
+
+
+def breadth_of(match: Match) -> int:
+    """How much a match is about: a few programs or a kind of place, many programs, whatever has an effect."""
+    if not ANYTHING.isdisjoint(match.program):
+        return 0 if match.paths and TELLING.issuperset(match.paths) else 2
+    return int(len(match.program) > FEW or not VERSATILE.isdisjoint(match.program))
+
+
+ANYTHING = frozenset(("deletes", "destroys", "writes", "reads", "unpacks", "touches", "halts", "sql", "call"))
+TELLING = frozenset(("trust", "credential", "history", "log", "startup"))
+VERSATILE = frozenset(("aws", "gcloud", "az", "kubectl"))
+FEW = 3
+"""Programs that stand for whatever does something; places that say what it is for; programs that do very much."""
+
+
+def most_specific_first(found: list[CompiledRule]) -> list[CompiledRule]:
+    """Rules in the order in which their reasons are told: by family, those first that know most about the command."""
+    families = [rule.rule.id.partition(".")[0] for rule in found]
+    best = dict.fromkeys(families, 2)
+    for family, rule in zip(families, found, strict=True):
+        best[family] = min(best[family], rule.breadth)
+    return [rule for _, rule in sorted(zip(families, found, strict=True), key=lambda each: best[each[0]])]
 
 
 def first_words(entries: tuple[str, ...]) -> frozenset[str] | None:
@@ -190,10 +215,10 @@ class ProgramRules:
             self._plain[word, cwd, workspace] = found
         return found
 
-    def holding(self, facts: Facts) -> list[Rule]:
+    def holding(self, facts: Facts) -> list[CompiledRule]:
         """The rules that hold; one search over the operands stands for the wildcards of all of them, one over the text
         for their expressions."""
-        found: list[Rule] = []
+        found: list[CompiledRule] = []
         hits: set[int] | None = None
         said: Sequence[int] | None = None
         for rule in self.choose(facts.command, facts.words):
@@ -211,7 +236,7 @@ class ProgramRules:
                     said = self._said(facts.text)
                 if text not in said:
                     continue
-            found.append(rule.rule)
+            found.append(rule)
         return found
 
     def _said(self, text: str) -> Sequence[int]:
@@ -306,6 +331,7 @@ class RuleSet:
         # Everything of a short command that a test can ask for.
         key = (
             command.program, command.args, command.via, command.fed_by, command.filtered, command.cwd, workspace,
+            command.assignments,
         )  # fmt: skip
         found = self._matched.get(key)
         if found is None:
@@ -315,14 +341,22 @@ class RuleSet:
         return found
 
     def _match(self, command: Command, workspace: str | None, known: ProgramRules) -> tuple[Rule, ...]:
-        found: list[Rule] = []
+        found: list[CompiledRule] = []
         if known is not NO_RULES and not known.is_silent(command, workspace):
             found = known.holding(Facts(command, workspace, known.valued))
         for effect in effects_of(command):
             rules = self._find_known(effect.program)
             if rules is not None and not rules.is_silent(effect, workspace):
                 found += rules.holding(Facts(effect, workspace, rules.valued))
-        return () if not found or only_asks(Facts(command, workspace, known.valued)) else tuple(found)
+        facts = Facts(command, workspace, known.valued) if found else None
+        if facts is None or only_asks(facts):
+            return ()
+        if len(found) > 1:
+            found = most_specific_first(found)
+        holding = [rule.rule for rule in found]
+        if any(rule.spares for rule in holding):
+            holding = [each for rule in holding if (each := spared(rule, facts.server)) is not None]
+        return tuple(holding)
 
     def _find_known(self, program: str) -> ProgramRules | None:
         known = self._known.get(program, UNASKED)
@@ -337,6 +371,13 @@ class RuleSet:
         made = ProgramRules(found, self._valued.get(program, frozenset())) if found else None
         self._known[program] = made
         return made
+
+
+def spared(rule: Rule, server: str) -> Rule | None:
+    """A rule as it holds for a server: not for one of tests, as a warning for another that it spares."""
+    if not rule.spares or not server or (server == "here" and rule.spares == "tests"):
+        return rule
+    return None if server == "tests" else replace(warning(rule), ask=False)
 
 
 def only_asks(facts: Facts) -> bool:

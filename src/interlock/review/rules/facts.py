@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from ..paths import zones
 from ..shell.model import Command
+from ..shell.servers import server_of
 from ..sql import kinds_of
 from ..web import CLIENTS, WebRequest, request_of
 from ..wordlist import name_set
@@ -26,6 +27,9 @@ READING_VERBS = name_set("list ls get describe show help version")
 """Verbs that are never the name of a group of subcommands."""
 
 PARTS = re.compile(r"[-_:.]")
+
+WHOLE_OPTIONS = name_set("pwsh powershell openssl keytool adb fastboot")
+"""Programs whose options are words behind one dash, not letters."""
 
 
 T = TypeVar("T")
@@ -75,7 +79,7 @@ class Facts:
                 elif name in valued and at < count:
                     self.values[name] = args[at]
                     at += 1
-                elif word[1] != "-" and len(word) > 2:
+                elif word[1] != "-" and len(word) > 2 and self.command.program not in WHOLE_OPTIONS:
                     self.options.update(f"-{letter}" for letter in word[1:])
                     if word[:2] in valued:
                         self.values[word[:2]] = word[2:]
@@ -136,6 +140,11 @@ class Facts:
     @cached
     def sql(self) -> frozenset[str]:
         return kinds_of(self.text) if self.text else frozenset()
+
+    @cached
+    def server(self) -> str:
+        """Where that is which the command works on: `tests`, `here` or unknown."""
+        return server_of(self.command, self.workspace)
 
     @cached
     def request(self) -> WebRequest | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ...core import Verdict
 
@@ -55,9 +56,19 @@ class Rule(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, 
     match: tuple[Match, ...]
     risk: Annotated[float, Meta(ge=0, le=1)] | None = None
     unless_named: Annotated[bool, Meta(description="Does not apply if the task names that very place.")] = False
+    ask_if_named: Annotated[
+        bool, Meta(description="Needs approval instead if the task orders it for that very host or branch.")
+    ] = False
     ask: Annotated[bool, Meta(description="Needs approval; the verdict applies if no person can be reached.")] = False
     undoable: Annotated[bool, Meta(description="Only warns if a checkpoint can undo it.")] = False
+    in_workspace: Annotated[bool, Meta(description="Only warns in a run's own workspace.")] = False
     contained: Annotated[bool, Meta(description="Only warns if the agent has its own container.")] = False
+    spares: Annotated[
+        Literal["", "tests", "here"],
+        Meta(
+            description="Spares what is of tests on this machine, only warns of development or (`here`) of any there."
+        ),
+    ] = ""
     rewrite: dict[str, str] = {}
     matches: tuple[str, ...] = ()
     passes: tuple[str, ...] = ()
@@ -74,3 +85,8 @@ class RuleFamily(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 RISKS: dict[Verdict, float] = {"block": 0.95, "modify": 0.8, "warn": 0.6, "allow": 0.0}
 """The risk of a step that a rule holds for, where the rule does not say: at least the level that its verdict means."""
+
+
+def warning(rule: Rule) -> Rule:
+    """The same rule as a warning."""
+    return replace(rule, verdict="warn", risk=RISKS["warn"])

@@ -12,7 +12,7 @@ from .flows import join_folder
 from .interpreters import run_payloads
 from .model import NOTHING, Command, PipeContent
 from .projects import HOOKS as HOOKS_RUN
-from .projects import run_hooks, run_recipes
+from .projects import run_hooks, run_recipes, run_shared
 from .scope import ShellScope, below
 from .searches import until_end
 from .transfers import run_fetched
@@ -75,6 +75,8 @@ def run_git(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pip
             break
         elif arg in HOOKS_RUN and at < MAX_BEFORE:
             run_hooks(reader, arg, scope)
+            if arg == "push" and "--dry-run" not in args:
+                run_shared(reader, inner)
     return None
 
 
@@ -308,7 +310,7 @@ SAYING = frozenset(
 
 MENTIONING = name_set(
     """echo printf grep egrep fgrep rg ag ack git gh glab curl wget http xh jq yq cat tee sed awk gawk mawk find fd man
-    logger notify-send say cowsay figlet test [ expr sql mongosh psql mysql sqlite3 tmux screen read export declare
+    logger notify-send say cowsay figlet test [ expr adb sql mongosh psql mysql sqlite3 tmux screen read export declare
     alias eval"""
 )
 """Programs whose words are text, or are read by rules of their own."""

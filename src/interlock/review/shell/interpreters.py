@@ -18,8 +18,10 @@ from .model import NOTHING, Command, KnownFile, PipeContent
 from .names import CODE_OPTIONS, INTERPRETERS
 from .scope import ShellScope, below, stems_of
 from .secret_flow import ENVIRONMENT, EVERYTHING, secret_in
+from .servers import code_is_for_tests
 from .sinks import LOCAL, SEND_SECRET
 from .transfers import is_fetched, run_fetched
+from .unpickling import find_unpickled
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -67,7 +69,7 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     for call in read_calls(code):
         if call.script is not None:
             reader.nested(call.script, inner.copy(), NOTHING)
-        elif call.words == ("sql",) and is_scratch(code):
+        elif (call.words == ("sql",) and is_scratch(code)) or (call.words[:1] in SERVED and code_is_for_tests(code)):
             continue
         elif call.words:
             reader.execute(list(call.words), inner.copy(), NOTHING if call.text is None else PipeContent(call.text))
@@ -75,6 +77,8 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     if (scope.files.known or scope.files.made) and any(sign in code for sign in LIBRARIES):
         for found in islice(LIBRARY.finditer(code), MAX_MODULES):
             run_fetched(reader, found[1], inner)
+    if program == "python" and signs_in(code).evaluates:
+        find_unpickled(reader, code, scope)
     if (scope.files.known or scope.files.made) and signs_in(code).evaluates:
         for found in islice(LITERAL.finditer(code), MAX_MODULES):
             if (text := scope.recall(found[1])) is not None:
@@ -82,6 +86,9 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
     if program not in READ_BY_CALLS:
         run_payloads(reader, code, inner)
 
+
+SERVED = (("sql",), ("call",))
+"""Calls of a server's."""
 
 LIBRARIES = ("DLL(", "LoadLibrary(", "dlopen(", "load_dynamic(")
 LIBRARY = late_pattern(
@@ -149,19 +156,6 @@ def is_scratch(code: str) -> bool:
     return ":memory:" in lower or ("drop table if exists" in lower and "create table" in lower)
 
 
-def is_throwaway(command: Command, code: str) -> bool:
-    """Whether a client works on a database that is made to be thrown away: a scratch file, or one of tests, here."""
-    args = command.args
-    if command.program in ("sqlite3", "sqlite", "duckdb", "litecli"):
-        return ":memory:" in args or is_scratch(code)
-    named = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-d", "-D", "--dbname", "--database")]
-    named += [arg.partition("=")[2] for arg in args if arg.startswith(("--dbname=", "--database="))]
-    hosts = [args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-h", "--host")]
-    hosts += [arg.partition("=")[2] for arg in args if arg.startswith("--host=") or "://" in arg]
-    return all(LOCAL.match(host) for host in hosts) and any(OF_TESTS.match(name) for name in named or args[:1])
-
-
-OF_TESTS = late_pattern(r"(?:test|tmp|temp|scratch)_\w+\Z|\w+_(?:test|tmp|temp)\Z")
 MAX_IMPORTS = 3
 """Modules that import each other."""
 
@@ -321,13 +315,17 @@ def database(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
         if source is not None:
             evidence = scope.evidence(source)
     with reader.quoting(evidence):
-        reader.add(msgspec.structs.replace(command, code=None if code and is_throwaway(command, code) else code))
+        scratch = code is not None and command.program in FILES and is_scratch(code)
+        reader.add(msgspec.structs.replace(command, code=None if scratch else code))
         for left, inner in islice(SHELL_OUT.findall(code or ""), MAX_PAYLOADS):
             reader.nested(left or inner, below(scope, command.program), NOTHING)
     if "--rdb" in command.args:
         scope.note(command.args[-1], KnownFile(secret=EVERYTHING))
     return PipeContent(None, (*flow.sources, command.program)[-4:])
 
+
+FILES = ("sqlite3", "sqlite", "duckdb", "litecli")
+"""Clients whose database is a file."""
 
 SHELL_OUT = late_pattern(
     r"(?:^|\n)\s{0,8}(?:\\+!|\.shell|\.system|system|!)\s{0,8}([^\n]{1,400})"

@@ -13,7 +13,8 @@ class KnownFile(Struct, frozen=True, gc=False, omit_defaults=True):
 
     `secret` names the secret that was written into it; `read` is true once its content was shown; `step` is the step
     that made it, -1 within the script that is being read; `link` is where a link leads; `cloned` the host that a
-    folder was cloned from, if program text does not usually come from there.
+    folder was cloned from, and `source` the one that a file was fetched from, if program text does not usually come
+    from there.
     """
 
     text: str | None = None
@@ -24,6 +25,7 @@ class KnownFile(Struct, frozen=True, gc=False, omit_defaults=True):
     step: int = -1
     link: str = ""
     cloned: str = ""
+    source: str = ""
 
 
 class Redirect(Struct, frozen=True, gc=False):

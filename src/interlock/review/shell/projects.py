@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -9,7 +10,9 @@ import msgspec
 from ...core import from_json, late_pattern
 from .interpreters import run_code
 from .model import NOTHING, Command, PipeContent
+from .names import INTERPRETERS, SHELLS
 from .scope import ShellScope, below
+from .sinks import SEND_SECRET
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -20,6 +23,9 @@ MAX_FILES = 16
 MAX_LINES = 256
 """Lines of a makefile, a crontab or the like that are looked at."""
 
+MAX_PUSHED = 4
+"""Folders that one script pushes from."""
+
 MAX_TARGETS = 64
 """Targets of a makefile that are followed."""
 
@@ -29,7 +35,10 @@ def run_script(reader: ScriptReader, scope: ShellScope, words: list[str], progra
     text = scope.recall("package.json")
     name = words[1] if words[0] in ("run", "run-script", "rum", "urn") and len(words) > 1 else words[0]
     if words[0] in ("install", "i", "ci", "add"):
-        names: tuple[str, ...] = ("preinstall", "install", "postinstall", "prepare")
+        names: tuple[str, ...] = (*INSTALLING, "prepare")
+    elif words[0] in ("publish", "pack"):
+        # What others run when they install it, besides what runs now.
+        names = (*INSTALLING, "prepublishOnly", "prepack", "prepare", "postpack")
     else:
         name = {"t": "test", "tst": "test"}.get(name, name)
         names = (f"pre{name}", name, f"post{name}")
@@ -39,12 +48,23 @@ def run_script(reader: ScriptReader, scope: ShellScope, words: list[str], progra
         scripts = from_json(text.encode(), _Package).scripts
     except msgspec.DecodeError:
         # An edit leaves a piece of the file: its lines are still names and scripts.
-        scripts = dict(SCRIPT_LINE.findall(text))
+        scripts = {name: unescaped(script) for name, script in SCRIPT_LINE.findall(text)}
     found = [script for each in names if (script := scripts.get(each))]
     with reader.quoting(scope.evidence("package.json")):
         for script in found:
             reader.nested(script, below(scope, program), NOTHING)
     return bool(found)
+
+
+def unescaped(literal: str) -> str:
+    """What a literal of JSON says; as it stands if it is none."""
+    try:
+        return from_json(f'"{literal}"'.encode(), str)
+    except msgspec.DecodeError:
+        return literal
+
+
+INSTALLING = ("preinstall", "install", "postinstall")
 
 
 class _Package(msgspec.Struct):
@@ -179,6 +199,57 @@ def run_on_known(reader: ScriptReader, words: list[str], root: str, scope: Shell
         if file.text is not None and count < MAX_FILES:
             count += 1
             reader.execute([word.replace("{}", place) for word in words], scope, PipeContent())
+
+
+def run_shared(reader: ScriptReader, scope: ShellScope) -> None:
+    """What others will run who get what is pushed, as far as it sends a secret or runs code from the network.
+
+    Their editors, containers and package managers run these files, so that it counts whatever holds this run.
+    """
+    here, count = scope.place("."), 0
+    if here in reader.pushed or len(reader.pushed) >= MAX_PUSHED:
+        return
+    reader.pushed = (*reader.pushed, here)
+    for place, file in scope.below("."):
+        if file.text is None or SHARED.search(place) is None or count >= MAX_FILES:
+            continue
+        count += 1
+        inner, aside = type(reader)(level=1), ShellScope("~")
+        name = place.rpartition("/")[2]
+        if name.endswith(".json"):
+            for literal in islice(JSON_TEXT.finditer(file.text), MAX_LINES):
+                if " " in literal[1]:
+                    inner.nested(unescaped(literal[1]), aside.copy(), NOTHING)
+        elif name.endswith(".py"):
+            run_code(inner, file.text, "python", aside)
+        else:
+            for line in file.text.replace("\\\n", " ").split("\n")[:MAX_LINES]:
+                if plain := RECIPE.sub("", line):
+                    inner.nested(plain.replace("$$", "$"), aside.copy(), NOTHING)
+        with reader.quoting(f"{name}, written in step {file.step}" if file.step >= 0 else ""):
+            for found in inner.commands:
+                if found.program == SEND_SECRET or (found.program in RUNNING and is_fed_from_afar(found)):
+                    reader.add(msgspec.structs.replace(found, span=None, via=("git",), code=None))
+
+
+SHARED = late_pattern(
+    r"(?:^|/)(?:\.vscode/(?:tasks|launch)\.json|(?:\.devcontainer/(?:[\w-]+/)?|\.)devcontainer\.json|package\.json|composer\.json"
+    r"|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Taskfile\.ya?ml|Rakefile|Procfile|Vagrantfile|setup\.py|conftest\.py|noxfile\.py|\.envrc"
+    r"|\.(?:husky|githooks)/[\w-]+|\.pre-commit-config\.yaml|\.gitpod\.yml|lefthook\.ya?ml|binding\.gyp)\Z"
+)
+"""Files that run at somebody else's who clones them: as a folder is opened, a package installed, a target made."""
+
+JSON_TEXT = late_pattern(r'"((?:[^"\\\n]|\\.){1,2000})"')
+RECIPE = late_pattern(r"^\s*[@-]*\s*(?:-\s+)?(?:[\w-]+:\s*(?![/=])[|>]?)?\s*")
+RUNNING = frozenset((*SHELLS, *INTERPRETERS, "source", ".", "eval"))
+FETCHERS = frozenset(("curl", "wget", "http", "https", "fetch", "nc", "ncat", "aria2c"))
+
+
+def is_fed_from_afar(command: Command) -> bool:
+    """Whether a program runs what a request brings: `curl X | sh`, `bash <(curl X)`, `sh -c "$(curl X)"`."""
+    return not FETCHERS.isdisjoint(command.fed_by) or any(
+        arg[:2] in ("<(", "$(") and not FETCHERS.isdisjoint(arg[2:-1].split()) for arg in command.args
+    )
 
 
 def run_images(reader: ScriptReader, command: Command, scope: ShellScope) -> None:

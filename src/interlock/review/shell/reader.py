@@ -10,6 +10,7 @@ from itertools import islice
 
 import re2
 import tree_sitter_bash
+from msgspec.structs import replace
 from tree_sitter import Language, Parser
 
 from ..program_names import PROGRAMS, SUBCOMMANDS
@@ -37,9 +38,10 @@ from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, t
 from .names import INTERPRETERS, SHELLS, program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
+from .settings import CLIENTS, FRAMEWORKS, is_configured, settings_for, settings_in
 from .simple import RESERVED, SimpleCommand, SimpleScript, read_simple, to_ascii
 from .sinks import SENDING, find_clone_run, find_leak, find_sent_away
-from .transfers import follow_links, is_fetched
+from .transfers import follow_links, is_fetched, with_file
 from .unwrap import HANDLERS, unwrap
 from .walk import SyntaxWalk
 from .word_scan import rough_commands
@@ -78,6 +80,9 @@ UNCARRIED = frozenset((*MENTIONING, *SHELLS, *INTERPRETERS))
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
 """Programs whose words are not commands, or are read as such already."""
 
+CONFIGURED = CLIENTS | FRAMEWORKS
+"""Programs that find their database by variables."""
+
 
 def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
     """Every command that the script would run, wrappers taken off, in order; `known` are files of earlier steps."""
@@ -112,7 +117,9 @@ def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[s
 
 
 class ScriptReader(SyntaxWalk):
-    """One reading of one script. `level` counts the scripts around it."""
+    """One reading of one script. `level` counts the scripts around it; `pushed` are the folders that it pushes."""
+
+    pushed: tuple[str, ...] = ()
 
     _characters = 2 * MAX_CHARACTERS
     _searched = 6 * MAX_CHARACTERS
@@ -269,6 +276,12 @@ class ScriptReader(SyntaxWalk):
         assignments: tuple[tuple[str, str], ...] = (), filtered: bool = False, span: tuple[int, int] | None = None,
     ) -> PipeContent:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
+        if assignments and (given := settings_in(assignments, scope)):
+            # Set for this command and for what it runs, but not for the next one.
+            with scope.having(given):
+                return self.execute(
+                    words, scope, flow, redirects=redirects, assignments=assignments, filtered=filtered, span=span
+                )
         self._nodes -= len(words) // 8
         if redirects:
             flow = fed(redirects, scope, flow)
@@ -308,6 +321,10 @@ class ScriptReader(SyntaxWalk):
             program=program, args=tuple(words[1:]), via=scope.via, redirects=redirects, assignments=assignments,
             stdin=flow.text, fed_by=flow.sources, cwd=scope.cwd, filtered=filtered, span=span,
         )  # fmt: skip
+        if program in CONFIGURED and (scope.variables or scope.files.known) and is_configured(words, program):
+            command = replace(command, assignments=settings_for(program, scope))
+            if program == "aws" and any("file://" in arg for arg in words):
+                command = replace(command, args=tuple(with_file(arg, scope) for arg in command.args))
         if own.text is not None and ("/" in words[0] or program[-3:] == ".py"):
             with self.quoting(scope.evidence(words[0])):
                 return run_written(self, command, words, scope, own.text)

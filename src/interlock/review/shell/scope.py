@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from tree_sitter import Node
@@ -146,6 +147,19 @@ class ShellScope:
             if name in ("@", "*"):
                 return " ".join(self.params[1:])
         return None
+
+    @contextmanager
+    def having(self, variables: Mapping[str, str]) -> Iterator[None]:
+        """Variables that are set inside, and then as before."""
+        before = {name: self.variables.get(name) for name in variables}
+        self.variables.update(variables)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                self.variables.pop(name, None)
+                if value is not None:
+                    self.variables[name] = value
 
     def place(self, path: str) -> str:
         """The one name of a file, however it is spelled: `a.sh`, `./a.sh` and `$PWD/a.sh` are the same."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ..wordlist import name_set
 from .interpreters import inline_code
 from .model import NOTHING, Command, PipeContent
@@ -109,3 +111,19 @@ def run_terminal(reader: ScriptReader, command: Command, scope: ShellScope, flow
         return None
     reader.add(command)
     return reader.nested(code, elsewhere(scope, command), flow)
+
+
+def run_device(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
+    """`adb shell CODE`: on a device, which has a temporary folder of its own; an emulator is made to be thrown away."""
+    args = ADB.inner(command.args)
+    if args[:1] not in (["shell"], ["exec-out"]):
+        return None
+    device = command.args[: -len(args)]
+    reader.add(replace(command, args=(*device, args[0])))
+    if "-e" in device or any(arg.startswith("emulator-") for arg in device):
+        return NOTHING
+    text = " ".join(args[1:]).replace("/data/local/tmp/", "/tmp/")
+    return reader.nested(text, below(scope, command.program), flow)
+
+
+ADB = Wrapper(name_set("-s -t -H -P -L"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...core import late_pattern
+from ..effect_words import FAMILIAR, STRANGE
 from .model import NOTHING, Command, KnownFile, PipeContent
 from .names import program_name
 from .scope import ShellScope, below
@@ -33,9 +34,23 @@ def run_request(reader: ScriptReader, command: Command, scope: ShellScope, flow:
         if path and path != "-":
             reader.execute(["cat", path], below(scope, command.program), NOTHING)
     fetcher = fetcher_of(command)
+    source = next((host for arg in args if "://" in arg and (host := strange_host(arg))), "")
     for fetched in _fetched(command):
-        scope.note(fetched, KnownFile(fetched=fetcher))
+        scope.note(fetched, KnownFile(fetched=fetcher, source=source))
     return None
+
+
+def with_file(word: str, scope: ShellScope) -> str:
+    """A word with the text of the written file that it stands for: `file://change.json`, `--change-batch=file://x`."""
+    before, scheme, name = word.partition("file://")
+    text = scope.recall(name) if scheme and (not before or before[-1:] == "=") else None
+    return word if text is None else f"{before}{text}"
+
+
+def strange_host(word: str) -> str:
+    """The host of an address that program text does not usually come from."""
+    found = STRANGE.search(word)
+    return found[1] if found is not None and FAMILIAR.match(found[1]) is None else ""
 
 
 INSTALLER = "well-known-installer"

@@ -20,10 +20,11 @@ from .projects import run_crontab, run_images, run_tests
 from .scope import ShellScope, below
 from .scripts import run_eval, run_remote, run_shell, run_source, run_trap, run_watch, script
 from .searches import run_find, run_xargs
+from .settings import is_setting
 from .sinks import follow_image
-from .terminals import run_screen, run_terminal, run_tmux
+from .terminals import run_device, run_screen, run_terminal, run_tmux
 from .transfers import follow_links, run_emptying, run_link, run_mount, run_request
-from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper, split_string
+from .wrappers import COMPOSE_EXEC, PREFIXES, SUBCOMMAND_PREFIXES, Wrapper, is_assignment, split_string
 
 if TYPE_CHECKING:
     from .reader import ScriptReader
@@ -104,6 +105,8 @@ def run_prefix(
     if wrapper.record:
         reader.add(command)
     inner = below(scope, command.program)
+    given = [arg.partition("=")[::2] for arg in command.args[: -len(words)] if is_assignment(arg)]
+    inner.variables.update((name, value) for name, value in given if is_setting(name))
     return reader.execute(
         words, inner, flow, redirects=command.redirects, assignments=command.assignments,
         filtered=command.filtered, span=command.span,
@@ -126,6 +129,8 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
     else:
         return database(reader, command, scope, flow) if program in CODE_OPTIONS else None
     rest = msgspec.structs.replace(command, args=args[at + 1 :])
+    if program in ENGINES and not ENGINE_ELSEWHERE.isdisjoint(arg.partition("=")[0] for arg in args[:at]):
+        scope = below(scope, "other-engine")
     contained, begin = program == "docker" and args[at] == "run", len(reader.commands)
     if contained:
         scope = inside(scope, args[at + 1 :])
@@ -155,6 +160,9 @@ def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
     return inner
 
 
+ENGINES = frozenset(("docker", "docker-compose"))
+ENGINE_ELSEWHERE = name_set("-H --host --context -c")
+"""Options with which containers of another machine are meant."""
 OPENED = name_set("--privileged --pid --mount --volumes-from --device --ipc --cap-add --userns --security-opt")
 """Options with which a container reaches more of this machine than what `-v` names."""
 ITS_OWN = name_set("rm rmdir unlink")
@@ -220,5 +228,5 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("pytest", "py.test"), run_tests),
     "cp": run_emptying, "dd": run_emptying, "crontab": run_crontab,
     "git": run_git, "ln": run_link, "mount": run_mount, "tmux": run_tmux, "screen": run_screen,
-    "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
+    "adb": run_device, "eval": run_eval, "watch": run_watch, "find": run_find, "java": run_java,
 }  # fmt: skip

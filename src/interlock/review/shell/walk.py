@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 from msgspec.structs import replace
 from tree_sitter import Node
 
+from ...core import late_pattern
 from .bounds import MAX_COMMANDS, MAX_DEPTH, MAX_NODES
 from .flows import MAX_ELEMENTS, fed, keep
 from .model import NOTHING, Command, PipeContent, Redirect, one_after_another, through_pipe
 from .scope import ShellScope
 from .secret_flow import secret_of
+from .servers import REAL
 from .simple import from_ascii
 from .words import (
     SUBSCRIPT,
@@ -333,5 +335,21 @@ class SyntaxWalk(ABC):
             scope.remember(name, printed)
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
+        if len(self.commands) > count and picks_containers(self.commands[-1]):
+            makers = ("chosen", *makers)
         # A secret is all that matters; one word, so that the shell's splitting leaves it whole.
         return f"{mark}{secret_of(makers) or ' '.join(makers)})"
+
+
+def picks_containers(command: Command) -> bool:
+    """Whether a command lists containers or images by what they are called: `docker ps -q --filter name=x`."""
+    return command.program in ENGINES and any(
+        PICKED.match(arg)
+        and not REAL.search(arg)
+        and (at == 0 or command.args[at - 1] in ("-f", "--filter") or "filter" in arg)
+        for at, arg in enumerate(command.args)
+    )
+
+
+ENGINES = frozenset(("docker", "podman", "nerdctl"))
+PICKED = late_pattern(r"(?:--filter=|-f)?(?:name|label|ancestor|network|volume|reference)=[\^/]{0,2}\w[\w.-]+")

@@ -1,0 +1,253 @@
+"""Servers: whether what a command works on is on this machine, and is a database, a queue or a store of tests.
+
+One notion for clients of databases, migrations, brokers, stores and backups. Something is of tests if every host that
+the command names is this machine (its own address, a socket or a file), a name that it gives (a database, an
+environment, settings, a topic) says that it is made to be thrown away, and no name says something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from ...core import late_pattern
+from ..paths import zones
+from ..sql import kinds_of
+from ..wordlist import name_set
+from .model import Command
+from .settings import CLIENTS, FRAMEWORKS, is_setting
+from .sinks import LOCAL
+
+HERE, DEVELOPMENT, TESTS = "here", "development", "tests"
+"""On this machine, as the command itself says; there, for development; there, and of tests."""
+
+MAX_WORDS = 64
+MAX_WORD = 1_024
+"""Words of a command that are looked at, and characters of one."""
+
+
+def server_of(command: Command, workspace: str | None) -> str:
+    """Where that is which a command works on: `tests`, `development`, `here`; nothing if it may be elsewhere."""
+    if not ELSEWHERE.isdisjoint(command.via) or len(command.args) > MAX_WORDS:
+        return ""
+    if command.program in EMULATING:
+        return HERE
+    named = Named(command.cwd, workspace)
+    for key, value in command.assignments:
+        if is_setting(key):
+            named.take(key, value)
+    for key, value in pairs(command):
+        named.take(key, value)
+    named.databases += stated(command)
+    if not all(is_here(host) for host in named.hosts) or not (named.hosts or command.program in HERE_BY_DEFAULT):
+        return ""
+    if command.code and kinds_of(command.code) == {"drop_test"} and not any(map(REAL.search, stated(command))):
+        return TESTS
+    return named.purpose or (HERE if named.hosts else "")
+
+
+def code_is_for_tests(code: str) -> bool:
+    """Whether a piece of program text connects only to this machine, and there to databases of tests."""
+    named = Named(None, None)
+    for literal in CONNECTS.findall(code):
+        if not literal:
+            return False  # whatever it is given
+        named.take("url" if "://" in literal else "dbname", literal)
+    return all(is_here(host) for host in named.hosts) and named.purpose == TESTS
+
+
+class Named:
+    """The hosts, the databases and the like, and the settings that a command names."""
+
+    def __init__(self, cwd: str | None, workspace: str | None) -> None:
+        self._cwd, self._workspace = cwd, workspace
+        self.hosts: list[str] = []
+        self.databases: list[str] = []
+        self.settings: list[str] = []
+
+    @property
+    def purpose(self) -> str:
+        """What it is for, as every database says that is named, else the settings."""
+        said = {purpose_of(name) for name in self.databases or self.settings}
+        if any(REAL.search(name) for name in (*self.databases, *self.settings)):
+            return ""
+        return TESTS if said == {TESTS} else DEVELOPMENT if said and said <= {TESTS, DEVELOPMENT} else ""
+
+    def take(self, key: str, value: str) -> None:
+        """Sort one value by its key, or by what it looks like."""
+        if len(value) > MAX_WORD:
+            self.hosts.append("")  # who knows
+            return
+        address = ADDRESS.match(value.removeprefix("jdbc:"))
+        if "=" in value and address is None:
+            # A connection in parts: `Server=localhost;Database=app_dev`, `host=localhost dbname=app_dev`.
+            for part in BLANKS.sub("=", value).replace(";", " ").split():
+                name, equals, inner = part.partition("=")
+                if equals and "=" not in inner:
+                    self.take(name, inner.removeprefix("tcp:"))
+        elif REPOSITORY_KEY.search(key):
+            near = zones(value, self._cwd, self._workspace) if ":" not in value else frozenset()
+            ours = not OURS.isdisjoint(near) and "relative" not in near
+            self.hosts.append("localhost" if ours else "")
+        elif FILE.match(value) is not None:
+            if HOST_KEY.search(key):
+                self.hosts.append(value)
+            if value[:1] != "/" or not HOST_KEY.search(key):
+                self._name(key, value)
+        elif address is not None and address[1] not in BUCKETS:
+            self.hosts += [address[2]] if address[2] else []
+            for part in value.partition("?")[2].split("&"):
+                if part.startswith(("host=", "hostaddr=", "dbname=", "service=")):
+                    self.take(*part.split("=", 1))
+            if address[3] and address[1][:4] != "http":
+                self.databases.append(address[3])
+        elif HOST_KEY.search(key):
+            self.hosts.append(value)
+        elif key:
+            self._name(key, value)
+
+    def _name(self, key: str, value: str) -> None:
+        if SETTING_KEY.search(key):
+            self.settings.append(value.rpartition("/")[2])
+        elif NAME_KEY.search(key) or HOST_KEY.search(key):
+            self.databases += [each.rpartition("/")[2] for each in value.split(",")]
+
+
+def pairs(command: Command) -> Iterator[tuple[str, str]]:
+    """What a command's words name, each with its key: `-h X`, `--env=X`, `RAILS_ENV=X`, an address, an operand."""
+    program, before = command.program, ""
+    flags, operands = FLAGS.get(program, frozenset()), 0
+    for arg in command.args[:MAX_WORDS]:
+        option, before = before, arg
+        if arg == command.code:
+            continue
+        name, equals, value = arg.partition("=")
+        if arg[:1] == "-":
+            if arg[:2] in SHORT and len(arg) > 2 and program in ATTACHED:
+                yield SHORT[arg[:2]], arg[2:]
+            elif program in ATTACHED and (behind := BEHIND_FLAGS.match(arg)) is not None and behind[2]:
+                yield SHORT[f"-{behind[1]}"], behind[2]
+            elif equals:
+                yield SHORT.get(name, name), value
+        elif program in ATTACHED and (behind := BEHIND_FLAGS.match(option)) is not None and not behind[2]:
+            yield SHORT[f"-{behind[1]}"], arg
+        elif takes_next(option, program) and option not in flags:
+            yield SHORT_OF.get((program, option)) or SHORT.get(option, option if option[:2] == "--" else ""), arg
+        elif "://" in name or (equals and name.isidentifier()):
+            yield "", arg
+        else:
+            operands += 1
+            if program in NAMED_FIRST and operands == 1:
+                yield NAMED_FIRST[program], arg
+            elif program in NAMED_LATER and operands > NAMED_LATER[program][0]:
+                yield NAMED_LATER[program][1], arg
+
+
+def takes_next(option: str, program: str) -> bool:
+    """Whether the word behind an option may be its value: it has none yet."""
+    return option[:1] == "-" and "=" not in option and not (program in ATTACHED and option[1:2] != "-" and option[2:])
+
+
+def stated(command: Command) -> list[str]:
+    """The databases that the statements themselves name, whatever the client is connected to."""
+    if not command.code:
+        return []
+    found = OTHER_DATABASE.findall(command.code)
+    return found + QUALIFIED.findall(command.code) if command.program in MYSQL else found
+
+
+@lru_cache(1024)
+def purpose_of(name: str) -> str:
+    """What a name says that it is made for: to be thrown away, or to be worked with."""
+    return TESTS if OF_TESTS.search(name) else DEVELOPMENT if OF_DEVELOPMENT.search(name) else ""
+
+
+@lru_cache(1024)
+def is_here(host: str) -> bool:
+    """Whether a host is this machine, or an address is a socket or a file."""
+    return FILE.match(host) is not None or all(LOCAL.match(one) for one in host.split(","))
+
+
+_BEGIN, _END = r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))", r"(?:$|[^a-z])"
+OF_TESTS = late_pattern(
+    rf"{_BEGIN}(?i:test(?:s|ing|db|suite|data)?|unittests?|pytest|tmp|temp|scratch|ci|e2e|spec){_END}|:memory:"
+)
+OF_DEVELOPMENT = late_pattern(rf"{_BEGIN}(?i:dev|devel|develop|development|local|sandbox){_END}")
+REAL = late_pattern(rf"{_BEGIN}(?i:prod|production|live|staging|mainnet|backups?){_END}")
+"""Names of what is made to be thrown away, of what is worked with, and of what people rely on."""
+
+CONNECTS = late_pattern(
+    r"\b(?:connect|create_engine|create_async_engine|MongoClient|Elasticsearch|Redis|from_url|createConnection|createClient"
+    r"|createPool|Client|Pool|Sequelize|PrismaClient)\((?:\s{0,4}[\"']([^\"'\n]{1,200})[\"']\s{0,4}[,)])?"
+)
+"""Where a piece of program text connects, with the literal that it is given."""
+
+OTHER_DATABASE = late_pattern(
+    r"(?i)(?:\bdrop\s{1,8}(?:database|keyspace|user|role|tablespace)\s{1,8}(?:if\s{1,8}exists\s{1,8})?"
+    r"|(?:^|[;\n])\s{0,8}(?:use|\\c|\\connect)\s{1,8}|getSiblingDB\(\s{0,4})[\"'`\[]?([\w.$-]{1,80})"
+)
+QUALIFIED = late_pattern(r"(?i)\b(?:table|exists|truncate|from|update)\s{1,8}[`\"\[]?(\w{1,80})[`\"\]]?\.[`\"\[]?\w")
+"""Names of databases in statements: dropped, turned to, or in front of a table's."""
+
+ADDRESS = late_pattern(r"([a-z][a-z0-9+.-]{1,30})://(?:[^/@\s]*@)?([^/?#\s]*)/?([^?#\s]*)")
+FILE = late_pattern(r"(?:jdbc:)?(?:sqlite3?|file|duckdb|unix|h2:file|h2:mem)(?:\+\w{1,16})?:|\.{0,2}/(?!/)|:memory:\Z")
+BLANKS = late_pattern(r"\s{0,8}=\s{0,8}")
+BUCKETS = frozenset(("s3", "gs", "az"))
+"""Addresses, those that are a file or a socket, and those that name no host."""
+
+HOST_KEY = late_pattern(
+    r"(?i)(?:^|[_-])(?:host|hostaddr|hostname|hosts|servers?|bootstrap-servers?|brokers?|broker-list|endpoints?|endpoint[_-]url|addr"
+    r"|address|ur[il]|urls|dburl|dsn|nodes?|source|datasource|service)\Z|\Apg(?:host|service)|\A-{0,2}connection(?:-string)?\Z"
+)
+NAME_KEY = late_pattern(
+    r"(?i)(?:^|[_-])(?:database|dbname|db|name|topics?|queue|index|keyspace|vhost|catalog|stream|collection)\Z|\Apgdatabase"
+)
+REPOSITORY_KEY = late_pattern(r"(?i)(?:^|[_-])repo(?:sitory)?\Z")
+SETTING_KEY = late_pattern(
+    r"(?i)(?:^|[_-])(?:env|environment|settings|settings_module|profiles?_active|schema|context|config|stage)\Z"
+)
+"""What the value of an option, a variable or a part of a connection names."""
+
+OURS = frozenset(("inside", "temp"))
+ELSEWHERE = name_set(
+    """ssh mosh autossh kubectl oc gcloud heroku fly flyctl railway nomad aws az salt pdsh clush pssh other-engine"""
+)
+EMULATING = name_set("awslocal samlocal")
+"""Where a file is the run's own; wrappers that run a command elsewhere; programs of a service that is imitated here."""
+
+HERE_BY_DEFAULT = (CLIENTS | FRAMEWORKS) - name_set("aws restic borg")
+"""Programs that work on this machine unless they are told otherwise."""
+
+MYSQL = name_set("mysql mariadb mysqladmin")
+ATTACHED = MYSQL | name_set("psql pgcli dropdb dropuser pg_restore")
+BEHIND_FLAGS = late_pattern(r"-[XqAt1wWeaEnsSxlbz0if]+([hd])(.*)\Z")
+"""Clients to whose short options a value may be attached, and a host or a database behind other letters."""
+
+NAMED_FIRST = {
+    **dict.fromkeys(name_set("psql pgcli mysql mariadb mycli mongosh mongo usql dropdb"), "dbname"),
+    **dict.fromkeys(name_set("sqlite3 sqlite duckdb litecli"), "dbname"),
+    **dict.fromkeys(name_set("snmpset cqlsh"), "host"),
+}
+NAMED_LATER = {
+    **dict.fromkeys(name_set("mysqladmin rabbitmqctl"), (1, "dbname")),
+    **dict.fromkeys(name_set("nats rpk kafkactl"), (2, "topic")),
+    "borg": (1, "repo"),
+}
+"""What the first operand is, or those behind so many words of a subcommand."""
+
+SHORT = {"-h": "host", "-H": "host", "-d": "dbname", "-D": "dbname", "-L": "url"}
+SHORT_OF = {
+    ("nats", "-s"): "server", ("redis-cli", "-u"): "url", ("kcat", "-b"): "brokers", ("restic", "-r"): "repo",
+    ("console", "-e"): "env", ("bin/console", "-e"): "env", ("alembic", "-x"): "x",
+}  # fmt: skip
+"""What short options name."""
+
+FLAGS = {
+    "psql": name_set("-X -q -A -t -1 -w -W -e -a -E -n -s -S -x --quiet --no-psqlrc --echo-all"),
+    "dropdb": name_set("-f --force -i -e --if-exists"),
+    **dict.fromkeys(MYSQL, name_set("-p -f --force -N -B -s -t -v -w")),
+    **dict.fromkeys(("mongosh", "mongo"), name_set("--quiet --norc")),
+    **dict.fromkeys(("sqlite3", "sqlite"), name_set("-batch -json -csv -line -column -header -noheader -bail -echo")),
+    "borg": name_set("-v -p -s --force --list --stats --progress"),
+}  # fmt: skip
+"""Options that take no value, where the next word counts."""

@@ -1,0 +1,71 @@
+"""Settings: variables of the environment that tell a program which database or server to use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from ...core import late_pattern
+from ..wordlist import name_set
+from .scope import ShellScope
+
+CLIENTS = name_set(
+    """psql pgcli mysql mariadb mycli mongosh mongo usql dropdb dropuser mysqladmin pg_restore mongorestore sqlite3
+    sqlite duckdb litecli redis-cli valkey-cli keydb-cli nats rabbitmqctl rabbitmqadmin clickhouse clickhouse-client
+    cqlsh cypher-shell influx sqlcmd restic borg aws"""
+)
+"""Programs that talk to a server, or open a file, and are told which by variables of their own."""
+
+FRAMEWORKS = name_set(
+    """prisma rails rake bin/rails php artisan sail python manage.py ./manage.py django-admin alembic flyway liquibase
+    sequelize sequelize-cli knex typeorm mix drizzle-kit dbmate diesel sqlx migrate goose sea-orm-cli mikro-orm dotnet
+    console bin/console"""
+)
+"""Programs that work on an application's database, which its environment or a file with one names."""
+
+OF_CLIENTS = name_set(
+    """PGHOST PGHOSTADDR PGDATABASE PGSERVICE MYSQL_HOST MYSQL_DATABASE AWS_ENDPOINT_URL
+    AWS_IGNORE_CONFIGURED_ENDPOINT_URLS RESTIC_REPOSITORY BORG_REPO NATS_URL"""
+)
+OF_FRAMEWORKS = name_set(
+    """RAILS_ENV RACK_ENV NODE_ENV APP_ENV MIX_ENV DJANGO_ENV FLASK_ENV DJANGO_SETTINGS_MODULE SPRING_PROFILES_ACTIVE
+    ASPNETCORE_ENVIRONMENT DOTNET_ENVIRONMENT"""
+).union(
+    f"{kind}_{part}"
+    for kind in name_set("DATABASE DB POSTGRES POSTGRESQL PG MYSQL MONGO MONGODB SQLALCHEMY FLYWAY LIQUIBASE")
+    for part in name_set("URL URI DSN HOST NAME DATABASE DATABASE_URI")
+)
+"""The names of such variables."""
+
+ENV_LINE = late_pattern(r"^(?:export\s{1,4})?([A-Z]\w{1,60})=[\"']?([^\"'\n#]{0,400})", re.MULTILINE)
+"""A line of a file of variables."""
+
+
+GIVEN_FIRST = frozenset(("manage.py", "./manage.py", "artisan", "ef"))
+NEEDING = frozenset(("python", "php", "dotnet"))
+"""What programs that do much else are given first where they work on a database."""
+
+
+def is_setting(name: str) -> bool:
+    """Whether some program finds its database by a variable of this name."""
+    return name in OF_FRAMEWORKS or name in OF_CLIENTS
+
+
+def settings_in(assignments: Iterable[tuple[str, str]], scope: ShellScope) -> dict[str, str]:
+    """Those among the variables of one command that say which database is meant, unless they are set so already."""
+    return {name: value for name, value in assignments if is_setting(name) and scope.variables.get(name) != value}
+
+
+def is_configured(words: list[str], program: str) -> bool:
+    """Whether a command finds its database by variables."""
+    return program not in NEEDING or not GIVEN_FIRST.isdisjoint(words[1:2])
+
+
+def settings_for(program: str, scope: ShellScope) -> tuple[tuple[str, str], ...]:
+    """The variables that tell a program which database to use, as far as a script or a written `.env` sets them."""
+    names, variables = OF_CLIENTS if program in CLIENTS else OF_FRAMEWORKS, scope.variables
+    found: dict[str, str] = {}
+    if program in FRAMEWORKS and (scope.files.known or scope.files.made) and (text := scope.recall(".env")) is not None:
+        found = {name: value.strip() for name, value in ENV_LINE.findall(text) if name in names}
+    found |= {name: variables[name] for name in names if name in variables}
+    return tuple(found.items())
