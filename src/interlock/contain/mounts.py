@@ -18,6 +18,7 @@ from .protected_paths import (
     SECRET_VARIABLES,
     TEMPORARY,
     Fence,
+    RealPaths,
     bound_sockets,
     cgroup_mounts,
     code_places,
@@ -62,48 +63,52 @@ def guard_words(
     fence: Fence | None = None,
 ) -> tuple[str, ...]:
     """The words before the command: bubblewrap with everything that guard means, and a fence around it."""
-    root = os.geteuid() == 0
+    root, real = os.geteuid() == 0, RealPaths()
     words = [*base_words(program, fenced=fence is not None), *_devices(whole=not root and fence is None)]
     words += ["--proc", "/proc"]
     if fence is not None:
-        words += _open_fence(fence)
+        words += _open_fence(fence, real)
     if root:
         words += _bind("--ro-bind", map(Path, KERNEL))
         words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
-    words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
     fixed = [*own_places(), *protected_places(allow), Path(program), *kept.fixed]
     for place in own_places():
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-    free: list[Path] = []
+    free: tuple[Path, ...] = ()
     if "interlock-code" not in allow:
         code, free = code_places()
         fixed += code
-    changeable = [path for path in _real(fixed) if os.access(path, os.W_OK)]
+    fixed = real.each(fixed)
+    changeable = [path for path in fixed if os.access(path, os.W_OK)]
     # Inside a fence only what is in a writable place has to be taken out of it; the rest is read-only or gone.
-    words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
+    words += _bind("--ro-bind", (path for path in changeable if fence is None or real.is_below(path, fence.write)))
     if fence is not None:
-        words += _bind("--ro-bind", (path for path in own_places() if _is_below(path, map(Path, TEMPORARY))))
-    words += _bind("--bind", _real(free) if fence is None else ())
+        words += _bind("--ro-bind", (path for path in own_places() if real.is_below(path, map(Path, TEMPORARY))))
+    words += _bind("--bind", real.each(free) if fence is None else ())
+    # After those: it brings a dozen mounts with it, and bubblewrap reads the list of all for each that follows.
+    words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
     folders, files = hidden_sockets(allow)
-    emptied = [*kept.hidden, *_real(folders), *([Path("/run/interlock")] if root else [])]
+    emptied = [*kept.hidden, *real.each(folders), *([Path("/run/interlock")] if root else [])]
     words += _hide(folder for folder in emptied if folder.is_dir())
-    words += _hide(file for file in _real(files) if not _is_gone(file, fence))
+    words += _hide(file for file in real.each(files) if not _is_gone(file, fence))
     if fence is not None:
-        words += _hide(path for path in _real(bound_sockets()) if _is_seen(path, fence, emptied))
+        words += _hide(path for path in real.each(bound_sockets()) if _is_seen(path, fence, emptied, real))
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
         words += [word for place in fence.hidden if place.is_dir() for word in ("--remount-ro", str(place))]
-    words += _bind("--bind", (place for place in kept.workspaces if _is_below(place, (*kept.hidden, *fixed))))
+    workspaces = tuple(dict.fromkeys(kept.workspaces))
+    words += _bind("--bind", (place for place in workspaces if real.is_below(place, (*kept.hidden, *fixed))))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
     gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
-    words += _hide(file for file in _real(kept.secret) if not _is_below(file, gone) or _is_below(file, kept.workspaces))
+    secret = real.each(kept.secret)
+    words += _hide(file for file in secret if not real.is_below(file, gone) or real.is_below(file, workspaces))
     variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
     words += [word for name in variables for word in ("--unsetenv", name)]
     return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))
 
 
-def _open_fence(fence: Fence) -> list[str]:
+def _open_fence(fence: Fence, real: RealPaths) -> list[str]:
     """A /run and a temporary folder of its own, then what can be written; the rest of the machine is read-only."""
     words = ["--tmpfs", "/run"] if Path("/run").is_dir() else []
     for place in map(Path, TEMPORARY):
@@ -111,16 +116,16 @@ def _open_fence(fence: Fence) -> list[str]:
     words += ["--tmpfs", "/dev/shm"]
     # Homes, and Interlock with its interpreter, wherever they are.
     emptied = tuple(map(Path, ("/run", *TEMPORARY)))
-    words += _bind("--ro-bind", (place for place in (*homes(), *code_places()[0]) if _is_below(place, emptied)))
+    words += _bind("--ro-bind", (place for place in (*homes(), *code_places()[0]) if real.is_below(place, emptied)))
     return words + _bind("--bind", fence.write)
 
 
-def _is_seen(path: Path, fence: Fence, emptied: list[Path]) -> bool:
+def _is_seen(path: Path, fence: Fence, emptied: list[Path], real: RealPaths) -> bool:
     """Whether a socket outside is there inside a fence: not given to it by name, nor in what is emptied anyway."""
-    if path in fence.write or _is_below(path, (*emptied, *fence.hidden)):
+    if path in fence.write or real.is_below(path, (*emptied, *fence.hidden)):
         return False
     again = (*homes(), *code_places()[0], *fence.write)
-    return not _is_below(path, map(Path, ("/run", *TEMPORARY))) or _is_below(path, again)
+    return not real.is_below(path, map(Path, ("/run", *TEMPORARY))) or real.is_below(path, again)
 
 
 def _is_gone(file: Path, fence: Fence | None) -> bool:
@@ -145,17 +150,6 @@ def _hide(places: Iterable[Path]) -> list[str]:
 
 def _bind(how: str, places: Iterable[Path]) -> list[str]:
     return [word for place in places if is_there(place) for word in (how, str(place), str(place))]
-
-
-def _real(places: Iterable[Path]) -> list[Path]:
-    """Where they really are, each once, outer ones first: a mount goes onto the place, not onto a link to it."""
-    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
-    return sorted(found, key=lambda path: len(path.parts))
-
-
-def _is_below(place: Path, others: Iterable[Path]) -> bool:
-    real = Path(os.path.realpath(place))
-    return any(real.is_relative_to(os.path.realpath(other)) for other in others)
 
 
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C

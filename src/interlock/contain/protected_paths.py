@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pwd
 import sys
@@ -44,8 +45,9 @@ def own_places() -> tuple[Path, ...]:
     return user_folder("config"), user_folder("cache")
 
 
-def code_places() -> tuple[list[Path], list[Path]]:
-    """What our own code is read from; and inside of that what is not, and may be written."""
+@functools.cache
+def code_places() -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """What our own code is read from, which stays while we run; and inside of that what is not, and may be written."""
     package = Path(__file__).parents[1]
     # As sysconfig says, which reads how Python was built: a tenth of a megabyte in every run.
     standard, interpreter = Path(os.__file__).parent, Path(os.path.realpath(sys.executable or "python3"))
@@ -55,7 +57,7 @@ def code_places() -> tuple[list[Path], list[Path]]:
         kept.append(Path(sys.prefix))
     kept += [path for path in read if path.is_dir() and path.name in ("site-packages", "dist-packages")]
     free = [standard / name for name in ("site-packages", "dist-packages") if (standard / name).resolve() not in read]
-    return kept, free
+    return tuple(kept), tuple(free)
 
 
 def protected_places(allow: tuple[str, ...]) -> list[Path]:
@@ -141,6 +143,30 @@ def cgroup_mounts() -> list[Path]:
     return [Path(mount.point) for mount in mounts if not mount.point.startswith("/sys/")]
 
 
+class RealPaths(dict[str, str]):
+    """Where places really are: os.path.realpath, which looks at each folder on the way again for every place."""
+
+    def __missing__(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        if name in ("", ".", ".."):
+            real = os.path.realpath(path)
+        else:
+            real = os.path.join(self[folder], name)  # noqa: PTH118  a hundred, while somebody waits
+            real = os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114  as above
+        self[path] = real
+        return real
+
+    def each(self, places: Iterable[Path]) -> list[Path]:
+        """Those that are there, each once, outer ones first: a mount goes onto the place, not onto a link to it."""
+        found = {self[str(place)] for place in places if is_there(place)}
+        return sorted(map(Path, found), key=lambda path: len(path.parts))
+
+    def is_below(self, place: Path, others: Iterable[Path]) -> bool:
+        """Whether a place is one of these, or inside of it."""
+        inner = f"{self[str(place)]}/"
+        return any(inner.startswith(f"{self[str(other)].rstrip('/')}/") for other in others)
+
+
 def is_there(path: Path) -> bool:
     """Whether a place exists for us; what is where we may not look, the agent does not reach either."""
     try:
@@ -219,10 +245,11 @@ def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str,
     settings = [home / name for home in homes() for name in CLIENT_SETTINGS]
     secrets = [home / name for home in every_home() for name in SECRETS]
     secrets += [*map(Path, SYSTEM_SECRETS), *(Path(place).expanduser() for place in hide)]
+    real = RealPaths()
     return Fence(
-        write=_real((*own, *given, *workspaces)),
-        fixed=_real(settings),
-        hidden=tuple(path for path in _real(secrets) if path not in given),
+        write=tuple(real.each((*own, *given, *workspaces))),
+        fixed=tuple(real.each(settings)),
+        hidden=tuple(path for path in real.each(secrets) if path not in given),
         temporary=temporary,
     )
 
@@ -231,8 +258,3 @@ def missing_settings() -> tuple[Path, ...]:
     """Settings of agent clients that do not exist yet, and can be made: what they start runs outside later."""
     wanted = [home / name for home in homes() for name in CLIENT_SETTINGS]
     return tuple(path for path in wanted if not is_there(path) and is_there(path.parent))
-
-
-def _real(places: Iterable[Path]) -> tuple[Path, ...]:
-    found = {Path(os.path.realpath(place)) for place in places if is_there(place)}
-    return tuple(sorted(found, key=lambda path: len(path.parts)))
