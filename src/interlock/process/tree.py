@@ -73,7 +73,7 @@ class ProcessTree:
         self._acting = threading.RLock()
         self._asking = threading.Lock()
         self._pulse: CgroupPulse | None = None
-        self._over = False
+        self._gone = self._over = False
 
     @property
     def mechanism(self) -> Mechanism:
@@ -240,12 +240,14 @@ class ProcessTree:
             return True
         pids = self.pids()
         alive = bool(pids) or bool(self._family.unseen(pids))
-        # The first process of a PID namespace ends last, and no process can begin in there after it.
-        self._over = not alive and self._handle.enclosed and self._family.keeper is None
+        self._gone = not alive
+        if not alive:
+            self.note_gone()
         return alive
 
     def note_gone(self) -> None:
-        """Another process has looked, and nothing is left: what has a PID namespace need not be looked for again."""
+        """Somebody has looked, and nothing is left: what has a PID namespace need not be looked for again."""
+        # Its first process ends last, and no process can begin in there after it.
         self._over = self._handle.enclosed and self._family.keeper is None
 
     def wait_gone(self, seconds: float) -> bool:
@@ -316,6 +318,8 @@ class ProcessTree:
         self._watch.close()
         if self._pulse is not None:
             self._pulse.close()
+        if self._gone:
+            self.note_gone()
         self.usage()
         self.events()
         if self.alive():
