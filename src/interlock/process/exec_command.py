@@ -26,15 +26,30 @@ def call_library(name: str, *words: "int | bytes | None") -> int:
     return int(call_function(dlsym(dlopen(None, 0), name), words))  # type: ignore[arg-type]
 
 
-def become(report: int, command: list[str], environment: dict[bytes, bytes]) -> None:
-    """Run the command here, with signals as if we had not been there."""
+def places_of(program: str, environment: dict[bytes, bytes]) -> list[bytes]:
+    """Where a program may be, in the order in which os.execvpe looks; that imports a module first."""
+    name = os.fsencode(program)
+    if b"/" in name:
+        return [name]
+    folders = environment.get(b"PATH", os.fsencode(os.defpath)).split(b":")
+    return [os.path.join(folder, name) for folder in folders]  # noqa: PTH118
+
+
+def become(report: int, places: list[bytes], command: list[str], environment: dict[bytes, bytes]) -> None:
+    """Run the command here, from the first of these places that has it, with signals as if we had not been there."""
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    try:
-        os.execvpe(command[0], command, environment)
-    except (OSError, ValueError) as error:
-        give_up(report, "exec", error)
+    missing: OSError | None = None
+    refused: OSError | ValueError | None = None
+    for place in places:
+        try:
+            os.execve(place, command, environment)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            missing = error
+        except (OSError, ValueError) as error:
+            refused = refused or error
+    give_up(report, "exec", refused or missing or FileNotFoundError())
 
 
 def give_up(report: int, what: str, error: Exception) -> None:
