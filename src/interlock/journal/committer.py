@@ -207,8 +207,8 @@ class Committer:
         self._log_pages = 0 if done == pages else pages
         self.is_large = False
 
-    def reserve(self) -> bool:
-        """Give the log its room, one piece at a time; whether it wants more.
+    def reserve(self, *, only_if_small: bool = False) -> bool:
+        """Give the log its room, one piece at a time; whether it wants more. `only_if_small`: unless the disk is large.
 
         A file that does not grow, on blocks that were written before, is synced in two thirds of the time: a command
         waits for two such syncs. SQLite goes by its own numbers and checksums, never by the file's length.
@@ -220,6 +220,8 @@ class Committer:
             try:
                 size, free = os.fstat(handle).st_size, free_bytes(os.fstatvfs(handle))
                 room = KEPT_WAL_BYTES if free >= LARGE_DISK else keep_of(free + size, PIECE_BYTES)
+                if only_if_small and free >= LARGE_DISK:
+                    return True
                 if size < room:
                     blocks, rest = divmod(min(PIECE_BYTES, room - size), len(ZEROS))
                     self._room_ends = size + os.pwritev(handle, [*[ZEROS] * blocks, ZEROS[:rest]], size)
@@ -240,6 +242,8 @@ class Committer:
         self._give_room_back()
         with contextlib.suppress(apsw.Error):
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            # The disk has all of it in the file. What follows changes a flag in there that says so: no need to wait.
+            self._connection.pragma("synchronous", "off")
         with contextlib.suppress(apsw.Error):
             self._connection.pragma("journal_mode", "delete")
         self._connection.close()
@@ -289,7 +293,9 @@ class Committer:
 
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
-        used_up = pages * FRAME_BYTES > self._room_ends - min(CRAMPED_BYTES, self._room_ends // 2)
+        # Until an idle moment, a large disk has given it none yet.
+        room = self._room_ends or (0 if self._has_room else CRAMPED_BYTES)
+        used_up = pages * FRAME_BYTES > room - min(CRAMPED_BYTES, room // 2)
         # A log that gets no more room is worked off before what it has is used up.
         self.is_large = pages >= self._checkpoint_at or (self._has_room and used_up and pages > self._done_pages)
         self.is_cramped = not self._has_room and used_up
