@@ -92,8 +92,8 @@ def check_contents() -> None:
         inside = {name for name in names if name.startswith("interlock/")}
         extra = {name for name in inside - wanted if "/hookclient-" not in name}
         rest = {name.partition("/")[2] for name in names - inside}
-        manual, licence = "data/share/man/man1/interlock.1", "licenses/LICENSE"
-        if wanted - inside or extra or not {manual, licence, "METADATA", "entry_points.txt"} <= rest:
+        more = {"data/share/man/man1/interlock.1", "scripts/interlock", "licenses/LICENSE", "METADATA"}
+        if wanted - inside or extra or not more <= rest:
             raise SystemExit(
                 f"{wheel.name}: missing {sorted(wanted - inside)[:5]}, unexpected {sorted(extra)[:5]}, {rest}"
             )

@@ -57,6 +57,20 @@ def test_the_version_imports_no_command_line_library():
     assert not modules_after(code) & set(HEAVY)
 
 
+def test_the_installed_command_imports_no_patterns():
+    script = ROOT / "share" / "bin" / "interlock"
+    code = f"""
+import sys
+sys.argv = ["interlock", "--version"]
+try:
+    exec(open({str(script)!r}).read())
+except SystemExit:
+    pass"""
+    loaded = modules_after(code)
+    assert "interlock.__main__" in loaded
+    assert "re" not in loaded - modules_after("pass")
+
+
 def test_the_status_of_a_command_passes_through_though_we_were_removed_meanwhile(tmp_path):
     code = """
 import sys
