@@ -116,7 +116,7 @@ def _send(sock: socket.socket, data: bytes) -> bool:
     return True
 
 
-SPARE = 4
+SPARE = 2
 """Threads that wait from the start: starting one costs as much as an answer."""
 
 KEPT = 32
