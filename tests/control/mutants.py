@@ -1,4 +1,4 @@
-"""Mutants of transactions, state_from_log, the gate and the controller."""
+"""Mutants of transactions, recovery, the gate and the controller."""
 
 from __future__ import annotations
 
