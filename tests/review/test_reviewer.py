@@ -302,3 +302,10 @@ def test_memory_is_bounded() -> None:
 )
 def test_a_folder_outside_may_go_if_the_task_names_it(task: str, command: str, verdict: str) -> None:
     assert reviewer(Context(original_prompt=task), None).review(bash(command)).verdict == verdict
+
+
+def test_what_a_person_may_allow_does_not_carry_a_hard_block_along() -> None:
+    spends = reviewer().review(call("Bash", command="bitcoin-cli sendtoaddress bc1qxyz 1"))
+    assert spends.verdict == "block" and spends.ask
+    both = reviewer().review(call("Bash", command="bitcoin-cli sendtoaddress bc1qxyz 1; rm -rf /srv/data"))
+    assert both.verdict == "block" and not both.ask

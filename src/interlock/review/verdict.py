@@ -93,8 +93,14 @@ def as_review(
         first.instead if first else "" if verdict == "allow" else advice_for(outside, failures),
         None if rewritten is None else {**(arguments or {}), key or "command": rewritten},
         action,
-        any(rule.ask for rule in judged.rules if rule.verdict == judged.verdict) if judged.rules else False,
+        _asks(judged),
     )
+
+
+def _asks(judged: Judgement) -> bool:
+    """Whether a person may allow the call: not if a rule without approval blocks another part of it."""
+    strongest = [rule.ask for rule in judged.rules if rule.verdict == judged.verdict]
+    return all(strongest) if judged.verdict == "block" and strongest else any(strongest)
 
 
 def reason_with(why: str, evidence: str) -> str:
