@@ -1,4 +1,4 @@
-"""Rule: one judgement as data, with the cases that prove it."""
+"""Rule: one rule as data, with its test cases."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class RuleFamily(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 RISKS: dict[Verdict, float] = {"block": 0.95, "modify": 0.8, "warn": 0.6, "allow": 0.0}
-"""The risk of a step that a rule holds for, where the rule does not say: at least the level that its verdict means."""
+"""The risk of a step that a rule matches, unless the rule sets one: at least the level of its verdict."""
 
 
 def warning(rule: Rule) -> Rule:
