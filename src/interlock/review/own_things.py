@@ -35,8 +35,7 @@ _VERB = late_pattern(r"(?:delete|drop|destroy|remove|clear)_?", re.IGNORECASE)
 
 
 class OwnThings:
-    """The functions that code defines, its collections, and what it creates before deleting it; in a test, everything.
-    """
+    """The functions and collections that code defines, and what it creates before deleting it; in a test, all of it."""
 
     def __init__(self, code: str) -> None:
         self._code = code

@@ -138,7 +138,7 @@ class Reviewer:
             judge_script(read_text(text, self._workspace), self._workspace, self._rules)
 
     def observe(self, step: Step) -> None:
-        """Learn from a result: a failure is counted, a success is not, a successful write resets the counts."""
+        """Learn from a result: a failure is counted, a success clears its count, a successful write all counts."""
         if step.kind != "tool_result" or step.origin != "agent":
             return
         taken = self._pop_call(step)
