@@ -1,4 +1,4 @@
-"""Ruling: what the controller makes of one issue, once it is weighed, or why it gets no answer; Rulings: of all."""
+"""Ruling: the controller's decision on one weighed issue, or why it gets no answer; Rulings: on all of them."""
 
 from __future__ import annotations
 
@@ -63,12 +63,12 @@ class Rulings(Struct, frozen=True, kw_only=True):
 
     @property
     def directives(self) -> tuple[Directive, ...]:
-        """Everything to carry out, in order."""
+        """All directives to carry out, in order."""
         return tuple(directive for ruling in self.rulings for directive in ruling.directives)
 
 
 class IssueWeight(Struct, frozen=True):
-    """How bad an issue is, with what was tried in vain before."""
+    """The severity of an issue, including failed interventions."""
 
     issue: Issue
     score: float
@@ -82,7 +82,7 @@ class IssueWeight(Struct, frozen=True):
 
 
 class WeighedIssue(Struct, frozen=True):
-    """A weighed issue and the rung for it; `reasons` say how that was found."""
+    """A weighed issue and its rung; `reasons` explain the choice."""
 
     weight: IssueWeight
     rung: Rung
@@ -116,7 +116,7 @@ class WeighedIssue(Struct, frozen=True):
     def ruling(
         self, made: Intervention, answer: InterventionResponse | None, observe: bool, *, escalated: bool = False
     ) -> Ruling:
-        """What follows from it: nothing is carried out where the controller only observes."""
+        """The ruling; in observe mode nothing is carried out."""
         asked = answer.directives if answer else ()
         return Ruling(
             issue=self.issue,
@@ -131,12 +131,12 @@ class WeighedIssue(Struct, frozen=True):
 
 
 def answerable(issue: Issue) -> Issue:
-    """An issue as it is answered: an attempt that was blocked has done no harm, however bad it would have been."""
+    """The issue as it is answered: a blocked attempt has done no harm, however bad it would have been."""
     return replace(issue, severity="medium") if issue.details.get("prevented") is True else issue
 
 
 def weigh(state: ControllerState, issue: Issue, now: float) -> IssueWeight:
-    """The score of an issue, and the same with the escalation of its type."""
+    """The score of an issue, alone and with the escalation of its type."""
     value, escalation = score(answerable(issue)), state.of(issue.type).escalation(now)
     return IssueWeight(issue, value, combined(value, escalation), escalation)
 

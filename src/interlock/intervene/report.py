@@ -15,7 +15,7 @@ from .options import started_step
 from .templates import growth_of, usage_of
 
 TIMELINE = 30
-"""Entries of the timeline; the incident and the journal have more."""
+"""Maximum number of timeline entries; the incident and the journal have more."""
 
 
 OUTCOMES: dict[Outcome, str] = {
@@ -111,7 +111,7 @@ def timeline(incident: Incident, state: RunState) -> tuple[TimelineEntry, ...]:
 
 
 def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]:
-    """What made it worse, as far as the state says."""
+    """What made the issue worse, according to the state."""
     factors = []
     others = sorted({known.type for known in incident.patterns} - {incident.issue.type})
     if others:
@@ -132,7 +132,7 @@ def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]
 
 
 def severity_of(issue: Issue) -> str:
-    """How bad it was; of a call that was blocked, how bad it would have been."""
+    """The severity; for a blocked call, of the harm that it would have done."""
     return issue.severity or "medium"
 
 
@@ -155,7 +155,7 @@ def files_of(issue: Issue) -> tuple[str, ...]:
 
 
 def with_files(report: IncidentReport, changed: Iterable[str]) -> IncidentReport:
-    """The report with the files that the run has changed, alongside those that the issue names."""
+    """The report with the files that the run changed, in addition to those that the issue names."""
     files = tuple(dict.fromkeys((*report.impact.files, *changed)))[:MOST_FILES]
     return replace(report, impact=replace(report.impact, files=files))
 
