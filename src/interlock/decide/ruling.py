@@ -16,7 +16,7 @@ from .strategies import combined, score
 
 
 class Sighting(Struct, frozen=True):
-    """What a step showed of one episode: what it is about as it is now known, and a sign where there was a chance."""
+    """What a step showed about one episode: its current `stuck` values, and a sign if there was an opportunity."""
 
     episode: str
     stuck: tuple[Stuck, ...]
@@ -24,9 +24,9 @@ class Sighting(Struct, frozen=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """One step as the controller sees it: its alarms, and what it showed of the episodes that are known.
+    """One step as the controller sees it: its alarms, and its sightings of known episodes.
 
-    `instructed` says that a person said something new to the agent; `progressed` whether the run is on its way.
+    `instructed`: a person gave the agent new instructions; `progressed`: the run is making progress.
     """
 
     step: int
@@ -38,10 +38,10 @@ class Observed(Struct, frozen=True, kw_only=True):
 
 
 class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One issue, its score, the intervention as recorded, and what is to be carried out.
+    """One issue, its score, the intervention as recorded, and the directives to carry out.
 
-    `would` holds what would have been carried out, where the controller only observes. `escalated` says that this
-    answer is stronger than the type's last.
+    `would` holds the directives that would have been carried out, in observe mode. `escalated`: this answer is stronger
+    than the type's last.
     """
 
     issue: Issue
@@ -55,7 +55,7 @@ class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Rulings(Struct, frozen=True, kw_only=True):
-    """All rulings of a decision, the strongest issue first; what was judged on the way; the run afterwards."""
+    """All rulings of a decision, the strongest issue first; interventions judged along the way; the run afterwards."""
 
     rulings: tuple[Ruling, ...]
     judged: tuple[Intervention, ...]

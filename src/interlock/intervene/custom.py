@@ -15,9 +15,9 @@ Apply = Callable[[Issue, RunState, Interventions, float], InterventionResponse]
 
 
 class Custom(Struct, frozen=True):
-    """An intervention that takes the built-in one's place at its level, for its types of issues.
+    """An intervention that replaces the built-in one at its level, for its types of issues.
 
-    `issue_types` may hold "*" for every type; `needs` are the capabilities without which it cannot be applied.
+    `issue_types` may contain "*" for every type; `needs` are the capabilities that it requires.
     """
 
     name: str

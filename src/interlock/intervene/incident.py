@@ -18,7 +18,7 @@ Known = TypeVar("Known")
 
 
 class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything that is needed to understand a stop later. Holds no secrets."""
+    """Everything needed to understand a stop later, without secrets."""
 
     id: str
     time: float

@@ -28,7 +28,7 @@ NEEDS_APPROVAL = ("write", "delete", "command")
 
 
 class RecoveryOption(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One way on. Not `applicable` says why in `reason`."""
+    """One option. If not `applicable`, `reason` says why."""
 
     name: OptionName
     description: str

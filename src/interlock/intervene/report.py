@@ -36,7 +36,7 @@ class TimelineEntry(Struct, frozen=True, omit_defaults=True):
 
 
 class Impact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the run has touched and used; `duration_s` is None if its start is not known."""
+    """The files and resources that the run used; `duration_s` is None if its start is unknown."""
 
     files: tuple[str, ...] = ()
     file_operations: int = 0
@@ -45,7 +45,7 @@ class Impact(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Recommendations(Struct, frozen=True, kw_only=True):
-    """What to do now, to prevent it, and to set."""
+    """What to do now, how to prevent it, and what to configure."""
 
     immediate: tuple[str, ...]
     preventive: tuple[str, ...]
@@ -53,7 +53,7 @@ class Recommendations(Struct, frozen=True, kw_only=True):
 
 
 class IncidentReport(Struct, frozen=True, kw_only=True):
-    """An emergency stop explained."""
+    """The report on an emergency stop."""
 
     incident_id: str
     run_id: str

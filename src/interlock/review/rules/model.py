@@ -11,7 +11,7 @@ from ...core import Verdict
 
 
 class HttpMatch(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a web request has to be. `url`, `body` and `not_url` are regular expressions (RE2)."""
+    """Conditions on a web request. `url`, `body` and `not_url` are regular expressions (RE2)."""
 
     method: tuple[str, ...] = ()
     url: str | None = None
@@ -20,7 +20,7 @@ class HttpMatch(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 
 
 class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """When a rule holds: every key that is given must hold; within a list one entry is enough, except `options`."""
+    """When a rule matches: every given key must match; within a list one entry is enough, except for `options`."""
 
     program: Annotated[tuple[str, ...], Meta(description="Names, `*` as wildcard. `>` is a write to a file.")]
     words: Annotated[
