@@ -31,8 +31,7 @@ def given(clauses: Iterable[Clause]) -> Contract:
 
 
 def agree(context: Context, config: ContractConfig) -> Context:
-    """The context with its whole contract: configuration, then the task's wording, then the context's existing
-    contract.
+    """The context with its whole contract: configuration, the task's wording, then the context's own.
 
     Calling it again changes nothing, so that later information about the task tightens the same contract.
     """

@@ -66,7 +66,7 @@ class Ladder(Struct, frozen=True):
         return min(TOP, level), tuple(reasons)
 
     def find(self, level: int, issue: Issue, *, restorable: bool) -> Rung:
-        """The lowest rung from this level on that is enabled and that the adapter can apply."""
+        """The rung at a level, or the next stronger enabled one; a weaker one if the adapter cannot apply that."""
         reasons: list[str] = []
         while level < TOP and not self._is_on(level, issue.type):
             reasons.append(f"{LADDER[level]} is switched off")

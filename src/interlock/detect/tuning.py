@@ -140,7 +140,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     sentence_times: int = 3
     """How often the same long sentence may precede calls before it counts as a loop."""
     sentence_window: int = 8
-    """Texts within which it counts."""
+    """The window for that, in texts."""
     no_news: float = 0.1
     """A result with at most this share of unseen words contains nothing new."""
 

@@ -1,4 +1,4 @@
-"""Resource throttling: tightens each limit by the growth of its usage; the runtime tells the agent and enforces it."""
+"""Resource throttling: tightens each limit by the growth of its usage and tells the agent; the runtime enforces it."""
 
 from __future__ import annotations
 

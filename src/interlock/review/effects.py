@@ -271,7 +271,7 @@ def _sources(command: Command) -> tuple[Command, ...]:
         return ()
     strange = []
     for at, arg in enumerate(args):
-        # Over TLS, an index or a registry is a company's own; a package installed directly is not.
+        # Over TLS, an index or registry is assumed to be a company's own; a package installed directly is not.
         named = (
             arg[:1] == "-"
             or not DIRECT.intersection(args[:at])

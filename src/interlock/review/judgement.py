@@ -123,7 +123,7 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
 
 
 def started(command: Command) -> Command | None:
-    """The command that a command adds to a shell profile, if it would run at every start."""
+    """A `starts` command if a command adds something to a shell profile that runs at every start; otherwise None."""
     places = [redirect.target for redirect in command.redirects if redirect.writes]
     text = command.stdin
     if command.program in ("echo", "printf"):

@@ -182,7 +182,7 @@ class Reviewer:
         return judged
 
     def _spares(self, rule: Rule, command: Command) -> bool:
-        """Whether a rule only warns here: the file is the run's own, can be undone, or is in the agent's container."""
+        """Whether a rule only warns: it affects only the workspace, can be undone, or stays in the container."""
         if rule.contained and self._contained:
             return True
         own = rule.in_workspace or (rule.undoable and self._restorable)
@@ -224,7 +224,7 @@ class Reviewer:
 
 
 def is_here(command: Command, workspace: str | None) -> bool:
-    """Whether a command works on the workspace itself."""
+    """Whether a git command works on the workspace itself."""
     if workspace is None or not ELSEWHERE.isdisjoint(command.via) or not OTHER_TREE.isdisjoint(command.args):
         return False
     return command.cwd is None or f"{resolve(command.cwd, None)}/".startswith(f"{workspace.rstrip('/')}/")

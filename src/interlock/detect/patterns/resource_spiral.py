@@ -236,7 +236,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """For spend per call: another call that costs far more than most."""
+        """For spend per call: whether this call again costs far more than most."""
         calls = self.state.calls
         if stuck.key != "spend per call" or self.history.turn is None or not calls:
             return standing

@@ -237,7 +237,7 @@ SHARED = late_pattern(
     r"|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Taskfile\.ya?ml|Rakefile|Procfile|Vagrantfile|setup\.py|conftest\.py|noxfile\.py|\.envrc"
     r"|\.(?:husky|githooks)/[\w-]+|\.pre-commit-config\.yaml|\.gitpod\.yml|lefthook\.ya?ml|binding\.gyp)\Z"
 )
-"""Files that run when someone clones them: on opening a folder, installing a package, building a target."""
+"""Files that run for whoever clones the repository: on opening a folder, installing a package, building a target."""
 
 JSON_TEXT = late_pattern(r'"((?:[^"\\\n]|\\.){1,2000})"')
 RECIPE = late_pattern(r"^\s*[@-]*\s*(?:-\s+)?(?:[\w-]+:\s*(?![/=])[|>]?)?\s*")

@@ -1,4 +1,4 @@
-"""Simple scripts: plain and quoted words joined by `&&`, `||`, `|`, parsed here in the same way as by the parser."""
+"""Simple scripts: plain and quoted ASCII words joined by `&&`, `||`, `|`, which do not need the parser."""
 
 from __future__ import annotations
 
