@@ -283,7 +283,7 @@ PIPELINE = re.compile(
 )
 ALL_SECRETS = re.compile(r"\$\{\{\s{0,4}toJSON\(\s{0,4}secrets\s{0,4}\)\s{0,4}\}\}", re.IGNORECASE)
 RUN_LINE = re.compile(r"^\s*(?:-\s+)?(?:run|script):\s*\|?(.*)$", re.MULTILINE)
-"""Pipeline files, which run elsewhere with all secrets; the name that stands for them; a line that runs a command."""
+"""Pipeline files, which run elsewhere with all secrets; the expression for all secrets; a line that runs a command."""
 
 
 @lru_cache(512)
