@@ -1,4 +1,4 @@
-"""Call check: whether a call would break a clause, by what its commands do; the answer is a rule of the review."""
+"""Call check: whether a call's commands would break a clause; the result is a review rule."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .changes import changed_by
 from .file_rules import broken_by
 
 PREFIX = "contract."
-"""Begins the id of every rule that is a clause."""
+"""Prefix of the id of every rule that stands for a clause."""
 
 BUILTINS = name_set("cd echo printf true false : test [ [[ export set pwd exit return wait local read = < > >>")
-"""Words of the shell itself: with `may_run` they need no clause of their own."""
+"""Shell builtins and operators: they are allowed without being listed in `may_run`."""
 
 INSTALLERS = name_set(
     """pip pip3 npm pnpm yarn bun apt apt-get brew dnf yum apk cargo gem go conda mamba poetry uv pipx composer snap
@@ -31,14 +31,14 @@ DEPLOYERS = {"kubectl": ("apply", "rollout", "create", "set"), "helm": ("install
 
 
 class ContractCheck:
-    """Judges calls under one contract. With `attended`, a change elsewhere than allowed is asked about."""
+    """Checks calls against one contract. With `attended`, a change outside `may_change` needs approval."""
 
     def __init__(self, contract: Contract, workspace: str | None, *, attended: bool = False) -> None:
         self._contract, self._workspace, self._attended = contract, workspace, attended
         self._may_run = tuple((tuple(shlex.split(command)), command) for command in contract.may_run)
 
     def __call__(self, call: ToolCall) -> Rule | None:
-        """The rule that a call breaks; None if it keeps to the contract."""
+        """The rule that a call breaks; None if it complies with the contract."""
         commands = call.script.commands
         if self._contract.guards_files:
             for changed in changed_by(call, self._workspace):
@@ -89,7 +89,7 @@ class ContractCheck:
 
 
 def file_rule(clause: Clause, path: str, *, ask: bool = False) -> Rule:
-    """The rule that speaks for a clause about files."""
+    """The rule for a clause about files."""
     if clause.key == "protect":
         why = f"{path} is protected: {clause.value} must not change ({_source(clause)})."
         instead = "Solve the task without changing it; if that is impossible, say so and stop."
@@ -100,7 +100,7 @@ def file_rule(clause: Clause, path: str, *, ask: bool = False) -> Rule:
 
 
 def act_rule(act: Forbidden, clause: Clause) -> Rule:
-    """The rule that speaks for what must not be done at all."""
+    """The rule for a forbidden action."""
     return _rule("may-not", f"This run must not {act} ({_source(clause)}).", f"Continue without it: do not {act}.")
 
 
@@ -126,7 +126,7 @@ def does(act: Forbidden, command: Command) -> bool:
 
 
 def _git_verb(args: tuple[str, ...]) -> str:
-    """The subcommand of git, behind options that take a value."""
+    """The git subcommand, after options that take a value."""
     skip = False
     for word in args:
         if skip:
@@ -139,7 +139,7 @@ def _git_verb(args: tuple[str, ...]) -> str:
 
 
 def _installs(program: str, args: tuple[str, ...], words: list[str]) -> bool:
-    """Whether it installs something by name; what the project itself declares is not new to it."""
+    """Whether a command installs a package by name; packages that the project itself declares do not count."""
     if program in ("python", "python3") and args[:2] == ("-m", "pip"):
         program, args, words = "pip", args[2:], words[1:]
     if program == "uv" and words[:1] == ["pip"]:

@@ -1,4 +1,4 @@
-"""Changes: the paths that a call would change, as far as its commands say; the checkpoint after it shows the rest."""
+"""Changes: the paths that a call would change, judging by its commands; the checkpoint after it shows the rest."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..review import ToolCall, resolve
 from ..review.shell import Command
 
 MOST = 256
-"""Paths of one call that are looked at."""
+"""Paths checked per call."""
 
 
 class ChangedPath(Struct, frozen=True):
-    """A path that would change; `whole` where everything below it would go or move."""
+    """A path that would change; `whole` if everything below it would be removed or moved."""
 
     path: str
     whole: bool = False
 
 
 def changed_by(call: ToolCall, workspace: str | None) -> list[ChangedPath]:
-    """What a call would change, by absolute path where the workspace is known."""
+    """The paths that a call would change; absolute if the workspace is known."""
     found: dict[ChangedPath, None] = {}
     for write in call.writes:
         found[ChangedPath(resolve(write.path, workspace))] = None
@@ -39,7 +39,7 @@ def changed_by(call: ToolCall, workspace: str | None) -> list[ChangedPath]:
 
 
 ELSEWHERE = frozenset(("ssh", "docker", "podman", "kubectl", "chroot"))
-"""Through these a command works on other files than those of the workspace."""
+"""Through these wrappers a command works on files outside the workspace."""
 
 
 def _changes(command: Command) -> Iterator[ChangedPath]:
@@ -99,7 +99,7 @@ WRITTEN_BY_CODE = late_pattern(
     r"|(?:[wW]riteFile|appendFile|unlink|rm)(?:Sync)?\(\s*[\"'`]|(?:file_put_contents|File\.write)\(\s*[\"'])"
     r"([^\"'`\n]{1,400})"
 )
-"""The files that a program text opens to write."""
+"""The files that code opens for writing."""
 
 
 FORMATTERS: dict[str, tuple[str, ...]] = {
@@ -108,7 +108,7 @@ FORMATTERS: dict[str, tuple[str, ...]] = {
     "prettier": ("--write", "-w"), "eslint": ("--fix",), "ruff": ("--fix", "format"), "clang-format": ("-i",),
     "biome": ("--write",),
 }  # fmt: skip
-"""Programs that write what they are given, and the options that they need for it."""
+"""Programs that rewrite the files given to them, and the options that they need for it."""
 
 ONLY_CHECKS = frozenset(("--check", "--diff", "--check-only", "--dry-run", "--list-different"))
 
@@ -119,7 +119,7 @@ def _formats(program: str, args: tuple[str, ...]) -> bool:
 
 
 def _into(operands: list[str], args: tuple[str, ...]) -> Iterator[ChangedPath]:
-    """Where a copy goes: the last operand, and what its files are called below it if it is a folder."""
+    """The destinations of a copy: the last operand, and the file names below it if it is a folder."""
     into = list(_valued(args, ("-t", "--target-directory")))
     target = into[0] if into else operands[-1] if len(operands) > 1 else ""
     if not target:
@@ -138,7 +138,7 @@ def _in_place(program: str, args: tuple[str, ...]) -> bool:
 
 
 def _after_script(args: tuple[str, ...], operands: list[str]) -> list[str]:
-    """The files of sed and perl: without the script, which -e and -f give or which comes first."""
+    """The file operands of sed and perl: without the script, which -e and -f give or which comes first."""
     given = any(re.fullmatch(r"-[a-zA-Z]*[ef]|--expression.*|--file.*", word) for word in args)
     if not given:
         return operands[1:]
@@ -159,7 +159,7 @@ def _valued(args: tuple[str, ...], options: Iterable[str]) -> Iterator[str]:
 
 
 def _git(args: tuple[str, ...], operands: list[str]) -> Iterator[ChangedPath]:
-    """Paths that git itself writes: what checkout and restore bring back, what rm and mv take away."""
+    """Paths that git itself changes: checkout and restore rewrite files, rm and mv remove them."""
     verb = operands[0] if operands else ""
     rest = list(args[args.index("--") + 1 :]) if "--" in args else operands[1:]
     if verb == "restore":
@@ -169,7 +169,7 @@ def _git(args: tuple[str, ...], operands: list[str]) -> Iterator[ChangedPath]:
     elif verb == "checkout" and "--" in args:
         yield from map(ChangedPath, rest)
     elif verb == "checkout":
-        # Without -- a word can be a branch: only what looks like a file counts.
+        # Without -- a word can be a branch: only words that look like files count.
         yield from (ChangedPath(word) for word in rest if "." in word.rpartition("/")[2][1:] or word.endswith("/"))
     elif verb == "rm" and "--cached" not in args:
         yield from (ChangedPath(word, True) for word in rest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import Clause, Contract, matches, may_match_below
 
 ALWAYS_MADE = ("__pycache__/", "*.pyc", ".pytest_cache/", ".hypothesis/")
-"""What running tests leaves beside them: no change of a protected file."""
+"""Files that test runs leave behind: not changes to protected files."""
 
 MADE = (
     *ALWAYS_MADE, ".mypy_cache/", ".ruff_cache/", ".tox/", ".nox/", ".venv/", "venv/", "*.egg-info/", "node_modules/",
@@ -13,11 +13,11 @@ MADE = (
     ".nuxt/", ".gradle/", ".cache/", ".turbo/", ".parcel-cache/", ".eslintcache", "*.tsbuildinfo", "*.log", "*.o",
     "*.class", ".git/", ".DS_Store", "junit.xml",
 )  # fmt: skip
-"""What builds and tools make: `may_change` is about what an agent writes."""
+"""Build and tool output: `may_change` is about files that an agent writes."""
 
 
 def broken_by(contract: Contract, path: str, *, whole: bool = False) -> Clause | None:
-    """The clause that a change of this path breaks; `whole` where all below it would go. Paths as `relative` gives."""
+    """The clause that changing this path breaks; `whole` if all below it would go. Paths are as from `relative`."""
     if path in (".", "..") or path.startswith("../"):
         return None
     for glob in contract.protect:

@@ -1,4 +1,4 @@
-"""Progress: what the agent has finished so far, from its own lists of work and from checks that pass."""
+"""Progress: the work that the agent has finished, according to its own task lists and to checks that pass."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ..core import Context, Goal, Step
 
 MOST = 64
-"""Finished pieces of work that are remembered."""
+"""Finished work items remembered."""
 LENGTH = 120
 _LISTS = ("todos", "plan", "items", "tasks", "steps", "todo_list")
 _TEXTS = ("content", "step", "text", "title", "task", "description", "subject", "name")
@@ -19,18 +19,18 @@ _DONE = frozenset(("completed", "complete", "done", "finished"))
 _BOX = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+\[([ xX~-])\]\s+(.{3,200})$", re.MULTILINE)
 _WORD = re.compile(r"[a-z0-9_]{4,}")
 SHARED = 0.75
-"""The share of a goal's words that a finished piece of work must have to reach it."""
+"""The share of a goal's words that a finished work item must contain to complete it."""
 
 
 class WorkItem(Struct, frozen=True):
-    """One line of a list of work."""
+    """One item of a task list."""
 
     text: str
     done: bool
 
 
 def work_items(step: Step) -> list[WorkItem]:
-    """The lines of the list of work that a step writes; empty if it writes none."""
+    """The items of the task list that a step writes; empty if it writes none."""
     if step.kind not in ("message", "tool_call") or step.origin != "agent" or step.role == "user":
         return []
     found: list[WorkItem] = []
@@ -52,7 +52,7 @@ def _boxed(text: str) -> list[WorkItem]:
 
 
 def advance(context: Context, done: list[str]) -> Context:
-    """The context with more finished work, and the progress of goals that it serves; the same where nothing is new."""
+    """The context with more finished work and updated goals; unchanged if nothing is new."""
     known = dict.fromkeys(context.completed_subtasks)
     new = [text for text in dict.fromkeys(done) if text and text not in known]
     if not new:
@@ -64,7 +64,7 @@ def advance(context: Context, done: list[str]) -> Context:
 
 
 def _measured(goal: Goal, finished: tuple[str, ...]) -> Goal:
-    """A goal is reached when a finished piece of work says so in its own words."""
+    """A goal is complete when a finished work item contains enough of its words."""
     words = set(_WORD.findall(goal.text.lower()))
     if not words or goal.progress == 1.0:
         return goal

@@ -1,6 +1,6 @@
-"""Sources: one contract from the configuration, the task's words and what was given for this run.
+"""Sources: one contract from the configuration, the task's wording and the options of this run.
 
-Later sources win for `may_change`, `may_run` and `hosts`; the others add up. The task's words only tighten.
+Later sources win for `may_change`, `may_run` and `hosts`; the others add up. The task's wording only tightens.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ TASK_FILE = "the file named in the task"
 WINS: tuple[ClauseKey, ...] = ("may_change", "may_run", "hosts")
 ADDING: tuple[ClauseKey, ...] = tuple(key for key in CLAUSE_KEYS if key not in WINS)
 LISTED = 200
-"""Characters of a constraint that name a clause in words."""
+"""Characters of a constraint kept as the text of a clause."""
 
 
 def given(clauses: Iterable[Clause]) -> Contract:
-    """The contract of these clauses, for instance of the options of a command."""
+    """The contract with these clauses, for example from a command's options."""
     clauses = tuple(dict.fromkeys(clauses))
     values = {key: tuple(clause.value for clause in clauses if clause.key == key) for key in CLAUSE_KEYS}
     return Contract(**values, origins=clauses)  # type: ignore[arg-type]
 
 
 def agree(context: Context, config: ContractConfig) -> Context:
-    """The context with its whole contract: configuration, then the task's words, then what the context has already.
+    """The context with its whole contract: configuration, the task's wording, then the context's own.
 
-    Doing it again changes nothing, so that what is learnt of the task later tightens the same contract.
+    Calling it again changes nothing, so that later information about the task tightens the same contract.
     """
     contract = _agreed(context.contract, _configured(config))
     if config.task:
@@ -44,7 +44,7 @@ def agree(context: Context, config: ContractConfig) -> Context:
 
 
 def _agreed(known: Contract, below: Contract) -> Contract:
-    """What was given for this run, with what the configuration has below it."""
+    """The contract of this run, with the configuration's as defaults."""
     if known == NO_CONTRACT:
         return below
     return replace(
@@ -56,7 +56,7 @@ def _agreed(known: Contract, below: Contract) -> Contract:
 
 
 def protect_itself(contract: Contract, files: Iterable[str], workspace: str | None) -> Contract:
-    """The contract with the files of the workspace that hold it: an agent must not rewrite its own terms."""
+    """The contract, also protecting the workspace files that contain it: an agent must not rewrite its own terms."""
     new = []
     for file in files:
         glob = as_relative(posixpath.normpath(file), workspace)
@@ -75,14 +75,14 @@ def _configured(config: ContractConfig) -> Contract:
 
 
 def _tighten(contract: Contract, context: Context) -> Contract:
-    """The contract with what the task's own words add."""
+    """The contract, tightened by the task's own wording."""
     if not context.original_prompt and not context.instructions:
         return contract
-    from .task_words import clauses_in  # a grammar, and only a task needs it
+    from .task_words import clauses_in  # a grammar, needed only with a task
 
     said = [*clauses_in(context.original_prompt)]
     if context.instructions:
-        # Words of a file are not the person's: no command is run because a file says so.
+        # The text of a file is not the user's: no command runs because a file says so.
         said += clauses_in(context.instructions, TASK_FILE, runs=False)
     if not said:
         return contract
@@ -98,12 +98,12 @@ def _tighten(contract: Contract, context: Context) -> Contract:
 
 
 def _by_option(contract: Contract) -> bool:
-    """Whether the person said for this very run what may change: that overrides the task's words."""
+    """Whether an option of this run sets what may change: that overrides the task's wording."""
     return any(clause.key == "may_change" and clause.source.startswith("--") for clause in contract.origins)
 
 
 def _settled(clause: Clause, workspace: str | None) -> Clause:
-    """A clause of the task as it holds in this workspace; an only-clause about other places is words alone."""
+    """A clause of the task, relative to this workspace; an only-clause about other paths becomes a constraint."""
     if clause.key not in ("may_change", "protect"):
         return clause
     glob = as_relative(clause.value, workspace)
@@ -113,7 +113,7 @@ def _settled(clause: Clause, workspace: str | None) -> Clause:
 
 
 def _with_words(context: Context, contract: Contract) -> Context:
-    """The context as hints and reinforcement repeat it: constraints and goals of the contract."""
+    """The context with the contract's constraints and goals, which hints and reinforcement repeat."""
     told = tuple(
         dict.fromkeys(_in_words(clause) for clause in contract.clauses if clause.key not in ("goals", "done_when"))
     )
@@ -149,7 +149,7 @@ def _origins(first: tuple[Clause, ...], more: tuple[Clause, ...]) -> tuple[Claus
 
 
 def common_hosts(agreed: tuple[str, ...], allowed: tuple[str, ...]) -> tuple[str, ...]:
-    """The hosts that both lists let a run reach; without an agreement, those that are allowed."""
+    """The hosts that both lists allow; without an agreement, the allowed ones."""
     if not agreed:
         return allowed
     return tuple(dict.fromkeys(

@@ -1,4 +1,4 @@
-"""Task targets: the files that a phrase of a task names, as globs; what is not sure is not a target."""
+"""Task targets: the files that a phrase of a task names, as globs; an uncertain name is not a target."""
 
 from __future__ import annotations
 
@@ -101,12 +101,12 @@ _CLASSES: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
 
 
 def ends(words: str) -> bool:
-    """Whether a phrase is over, or only says why."""
+    """Whether a phrase ends here, or only gives a reason."""
     return _END.match(words) is not None
 
 
 class Targets(Struct, frozen=True):
-    """The globs that a phrase names; `sure` where the whole of it was understood, `outside` where all else is meant."""
+    """The globs that a phrase names; `sure` if all of it was understood, `outside` if everything else is meant."""
 
     globs: tuple[str, ...] = ()
     sure: bool = False
@@ -142,7 +142,7 @@ def targets(words: str) -> Targets:
 
 
 def path_glob(word: str, *, folder: bool = False, quoted: bool = False) -> str | None:
-    """One word as a glob; None if it is not sure that it names a file or folder."""
+    """One word as a glob; None if it does not certainly name a file or folder."""
     word = word.rstrip(".,;:!?)").strip("`\"'")
     if not word or word.startswith(("-", "~", "http")) or "://" in word or ".." in word.split("/"):
         return None
@@ -202,7 +202,7 @@ def _item(words: str, at: int, *, folder: bool) -> tuple[tuple[str, ...], int] |
 
 
 def _starts_item(words: str, at: int) -> bool:
-    """Whether another file follows; else what follows is the next clause of the sentence."""
+    """Whether another file follows; otherwise the next clause of the sentence begins."""
     at = _after(_LEAD, words, at)
     inner = _IN.match(words, at)
     assert inner is not None

@@ -1,7 +1,7 @@
-"""Task words: clauses from the English of a task, each with the phrase that it comes from.
+"""Task words: clauses from a task's English text, each with the phrase that it comes from.
 
-Precision before recall. A phrase whose whole meaning is understood becomes a clause that is enforced; one that only
-looks like a rule becomes a constraint, which is repeated to the agent and never enforced.
+Precision before recall. A phrase that is fully understood becomes an enforced clause; one that only looks like a rule
+becomes a constraint, which is repeated to the agent but never enforced.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from .task_targets import ends, targets
 
 SOURCE = "the task"
 READ = 16_000
-"""Characters of a task that are read."""
+"""Characters of a task that are parsed."""
 MOST = 48
-"""Clauses of one task."""
+"""Maximum number of clauses per task."""
 PHRASE = 200
 TASKS = 256
 REMEMBERED = 2048
 SHORT = 1_000
-"""Tasks and lines that are not read twice, and characters of such a line: the tasks of recorded traces are mostly the
-same words."""
+"""Parsed tasks and lines cached, and the maximum length of a cached line: recorded traces mostly share the same tasks.
+"""
 
 _PASTED = late_pattern(
     r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)"
@@ -31,9 +31,9 @@ _PASTED = late_pattern(
     r"diff)\b[^>]*>.*?</\1\s*>",
     re.DOTALL | re.IGNORECASE,
 )
-"""What is quoted in a task and not said by it."""
+"""Text that a task quotes rather than says."""
 _SPLIT = late_pattern(
-    # Few letters can begin one, and to look for these first is faster.
+    # Few characters can begin a match, and checking for them first is faster.
     r"(?=[\"')`\s;–—-])(?:(?<=[.!?;])[\"')`]*\s+(?=[A-Z`\"'(*-])|\n+|(?<=\s)[-–—](?=\s)|;\s+)"
 )
 _BULLET = late_pattern(r"^\s*(?:[-*+•]|\d{1,2}[.)]|\(\d{1,2}\)|[a-z][.)]|#{1,6}|\*\*)\s*(?:\[[ xX]?\]\s*)?")
@@ -45,7 +45,7 @@ _BEFORE = late_pattern(
     r"|constraint|constraints|rule|rules|restrictions?|importantly|otherwise|strictly|still|again)[,:]?\s*(?:to\s+)?)$",
     re.IGNORECASE,
 )
-"""What may be before an order: nothing, or the end of another clause, or whom it is for."""
+"""What may precede an order: nothing, the end of another clause, or the person it addresses."""
 _FOREIGN = late_pattern(
     r"\b(?:i|we|he|she|they|it|one|users?|people|nobody|somebody|someone|who|which|that)\b\s*$", re.IGNORECASE
 )
@@ -230,7 +230,7 @@ _MUST = late_pattern(rf"\bmust\s+(?:still\s+|all\s+|also\s+)?{_PASSES}", re.IGNO
 
 @lru_cache(TASKS)
 def clauses_in(task: str, source: str = SOURCE, *, runs: bool = True) -> tuple[Clause, ...]:
-    """The clauses that a task's words give; with `runs` false none that has a command run."""
+    """The clauses in a task's wording; with `runs` false, none that makes a command run."""
     found: dict[tuple[str, str], Clause] = {}
     listed = False
     task = task[:READ]
@@ -250,7 +250,7 @@ def clauses_in(task: str, source: str = SOURCE, *, runs: bool = True) -> tuple[C
 
 @lru_cache(REMEMBERED)
 def _read_line(line: str, listed: bool, source: str, runs: bool) -> tuple[bool, tuple[Clause, ...]]:
-    """Whether the next line may be a point of a list of constraints, as this one may be; and what this one says."""
+    """Whether the next line may be an item of a list of constraints; and the clauses of this line."""
     if _QUOTED_LINE.match(line):
         return listed, ()
     if _HEADING.match(line):
@@ -291,8 +291,8 @@ def _is_rule(phrase: str) -> bool:
 
 
 def _enforced(phrase: str, runs: bool) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
-    """What a phrase demands beyond doubt; its words are looked at first, for most phrases demand nothing."""
-    # Beyond ASCII there are letters that a pattern takes for others.
+    """What a phrase certainly demands; its words are checked first, since most phrases demand nothing."""
+    # Some non-ASCII letters match ASCII ones when a pattern ignores case.
     words = phrase.lower() if phrase.isascii() else None
     if words is None or _has(words, _OF_PROTECTING):
         yield from _protected(phrase)
@@ -321,7 +321,7 @@ _OF_ORDERING = (
     "keep", "preserve", "work", "stay", "must", "without",
 )  # fmt: skip
 _OF_PASSING = ("pass", "succe", "green", "clean", "exit", "without", "report", "work")
-"""One of these is in each phrase that the patterns of a kind match."""
+"""Every phrase that the patterns of a kind match contains one of these."""
 
 
 def _has(text: str, words: tuple[str, ...]) -> bool:
@@ -362,7 +362,7 @@ def _protected(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
 
 
 def _parts(phrase: str) -> list[str]:
-    """The phrase, and what it says after a "but" or a comma."""
+    """The phrase, and its parts after a "but" or a comma."""
     return [phrase, *re.split(r",\s+(?:but|and|however)\s+|\s+but\s+", phrase)[1:]]
 
 
@@ -394,5 +394,5 @@ def _forbidden(phrase: str) -> Iterator[tuple[ClauseKey, tuple[str, ...]]]:
 
 
 def _same_clause(rest: str) -> str:
-    """What still belongs to an order: up to the next one."""
+    """The part that still belongs to an order: up to the next one."""
     return re.split(r"[.;:!]\s|,\s+(?:but|and|so|because)\b|\s[-–—]\s", rest, maxsplit=1)[0]

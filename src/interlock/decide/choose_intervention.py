@@ -1,4 +1,4 @@
-"""Controller: answers what a step shows, by episodes or by single issues. Pure: values in, values out."""
+"""Controller: decides how to answer a step, by episodes or by single issues. Pure: values in, values out."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Ruled = tuple[ControllerState, RunState, Ruling]
 
 
 class Controller:
-    """One per run. Holds what does not change; everything that does is in the state that is handed in and out.
+    """One per run. Holds only constants; everything that changes is in the state passed in and returned.
 
-    Without `strategies` and `custom`, those that are installed or registered are known. `restorable` says whether the
-    workspace can be undone; None means: as the run says.
+    Without `strategies` and `custom`, the installed and registered ones are used. `restorable` says whether the
+    workspace can be restored; None means that the run state decides.
     """
 
     def __init__(
@@ -48,19 +48,19 @@ class Controller:
             self._strategy = find_strategy(config.strategy.type, strategies)
 
     def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
-        """Set the capabilities that the adapter turns out to have."""
+        """Set the adapter's actual capabilities."""
         self._ladder = replace(self._ladder, capabilities=capabilities)
         if self._progressive is not None:
             self._progressive.use_capabilities(capabilities)
 
     def start(self) -> ControllerState:
-        """The state of a run that has not been answered yet."""
+        """The initial state of a run."""
         return ControllerState(observing=self._config.observe)
 
     def advance(
         self, state: ControllerState, seen: Observed, run: RunState, now: float
     ) -> tuple[ControllerState, Rulings]:
-        """Take in one step: judge what earlier interventions achieved, and answer what it shows."""
+        """Process one step: judge the effect of earlier interventions, and answer the new issues."""
         if state.observing != self._config.observe:
             state = self._simulated_apart(state)
         if self._progressive is not None:
@@ -76,7 +76,7 @@ class Controller:
     def decide(
         self, state: ControllerState, issues: Sequence[Issue], run: RunState, now: float
     ) -> tuple[ControllerState, Rulings]:
-        """Rule on every issue. One intervention acts at most, the strongest issue's, unless others are critical."""
+        """Rule on every issue. At most one intervention acts, for the strongest issue, unless others are critical."""
         step = max((run.step, *(issue.step for issue in issues)))
         state, judged = self.observe_step(state, step, {issue.type for issue in issues}, False, now)
         run = remember(run, issues, judged)
@@ -89,16 +89,16 @@ class Controller:
     def observe_step(
         self, state: ControllerState, step_index: int, issue_types_seen: Collection[str], progressed: bool, now: float
     ) -> tuple[ControllerState, list[Intervention]]:
-        """Judge, after a step, what earlier interventions achieved; returns those whose outcome is now known."""
+        """After a step, judge the effect of earlier interventions; return those whose outcome is now known."""
         if state.observing != self._config.observe:
             state = self._simulated_apart(state)
         needed = self._config.strategy.effectiveness_steps
         state, judged = judge(state, step_index, issue_types_seen, progressed, needed)
-        # Under observe nothing was applied: the ladder is simulated on, but no outcome is reported.
+        # In observe mode nothing was applied: the ladder is still simulated, but no outcome is reported.
         return state, [] if self._config.observe else judged
 
     def _simulated_apart(self, state: ControllerState) -> ControllerState:
-        """A fresh state: simulated interventions never count as applied ones, nor the other way round."""
+        """A fresh state: simulated interventions never count as applied ones, or vice versa."""
         return ControllerState(observing=self._config.observe, recorded=state.recorded, pace=state.pace)
 
     def _rule(
@@ -114,7 +114,7 @@ class Controller:
         return self._act(state, case, run, now)
 
     def _case(self, state: ControllerState, weight: IssueWeight, run: RunState, now: float) -> WeighedIssue:
-        """Strategy, repeat rule, one level up at most, switched-off rungs, capabilities; in this order."""
+        """Strategy, repeat rule, at most one level up, disabled rungs, capabilities; in this order."""
         known, name = state.of(weight.issue.type), self._config.strategy.type
         situation = Situation(
             issue=answerable(weight.issue),
@@ -143,7 +143,7 @@ class Controller:
         )
 
     def _end_attempts(self, state: ControllerState, case: WeighedIssue, run: RunState, now: float) -> Ruled:
-        """So many interventions did not work that a person has to look, or that the run is stopped."""
+        """Too many interventions have failed: pause for a person, or stop the run."""
         why = f"{state.failed} interventions did not work"
         stop = self._ladder.find(TOP, case.issue, restorable=False)
         if self._config.on_limit == "stop" and stop.level == TOP and stop.applicable:

@@ -1,4 +1,4 @@
-"""Episode: one problem of one agent, from the first alarm until it is over, with every answer that it got."""
+"""Episode: one problem of one agent, from the first alarm until it ends, with every answer to it."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ from ..core import (
 )
 
 Ending = Literal["solved", "improved", "stopped_happening", "new_instructions", "resumed"]
-"""How an episode ended: its check passes; it got measurably better; it did not happen again; a person said something
-new to the agent; a person looked at it and resumed the run."""
+"""How an episode ended: its check passes; it measurably improved; it did not happen again; a person gave the agent new
+instructions; a person reviewed it and resumed the run."""
 
 WORKED: dict[Sign, Ending] = {"solved": "solved", "better": "improved", "clear": "stopped_happening"}
 
 CLEAR = 3
-"""Opportunities in a row without it that end an episode."""
+"""Consecutive opportunities without a recurrence that end an episode."""
 CLEAN = 10
-"""Clean opportunities after its end that bring a relapse one rung down."""
+"""Clean opportunities after its end that lower a relapse by one rung."""
 KEPT_STUCK = 4
-"""Things that one episode is about at most: a cycle of calls, failures that take turns."""
+"""Maximum number of `Stuck` per episode: a cycle of calls, alternating failures."""
 KEPT_STEPS = 32
-"""Steps of its evidence that are remembered, for telling whether another alarm speaks of the same."""
+"""Evidence steps kept, for matching later alarms to the same episode."""
 KEPT_SAID = 16
 
 
 class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One problem. Closed ones are kept, so that a relapse is known for one.
+    """One problem. Closed episodes are kept, so that a relapse is recognized.
 
-    `issue` is its newest alarm of its type, `began` the step where the trouble began. `level` is the rung of the newest
-    answer, `answer` that answer while it waits for its outcome, `due` the rung that is to be applied as soon as the
-    times allow it. `again` counts the opportunities since the answer in which it happened, `passed` those in a row in
-    which it did not. `worked` is the rung that last helped, `failed` the newest answer that did not.
+    `issue` is the newest alarm of its type, `began` the step where the problem began. `level` is the rung of the newest
+    answer, `answer` that answer while its outcome is pending, `due` the rung to be applied as soon as cooldowns allow.
+    `again` counts the recurrences since the answer, `passed` the consecutive opportunities without one. `worked` is the
+    rung that last helped, `failed` the newest answer that did not.
     """
 
     id: str
@@ -83,19 +83,19 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        """What is stuck, in a few words."""
+        """What the agent is stuck on, in a few words."""
         checks = (one.check for one in self.stuck if one.kind != "pattern")
         pattern, path = self.issue.type.replace("_", " "), self.issue.details.get("path")
         return next(filter(None, checks), f"{pattern}: {path}" if path else pattern)
 
     @property
     def place(self) -> str:
-        """Where it happens, as far as its output says it."""
+        """Where the problem occurs, if its output says so."""
         return next((one.place for one in self.stuck if one.place), "")
 
     @property
     def standing(self) -> str:
-        """What it is stuck on and how the newest answer went, in one line for a list of runs."""
+        """What the agent is stuck on and the state of the newest answer, in one line for a list of runs."""
         made = self.answer
         if made is not None and applied(made):
             last = made.type in (PAUSE, LADDER[-1])
@@ -103,24 +103,24 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return f"{self.what}, {short_name(self.failed)} did not work" if self.failed else self.what
 
     def about(self, issue: Issue) -> bool:
-        """Whether an alarm speaks of this problem."""
+        """Whether an alarm is about this problem."""
         if issue.stuck is None or LONG_WAIT in (issue.type, self.issue.type):
             return issue.type == self.issue.type and (issue.stuck is None or self._names(issue.stuck))
         if self._names(issue.stuck):
             return True
-        # An agent that repeats what is refused has one problem; damage is never taken for part of another.
+        # An agent that repeats a blocked call has one problem; damage is never merged into another problem.
         refused = self.issue.type == DESTRUCTIVE_ACTION and issue.type in REPEATING
         related = issue.type == self.issue.type or refused or {issue.type, self.issue.type} <= REPEATING
         if not self.open or not related:
             return False
         if not set(issue.evidence).isdisjoint(self.steps):
             return True
-        # Calls that take turns are one loop; two checks that fail are two problems.
+        # Alternating calls are one loop; two failing checks are two problems.
         kinds = {issue.stuck.kind, *(known.kind for known in self.stuck)}
         return kinds == {"repeat"} and started(issue) <= self.steps[-1]
 
     def _names(self, stuck: Stuck) -> bool:
-        """Whether it is about the same check with the same failure, the same call, or the same pattern."""
+        """Whether the episode has the same check with the same failure, the same call, or the same pattern."""
         for known in self.stuck:
             if known.key == stuck.key and known.kind == stuck.kind:
                 return True
@@ -132,7 +132,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return False
 
     def raised(self, issue: Issue) -> Episode:
-        """With one more alarm about it."""
+        """The episode with one more alarm."""
         stuck = self.stuck
         if issue.stuck is not None and not any(
             known.key == issue.stuck.key and known.kind == issue.stuck.kind for known in stuck
@@ -143,7 +143,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return replace(self, issue=newest, stuck=stuck, steps=steps)
 
     def happened(self, step: int) -> Episode:
-        """It happened again."""
+        """The episode after a recurrence."""
         return replace(
             self,
             again=self.again + 1,
@@ -157,7 +157,7 @@ class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return replace(self, ending=how, closed_at=now, due=None, postponed=False, answer=None, again=0, passed=0)
 
     def reopen(self, issue: Issue, now: float, spent: Spend) -> Episode:
-        """It is back."""
+        """The episode reopened after a relapse."""
         back = replace(
             self,
             ending=None,
@@ -183,9 +183,9 @@ def applied(made: Intervention) -> bool:
 
 
 def started(issue: Issue) -> int:
-    """The step where an issue's trouble began."""
+    """The step where an issue began."""
     return issue.started_step if issue.started_step is not None else min(issue.evidence, default=issue.step)
 
 
 REPEATING = frozenset((BROKEN_CALLS, LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL))
-"""Types that may speak of the same trouble: an alarm on the evidence of another belongs to its episode."""
+"""Types that may have the same cause: an alarm that shares evidence with another belongs to its episode."""

@@ -1,4 +1,4 @@
-"""Following episodes: what an opportunity says about an answer, and when an episode is over. Pure."""
+"""Tracks episodes: what an opportunity shows about an answer, and when an episode ends. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .ruling import Sighting
 from .state import ControllerState
 
 CHANCES = (2, 2, 1, 1, 1)
-"""Opportunities in which it may happen again after an answer of each rung, before that answer has failed."""
+"""Recurrences allowed after an answer of each rung before that answer has failed."""
 
 
 def strongest(signs: list[Sign]) -> Sign | None:
-    """The sign that counts where an episode is about several things."""
+    """The sign that counts if an episode has several `Stuck`."""
     order: tuple[Sign, ...] = ("solved", "better", "again", "changed", "clear")
     return next((sign for sign in order if sign in signs), None)
 
@@ -23,7 +23,7 @@ def strongest(signs: list[Sign]) -> Sign | None:
 def follow(
     state: ControllerState, seen: Sighting, step: int, now: float, attempts: int
 ) -> tuple[ControllerState, list[Intervention]]:
-    """The state after what a step showed of one episode, and the answer whose outcome is now known, if one is.
+    """The state after a step's sighting of one episode, and the answer whose outcome is now known, if any.
 
     `attempts` is the number of hints before the next rung.
     """
@@ -48,13 +48,13 @@ def follow(
 
 
 def next_rung(episode: Episode, attempts: int) -> int:
-    """The rung after one that failed."""
+    """The rung after a failed one."""
     level = episode.level or 0
     return 0 if level == 0 and episode.hints < attempts else min(TOP, level + 1)
 
 
 def start_rung(state: ControllerState, issue_type: str, threshold: float) -> int:
-    """Where a new episode of a type begins: by what the rung of the last beginning has achieved on this type."""
+    """The first rung for a new episode of a type, by the effectiveness of the last episode's first rung."""
     known = state.of(issue_type)
     effect = known.effectiveness(LADDER[known.start])
     if effect is None:
@@ -65,13 +65,13 @@ def start_rung(state: ControllerState, issue_type: str, threshold: float) -> int
 
 
 HIGHEST_START = 2
-"""A new problem never begins with a rollback or a stop, whatever others needed."""
+"""A new problem never starts with a rollback or a stop, whatever others needed."""
 MUCH_EFFECT = 0.9
-"""From this share on the next episode begins one rung milder."""
+"""From this effectiveness on, the next episode starts one rung lower."""
 
 
 def relapse_rung(episode: Episode) -> int:
-    """Where an episode begins that is back: at what helped last, one higher from the second relapse on."""
+    """The first rung for a relapse: the rung that helped last, one higher from the second relapse on."""
     if episode.ending == "resumed":
         return 1
     return min(TOP, (episode.worked or 0) + (episode.relapses >= 1))
@@ -82,7 +82,7 @@ def _again(state: ControllerState, episode: Episode, attempts: int) -> tuple[Con
     if made is None or episode.level is None or episode.again < CHANCES[min(episode.level, TOP)]:
         return state.with_episode(episode), []
     if episode.issue.type == LONG_WAIT:
-        # Waiting is never answered with more than a hint.
+        # A long wait never gets more than a hint.
         return _judged(state.with_episode(replace(episode, answer=None)), made, worked=False)
     failed = made.type if applied(made) else episode.failed
     episode = replace(episode, answer=None, due=next_rung(episode, attempts), failed=failed)
@@ -100,7 +100,7 @@ def _worked(
 
 def _judged(state: ControllerState, made: Intervention, *, worked: bool) -> tuple[ControllerState, list[Intervention]]:
     if made.outcome != "pending":
-        return state, []  # it was never applied, so it achieved nothing and failed at nothing
+        return state, []  # it was never applied, so it neither worked nor failed
     outcome: Outcome = "success" if worked else "failure"
     state = state.with_type(made.issue_type, state.of(made.issue_type).judge(made, worked=worked))
     state = replace(state, failed=state.failed + (not worked), worked=state.worked + worked)
@@ -108,7 +108,7 @@ def _judged(state: ControllerState, made: Intervention, *, worked: bool) -> tupl
 
 
 def _after_its_end(episode: Episode, sign: Sign) -> Episode:
-    """An episode that is over comes down a rung after enough clean opportunities."""
+    """Lower a closed episode by one rung after enough clean opportunities."""
     if sign in ("again", "changed"):
         return replace(episode, clean=0)
     if episode.clean + 1 < CLEAN:

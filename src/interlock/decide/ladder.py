@@ -1,4 +1,4 @@
-"""The rules of the ladder: from what a strategy wants to the rung that is taken, its needs, and its intervention."""
+"""The rules of the ladder: from the level that a strategy wants to the chosen rung, its needs, and its intervention."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from .state import TypeState
 TOP = len(LADDER) - 1
 
 ATTEMPTS = 3
-"""Hints in a row that may fail where the configuration does not say."""
+"""Consecutive hints that may fail, unless configured."""
 
 REPEATED = 2
-"""So many earlier issues of a type whose answer failed call for one level more."""
+"""Failed answers to a type of issue after which the level rises by one."""
 
 
 class Rung(Struct, frozen=True):
-    """The rung that was found. `custom` takes the built-in one's place; `pause` means a person instead of a stop."""
+    """The chosen rung. `custom` replaces the built-in one; `pause` means a person instead of a stop."""
 
     level: int
     name: str
@@ -51,7 +51,7 @@ class Ladder(Struct, frozen=True):
     custom: Sequence[Custom] = ()
 
     def climb(self, wanted: int, issue: Issue, known: TypeState, now: float) -> tuple[int, tuple[str, ...]]:
-        """Repeat rule, hints in vain, and one level up at most for a type that was answered before."""
+        """Apply the repeat rule, the limit on failed hints, and at most one level up for a type answered before."""
         level, reasons = wanted, []
         if known.repeated(now) >= REPEATED:
             level += 1
@@ -66,7 +66,7 @@ class Ladder(Struct, frozen=True):
         return min(TOP, level), tuple(reasons)
 
     def find(self, level: int, issue: Issue, *, restorable: bool) -> Rung:
-        """The rung at a level that is switched on and that the adapter can apply."""
+        """The rung at a level, or the next stronger enabled one; a weaker one if the adapter cannot apply that."""
         reasons: list[str] = []
         while level < TOP and not self._is_on(level, issue.type):
             reasons.append(f"{LADDER[level]} is switched off")
@@ -86,9 +86,9 @@ class Ladder(Struct, frozen=True):
         return Rung(level, LADDER[level], (*reasons, "nothing milder can be applied"), applicable=False)
 
     def at(self, level: int, issue: Issue, *, restorable: bool, reachable: bool) -> Rung:
-        """The rung at a level: a stronger one where it is switched off, never a milder one.
+        """The rung at a level: a stronger one if it is disabled, never a weaker one.
 
-        One that the adapter cannot apply says so; above rollback a person decides, where one can be reached.
+        If the adapter cannot apply it, the rung says so; above rollback a person decides, if one can be reached.
         """
         reasons: list[str] = []
         while level < TOP and not self._is_on(level, issue.type):
@@ -105,7 +105,7 @@ class Ladder(Struct, frozen=True):
         return Rung(level, name, tuple(reasons), custom)
 
     def top(self, issue: Issue, *, reachable: bool) -> Rung:
-        """The end of the ladder: a person where one can be reached, else a stop; a pause where that is not possible."""
+        """The top of the ladder: a person if one can be reached, otherwise a stop; a pause if that is not possible."""
         custom = self._custom(TOP, issue.type)
         if custom is not None and not self._missing(TOP, custom):
             return Rung(TOP, custom.name, (), custom)
@@ -141,12 +141,12 @@ NEEDS: Mapping[InterventionType, frozenset[Capability]] = {
     "checkpoint_rollback": frozenset(),
     "emergency_stop": frozenset({"stop"}),
 }
-"""What the adapter must be able to do. Throttling and rollback are the runtime's own work: throttling delays and
-refuses calls and limits the process; rollback needs a workspace that can be restored, see `can_restore`."""
+"""What the adapter must support. The runtime itself does throttling and rollback: throttling delays and refuses calls
+and limits the process; rollback needs a workspace that can be restored, see `can_restore`."""
 
 
 def can_restore(run: RunState) -> bool:
-    """Whether there is a workspace to undo; whether a safe checkpoint exists, the rung itself answers."""
+    """Whether there is a workspace to restore; the rung itself checks for a safe checkpoint."""
     return run.context.workspace is not None or bool(run.checkpoints)
 
 
@@ -159,7 +159,7 @@ def apply_rung(
     templates: Templates,
     attempt: Attempt = FIRST,
 ) -> InterventionResponse:
-    """What the rung's intervention gives; `attempt` says what was tried before in the same episode."""
+    """The response of the rung's intervention; `attempt` describes earlier answers in the same episode."""
     if rung.pause:
         return pause_for_person(issue, run, now, attempt.tried() or rung.reasons[-1])
     if rung.custom is not None:

@@ -32,7 +32,7 @@ ROLLBACK = LADDER.index("checkpoint_rollback")
 
 
 class Progressive:
-    """Answers episodes. Everything that changes is in the state that is handed in and out."""
+    """Answers episodes. Everything that changes is in the state passed in and returned."""
 
     def __init__(
         self,
@@ -49,13 +49,13 @@ class Progressive:
         self._attempts = config.soft_correction.max_attempts or 1
 
     def use_capabilities(self, capabilities: frozenset[Capability]) -> None:
-        """Set the capabilities that the adapter turns out to have."""
+        """Set the adapter's actual capabilities."""
         self._ladder = replace(self._ladder, capabilities=capabilities)
 
     def advance(
         self, state: ControllerState, seen: Observed, run: RunState, now: float
     ) -> tuple[ControllerState, Rulings]:
-        """Take in one step: what it showed of known episodes, and the alarms that rose with it."""
+        """Process one step: its sightings of known episodes, and its new alarms."""
         judged: list[Intervention] = []
         happened = set()
         for sighting in seen.sightings:
@@ -83,7 +83,7 @@ class Progressive:
     def _raise(
         self, state: ControllerState, issue: Issue, agent: str, run: RunState, now: float
     ) -> tuple[ControllerState, str]:
-        """The episode that an alarm belongs to: one that is open, one that is back, or a new one."""
+        """The episode that an alarm belongs to: an open one, a relapse, or a new one."""
         mine = [episode for episode in reversed(state.episodes) if episode.agent == agent]
         known = next((one for one in mine if one.open and one.about(issue)), None)
         if known is not None:
@@ -116,7 +116,7 @@ class Progressive:
         if issue.type == LONG_WAIT:
             return 0
         if issue.type == DESTRUCTIVE_ACTION and not issue.details.get("prevented"):
-            # Damage that is done calls for what its severity calls for.
+            # Actual damage gets an answer according to its severity.
             return band(weigh(state, issue, now).combined) if issue.severity in ("high", "critical") else 0
         return start_rung(state, issue.type, self._config.strategy.effectiveness_threshold)
 
@@ -152,7 +152,7 @@ class Progressive:
             run = remember(run, (), (made,))
             rulings.append(case.ruling(made, None, self._config.observe))
             if case.rung.level < ROLLBACK:
-                # What cannot be said counts as tried, and the agent gets as many chances as if it had been.
+                # A message that cannot be sent counts as tried, and the agent gets as many chances as if it had been.
                 hints = episode.hints + (case.rung.level == 0)
                 tried = replace(
                     episode, level=case.rung.level, answer=made, due=None, again=0, hints=hints, postponed=False
@@ -164,7 +164,7 @@ class Progressive:
         return state, run, [*rulings, ruling]
 
     def _wait_for(self, state: ControllerState, episode: Episode, run: RunState, now: float, *, acted: bool) -> str:
-        """Why the rung that is due cannot be applied yet; empty if it can."""
+        """Why the due rung cannot be applied yet; empty if it can."""
         if not self._config.enabled:
             return "interventions are switched off"
         if run.status in ENDED:
@@ -248,7 +248,7 @@ class Progressive:
     def _end_attempts(
         self, state: ControllerState, episode: Episode, weight: IssueWeight, run: RunState, now: float
     ) -> tuple[ControllerState, RunState, list[Ruling]]:
-        """So many interventions did not work that a person has to look, or that the run is stopped."""
+        """Too many interventions have failed: pause for a person, or stop the run."""
         why = f"{state.failed} interventions did not work"
         rung = self._ladder.top(episode.issue, reachable=self._config.on_limit == "pause")
         rung = replace_reasons(rung, (why, *rung.reasons))
@@ -276,13 +276,13 @@ def replace_reasons(rung: Rung, reasons: tuple[str, ...]) -> Rung:
 
 
 def _digests(answer: InterventionResponse) -> tuple[str, ...]:
-    """What was said, short enough to be remembered."""
+    """Short digests of the messages sent."""
     texts = (directive.message.content for directive in answer.directives if isinstance(directive, Inject))
     return tuple(sha256(text.encode("utf-8", "replace")).hexdigest()[:16] for text in texts)
 
 
 def _never_twice(answer: InterventionResponse, episode: Episode) -> InterventionResponse:
-    """An answer whose messages differ from all that the episode has heard, whatever templates say."""
+    """The answer, changed if the episode has already sent one of its messages, whatever the templates contain."""
     if not isinstance(answer, Continue) or set(_digests(answer)).isdisjoint(episode.said):
         return answer
     directives = tuple(

@@ -1,4 +1,4 @@
-"""Ruling: what the controller makes of one issue, once it is weighed, or why it gets no answer; Rulings: of all."""
+"""Ruling: the controller's decision on one weighed issue, or why it gets no answer; Rulings: on all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .strategies import combined, score
 
 
 class Sighting(Struct, frozen=True):
-    """What a step showed of one episode: what it is about as it is now known, and a sign where there was a chance."""
+    """What a step showed about one episode: its current `stuck` values, and a sign if there was an opportunity."""
 
     episode: str
     stuck: tuple[Stuck, ...]
@@ -24,9 +24,9 @@ class Sighting(Struct, frozen=True):
 
 
 class Observed(Struct, frozen=True, kw_only=True):
-    """One step as the controller sees it: its alarms, and what it showed of the episodes that are known.
+    """One step as the controller sees it: its alarms, and its sightings of known episodes.
 
-    `instructed` says that a person said something new to the agent; `progressed` whether the run is on its way.
+    `instructed`: a person gave the agent new instructions; `progressed`: the run is making progress.
     """
 
     step: int
@@ -38,10 +38,10 @@ class Observed(Struct, frozen=True, kw_only=True):
 
 
 class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One issue, its score, the intervention as recorded, and what is to be carried out.
+    """One issue, its score, the intervention as recorded, and the directives to carry out.
 
-    `would` holds what would have been carried out, where the controller only observes. `escalated` says that this
-    answer is stronger than the type's last.
+    `would` holds the directives that would have been carried out, in observe mode. `escalated`: this answer is stronger
+    than the type's last.
     """
 
     issue: Issue
@@ -55,7 +55,7 @@ class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Rulings(Struct, frozen=True, kw_only=True):
-    """All rulings of a decision, the strongest issue first; what was judged on the way; the run afterwards."""
+    """All rulings of a decision, the strongest issue first; interventions judged along the way; the run afterwards."""
 
     rulings: tuple[Ruling, ...]
     judged: tuple[Intervention, ...]
@@ -63,12 +63,12 @@ class Rulings(Struct, frozen=True, kw_only=True):
 
     @property
     def directives(self) -> tuple[Directive, ...]:
-        """Everything to carry out, in order."""
+        """All directives to carry out, in order."""
         return tuple(directive for ruling in self.rulings for directive in ruling.directives)
 
 
 class IssueWeight(Struct, frozen=True):
-    """How bad an issue is, with what was tried in vain before."""
+    """The severity of an issue, including failed interventions."""
 
     issue: Issue
     score: float
@@ -82,7 +82,7 @@ class IssueWeight(Struct, frozen=True):
 
 
 class WeighedIssue(Struct, frozen=True):
-    """A weighed issue and the rung for it; `reasons` say how that was found."""
+    """A weighed issue and its rung; `reasons` explain the choice."""
 
     weight: IssueWeight
     rung: Rung
@@ -116,7 +116,7 @@ class WeighedIssue(Struct, frozen=True):
     def ruling(
         self, made: Intervention, answer: InterventionResponse | None, observe: bool, *, escalated: bool = False
     ) -> Ruling:
-        """What follows from it: nothing is carried out where the controller only observes."""
+        """The ruling; in observe mode nothing is carried out."""
         asked = answer.directives if answer else ()
         return Ruling(
             issue=self.issue,
@@ -131,12 +131,12 @@ class WeighedIssue(Struct, frozen=True):
 
 
 def answerable(issue: Issue) -> Issue:
-    """An issue as it is answered: an attempt that was blocked has done no harm, however bad it would have been."""
+    """The issue as it is answered: a blocked attempt has done no harm, however bad it would have been."""
     return replace(issue, severity="medium") if issue.details.get("prevented") is True else issue
 
 
 def weigh(state: ControllerState, issue: Issue, now: float) -> IssueWeight:
-    """The score of an issue, and the same with the escalation of its type."""
+    """The score of an issue, alone and with the escalation of its type."""
     value, escalation = score(answerable(issue)), state.of(issue.type).escalation(now)
     return IssueWeight(issue, value, combined(value, escalation), escalation)
 

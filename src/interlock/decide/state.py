@@ -1,4 +1,4 @@
-"""ControllerState: everything that a controller remembers, storable at any point; and whether interventions worked."""
+"""ControllerState: a controller's state, storable at any point; and whether interventions worked."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from .episode import Episode
 from .strategies import HIGHEST_ESCALATION
 
 COOLDOWN_S = 30.0
-"""Time between two interventions, unless the run is quicker than that."""
+"""Seconds between two interventions, unless the run is faster than that."""
 ESCALATION_DELAY_S = 120.0
-"""Time before a stronger one, likewise."""
+"""The same before a stronger intervention."""
 COOLDOWN_CALLS = 1
 ESCALATION_CALLS = 3
-"""The same in calls of the run's own pace: at 0.4 s a call, 30 s would be 75 wasted ones."""
+"""The same in calls, at the run's own pace: at 0.4 s per call, 30 s would be 75 wasted calls."""
 KEPT = 15
 
 
 class Pace(Struct, frozen=True, omit_defaults=True):
-    """The times between the last calls."""
+    """The intervals between the last calls."""
 
     last: float | None = None
     gaps: tuple[float, ...] = ()
 
     def called(self, now: float) -> Pace:
-        """After one more call."""
+        """The pace after one more call."""
         if self.last is None:
             return Pace(now)
         return Pace(now, (*self.gaps, max(0.0, now - self.last))[-KEPT:])
 
     @property
     def call_s(self) -> float | None:
-        """The median time of a call; None while there is none."""
+        """The median time of a call; None without one."""
         if not self.gaps:
             return None
         ordered, middle = sorted(self.gaps), len(self.gaps) // 2
         return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
     def cooldown(self, config: Interventions) -> float:
-        """Seconds between two interventions: as configured, else whatever is shorter."""
+        """Seconds between two interventions: as configured, otherwise the shorter of the two limits."""
         configured = config.intervention_cooldown_seconds
         return self._shorter(COOLDOWN_S, COOLDOWN_CALLS) if configured is None else configured
 
     def escalation_delay(self, config: Interventions) -> float:
-        """Seconds before a stronger one."""
+        """Seconds before a stronger intervention."""
         configured = config.strategy.escalation_delay_seconds
         return self._shorter(ESCALATION_DELAY_S, ESCALATION_CALLS) if configured is None else configured
 
@@ -60,17 +60,17 @@ WINDOW_SECONDS = 300.0
 """How long an ineffective intervention counts towards escalation and the repeat rule."""
 
 JUDGED = 5
-"""How many judged interventions make the figure of effectiveness."""
+"""How many judged interventions the effectiveness is based on."""
 
 MOST_EPISODES = 48
-"""Episodes that are remembered, open and over."""
+"""Episodes kept, open and closed."""
 
 MOST_TYPES = 64
-"""Types of issues that are remembered; the one that was quiet longest makes room."""
+"""Issue types kept; the longest inactive one is dropped first."""
 
 
 class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What is remembered of one type of issue.
+    """The state of one type of issue.
 
     `failures` are the times of the newest ineffective interventions, `streak` how many in a row since one worked,
     `hints` how many soft corrections in a row; `judged` maps an intervention's type to its last outcomes, newest last;
@@ -87,11 +87,11 @@ class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
     judged: dict[str, tuple[bool, ...]] = {}
 
     def escalation(self, now: float) -> int:
-        """0 to 3: the ineffective interventions of the last 5 minutes."""
+        """The number of ineffective interventions in the last 5 minutes, 0 to 3."""
         return sum(now - time <= WINDOW_SECONDS for time in self.failures)
 
     def repeated(self, now: float) -> int:
-        """Earlier issues of the last 5 minutes whose answer failed, since one last worked."""
+        """Failed answers in the last 5 minutes, since one last worked."""
         recent = self.failures[-self.streak :] if self.streak else ()
         return sum(now - time <= WINDOW_SECONDS for time in recent)
 
@@ -104,7 +104,7 @@ class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self.last_level is not None and level > self.last_level
 
     def answered(self, level: int, intervention_type: str, now: float) -> TypeState:
-        """After an intervention at this level acted."""
+        """The state after an intervention at this level."""
         return replace(
             self,
             last_level=level,
@@ -113,7 +113,7 @@ class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
         )
 
     def judge(self, made: Intervention, *, worked: bool) -> TypeState:
-        """After one of its interventions was judged."""
+        """The state after one of its interventions was judged."""
         outcomes = (*self.judged.get(made.type, ()), worked)[-JUDGED:]
         judged = {**self.judged, made.type: outcomes}
         if worked:
@@ -128,14 +128,14 @@ class TypeState(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class PendingEffect(Struct, frozen=True, omit_defaults=True):
-    """An intervention that waits for its judgement, and whether there was progress since."""
+    """An intervention whose effect is pending, and whether there was progress since."""
 
     made: Intervention
     progressed: bool = False
 
 
 class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Bounded: what the windows need, and counters. The journal has every intervention."""
+    """Bounded: windows and counters. The journal has every intervention."""
 
     types: dict[str, TypeState] = {}
     pending: tuple[PendingEffect, ...] = ()
@@ -153,7 +153,7 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return next((known for known in self.episodes if known.id == name), None)
 
     def with_episode(self, episode: Episode) -> ControllerState:
-        """The state with an episode as it is now; of those that are over, the one that ended first makes room."""
+        """The state with this episode updated or added; the oldest closed one is dropped if there are too many."""
         if any(known.id == episode.id for known in self.episodes):
             return replace(self, episodes=tuple(episode if one.id == episode.id else one for one in self.episodes))
         episodes = [*self.episodes, episode]
@@ -166,7 +166,7 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self.types.get(issue_type, TypeState())
 
     def with_type(self, issue_type: str, value: TypeState) -> ControllerState:
-        """The state with a type's memory moved to the newest place."""
+        """The state with a type's entry updated and moved to the end as the newest."""
         types = {name: known for name, known in self.types.items() if name != issue_type}
         types[issue_type] = value
         for name in list(types)[: max(0, len(types) - MOST_TYPES)]:
@@ -175,7 +175,7 @@ class ControllerState(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def count_anew(state: ControllerState) -> ControllerState:
-    """After a person has resumed a run that waited: open problems start anew if they come back."""
+    """After a person resumes a paused run, open problems start from scratch if they come back."""
     episodes = tuple(
         one.end("resumed", one.answered_at or one.opened_at) if one.open and one.level is not None else one
         for one in state.episodes
@@ -186,10 +186,10 @@ def count_anew(state: ControllerState) -> ControllerState:
 def judge(
     state: ControllerState, step: int, seen_types: Collection[str], progressed: bool, steps_needed: int
 ) -> tuple[ControllerState, list[Intervention]]:
-    """Judge what waits for judgement after a step; returns the interventions whose outcome is now known.
+    """Judge pending interventions after a step; return those whose outcome is now known.
 
-    One has failed as soon as its issue type comes back, and has worked when `steps_needed` steps passed without it
-    and with progress. Without progress it waits on, until there is some or the issue comes back.
+    An intervention has failed as soon as its issue type comes back, and has worked when `steps_needed` steps passed
+    without it and with progress. Without progress it stays pending, until there is some or the issue comes back.
     """
     if not state.pending:
         return state, []
@@ -210,7 +210,7 @@ def judge(
 
 
 def remember(run: RunState, issues: Iterable[Issue] = (), interventions: Iterable[Intervention] = ()) -> RunState:
-    """The run with these added; an intervention that is there already is replaced by what is known of it now."""
+    """The run with these added; an intervention that is already there is updated."""
     found = {known.id: known for known in (*run.issues, *issues)}
     made = {known.id: known for known in (*run.interventions, *interventions)}
     return replace(run, issues=tuple(found.values())[-HISTORY:], interventions=tuple(made.values())[-HISTORY:])

@@ -1,4 +1,4 @@
-"""Strategies: which rung an issue calls for, by its score; built in, from packages, or registered by code."""
+"""Strategies: the rung for an issue, by its score; built in, from packages, or registered by code."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from ..core import DESTRUCTIVE_ACTION, HALLUCINATION, LADDER, RESOURCE_SPIRAL, S
 BASE = {"low": 0.2, "medium": 0.5, "high": 0.8, "critical": 1.0}
 
 PER_ESCALATION = 0.3
-"""What each ineffective intervention on the same type adds."""
+"""Added for each ineffective intervention on the same type."""
 
 HIGHEST_ESCALATION = 3
 
 BANDS = (0.3, 0.5, 0.7, 0.9)
-"""From these on: reinforcement, throttling, rollback, emergency stop; below the first, soft correction."""
+"""Lower bounds of reinforcement, throttling, rollback, emergency stop; below the first, soft correction."""
 
 DIGITS = 9
-"""Sums like 0.3 x 3 must meet their border; beyond these digits there is only noise."""
+"""Sums like 0.3 x 3 must match their bound exactly; further digits are only rounding noise."""
 
 
 def score(issue: Issue) -> float:
-    """How bad, 0..1. A missing severity is medium, a missing confidence 1, a missing impact 0."""
+    """Severity score, 0..1. A missing severity is medium, a missing confidence 1, a missing impact 0."""
     base = BASE.get(issue.severity or "medium", BASE["medium"])
     return clamped(base * _share(issue.confidence, 1.0) * (1 + _share(issue.impact_factor, 0.0)))
 
 
 def combined(issue_score: float, escalation: int) -> float:
-    """The score with what was tried in vain; may exceed 1."""
+    """The score plus the escalation; may exceed 1."""
     level = max(0, min(HIGHEST_ESCALATION, escalation))
     return round(issue_score + PER_ESCALATION * level, DIGITS)
 
 
 def band(value: float) -> int:
-    """The level of the ladder that a combined score calls for."""
+    """The level of the ladder for a combined score."""
     return sum(round(value, DIGITS) >= border for border in BANDS)
 
 
@@ -47,12 +47,12 @@ def clamped(value: float) -> float:
 
 
 def _share(value: float | None, missing: float) -> float:
-    # What is not a number says nothing, so it counts as missing.
+    # NaN counts as missing.
     return missing if value is None or math.isnan(value) else max(0.0, min(1.0, value))
 
 
 class Situation(Struct, frozen=True):
-    """What a strategy decides on. `last_level` and `effectiveness` are None if there is none yet."""
+    """The input of a strategy. `last_level` and `effectiveness` are None if there is none yet."""
 
     issue: Issue
     score: float
@@ -64,7 +64,7 @@ class Situation(Struct, frozen=True):
 
 
 Strategy = Callable[[Situation], int | str]
-"""Gives a level of the ladder (0 to 4) or the name of a rung."""
+"""Returns a level of the ladder (0 to 4) or the name of a rung."""
 
 
 def severity(situation: Situation) -> int:
@@ -73,7 +73,7 @@ def severity(situation: Situation) -> int:
 
 
 def pattern_specific(situation: Situation) -> str:
-    """The rung that the table names for the type and the severity."""
+    """The rung in the table for the type and the severity."""
     first, second, third = PATTERN_TABLE.get(situation.issue.type, ANYTHING_ELSE)
     return {"low": first, "high": third, "critical": third}.get(situation.issue.severity or "medium", second)
 
@@ -98,7 +98,7 @@ BUILT_IN: Mapping[str, Strategy] = {
 
 
 def level_from(answer: int | str, name: str) -> int:
-    """A strategy's answer as a level that is on the ladder."""
+    """A strategy's answer as a level within the ladder."""
     if isinstance(answer, str):
         if answer in LADDER:
             return [*LADDER].index(answer)
@@ -110,7 +110,7 @@ RESERVED = (PROGRESSIVE, *BUILT_IN)
 
 
 def register_strategy(name: str, strategy: Strategy) -> None:
-    """Make a strategy of your own known by name to every controller made from now on."""
+    """Register a custom strategy by name for every controller created from now on."""
     if not name or name in RESERVED:
         raise BadInput(f"{name!r} cannot be the name of a strategy of your own", todo="Choose another name.")
     if _own().get(name, strategy) is not strategy:
@@ -124,9 +124,9 @@ def unregister_strategy(name: str) -> None:
 
 
 def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Strategy:
-    """The strategy of a name. `custom` is the one of that name, else the only one that is not built in.
+    """The strategy of a name. `custom` is the one of that name, otherwise the only one that is not built in.
 
-    `given` takes the place of what is installed and registered.
+    `given` replaces the installed and registered ones.
     """
     if name in BUILT_IN:
         return BUILT_IN[name]
@@ -143,5 +143,5 @@ def find_strategy(name: str, given: Mapping[str, Strategy] | None = None) -> Str
 
 
 def _own() -> dict[str, Strategy]:
-    """Strategies that are installed or registered, by name; one that is built in is found first."""
+    """Installed and registered strategies, by name; built-in ones take precedence."""
     return {name: cast("Strategy", strategy) for name, strategy in STRATEGIES.found()}

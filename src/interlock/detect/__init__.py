@@ -1,4 +1,4 @@
-"""Find patterns in the stream of steps, one file each, at constant cost per step."""
+"""Find patterns in the stream of steps, one module per pattern, at constant cost per step."""
 
 from .._lazy import lazy
 

@@ -1,4 +1,4 @@
-"""Watched agent: one agent's history, its detectors and its alarms: reported once, and again only when worse."""
+"""AgentDetectors: one agent's history, detectors and alarms; alarms are raised once, and again only if they worsen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .stuck_tracking import follow
 
 
 class SavedAgent(Struct):
-    """Everything that its next answers depend on."""
+    """The stored state of one agent's history, detectors and alarms."""
 
     history: bytes
     detectors: dict[str, bytes]
@@ -24,7 +24,7 @@ class SavedAgent(Struct):
 
 
 class AgentDetectors:
-    """One agent: its history, its detectors, its alarms."""
+    """One agent's history, detectors and alarms."""
 
     def __init__(self, setting: Setting, factories: Iterable[Factory], dropped: Collection[str] = ()) -> None:
         self.history = setting.history
@@ -44,7 +44,7 @@ class AgentDetectors:
         self._last: tuple[int, str, str] | None = None
 
     def drop(self, names: Collection[str]) -> None:
-        """Ask every detector but these, each about the kinds of step that it looks at."""
+        """Drop the named detectors; dispatch steps to the others by step kind."""
         self.asked = {kind: [] for kind in EVERY_KIND}
         for name, detector in self.detectors.items():
             if name not in names:
@@ -53,14 +53,14 @@ class AgentDetectors:
                     self.asked[kind].append(asked)
 
     def learn_task(self, context: Context) -> None:
-        """Tell every detector what the run is for, now that more of it is known."""
+        """Pass the updated task to every detector."""
         self._setting = replace(self._setting, context=context)
         for detector in self.detectors.values():
             if isinstance(detector, StatefulDetector):
                 detector.learn_task(context)
 
     def repeats(self, step: Step) -> bool:
-        """Whether a retried stream shows this step a second time."""
+        """Whether this step was seen before, because a stream was retried."""
         mark = (step.index, step.role, step.kind)
         if mark == self._last:
             return True
@@ -74,7 +74,7 @@ class AgentDetectors:
         return step.kind == "tool_result" and any(turn.call_id == call_id for turn in self.history.turns)
 
     def follow(self, stuck: Stuck, issue_type: str, step: Step, standing: bool) -> tuple[Stuck, Sign | None]:
-        """What this step says about something that the agent is stuck on."""
+        """Update `stuck` with this step, and return the sign that the step gives."""
         detector = self.detectors.get(issue_type)
         shown = detector.shows(stuck, standing) if isinstance(detector, StatefulDetector) else standing
         spoke = step.kind == "message" and step.role == "assistant"
@@ -100,48 +100,48 @@ class AgentDetectors:
 
 
 KEPT = 64
-"""Findings remembered per agent."""
+"""Reported findings kept per agent."""
 
 COMBINED: tuple[tuple[str, str, float], ...] = (
     ("repetitive_errors", "exploration_wandering", 1.5),
     ("resource_spiral", "goal_drift", 2.0),
     ("hallucination", "scope_creep", 1.8),
 )
-"""Two patterns that together mean more than each alone, and by how much."""
+"""Pairs of patterns that reinforce each other, and the factor by which confidence rises."""
 
 TOGETHER = 20
-"""Steps within which two patterns count as being there together."""
+"""Maximum distance in steps at which two patterns reinforce each other."""
 
 
 class ReportedFinding(Struct):
-    """What was said of a finding: how bad, and when."""
+    """The severity at which a finding was reported, and the step."""
 
     severity: int
     step: int
 
 
 class AlarmState(Struct):
-    """Findings by key, and when each type was last seen."""
+    """Reported findings by key, and the step at which each type was last seen."""
 
     told: dict[str, ReportedFinding] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
 
 
 class Alarms:
-    """Which of the current issues are new."""
+    """Tells which of the current issues are new."""
 
     def __init__(self) -> None:
         self._memory = AlarmState()
 
     def rise(self, issues: list[Issue]) -> list[Issue]:
-        """The issues that are new or worse than reported, with confidence raised by what goes with them."""
+        """The issues that are new or worse than reported; confidence is higher where a related pattern was seen."""
         memory = self._memory
         for issue in issues:
             memory.last[issue.type] = issue.step
         return [self._combined(issue) for issue in issues if self._news(issue)]
 
     def forget(self, issue_type: str) -> None:
-        """Count a type anew."""
+        """Forget what was reported of a type, so that it is counted from zero."""
         told = self._memory.told
         for key in [key for key in told if key.partition(":")[0] == issue_type]:
             del told[key]
@@ -158,7 +158,7 @@ class Alarms:
         rank = SEVERITIES.index(issue.severity or "medium")
         before = told.get(key)
         began = issue.started_step if issue.started_step is not None else issue.step
-        # Trouble that began after the last alarm is new trouble, even under the same name.
+        # A problem that began after the last alarm is new, even under the same key.
         if before is not None and rank <= before.severity and began <= before.step:
             return False
         told[key] = ReportedFinding(rank, issue.step)

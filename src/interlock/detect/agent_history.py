@@ -1,4 +1,4 @@
-"""AgentHistory: what one agent did so far, read once per step, for all detectors; RunActivity: what all agents did."""
+"""AgentHistory: one agent's steps, parsed once for all detectors; RunActivity: the work of all agents."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .waiting_calls import BUSY_SECONDS
 T = TypeVar("T")
 
 TURNS = 24
-"""Turns kept: further back nothing is compared."""
+"""Turns kept; older ones are not compared."""
 PROMPTS = 16
-"""Prompts remembered: one that is repeated word for word is not new."""
+"""Prompts remembered: one repeated word for word is not new."""
 EMPTY = 4
-"""Calls in a row that bring nothing at all: from here on, naming something new is not a step forward."""
+"""Empty results in a row after which naming something new no longer counts as progress."""
 PENDING = 32
-"""Calls that wait for their result."""
+"""Pending calls kept."""
 
 
 class HistoryState(Struct):
-    """The part of a history that is stored."""
+    """The stored part of a history."""
 
     turns: list[CompletedCall] = field(default_factory=list)
     pending: list[PendingCall] = field(default_factory=list)
@@ -50,7 +50,7 @@ class HistoryState(Struct):
 
 
 class AgentHistory:
-    """The turns of one agent. `turn` is the one that the current step completed, if it did.
+    """The turns of one agent. `turn` is the turn that the current step completed, if any.
 
     The `ledger` belongs to the run and is stored with it, not with the history.
     """
@@ -65,16 +65,16 @@ class AgentHistory:
 
     @property
     def turns(self) -> list[CompletedCall]:
-        """The last turns, newest last; the current one is among them."""
+        """The last turns, newest last, including the current one."""
         return self.past.turns
 
     @property
     def progressed(self) -> bool:
-        """Whether the last turn brought the run forward."""
+        """Whether the last turn made progress."""
         return self.past.progressed
 
     def record(self, step: Step) -> None:
-        """Read one step; afterwards `call` and `turn` say what it began or completed."""
+        """Parse one step; afterwards `call` and `turn` are what it began or completed."""
         past = self.past
         self.turn = self.call = None
         self.answers = self.instructed = False
@@ -86,7 +86,7 @@ class AgentHistory:
             past.answered = False
             call.batch = past.batch
             if call.call_id is not None and past.pending:
-                # Issued again under the same id: the result is that of the newest.
+                # Issued again under the same id: the result belongs to the newest.
                 past.pending = [one for one in past.pending if one.call_id != call.call_id]
             push(past.pending, call, PENDING)
             self.answers = past.speech.record(step, call.effect)
@@ -110,7 +110,7 @@ class AgentHistory:
         self.answers = False
 
     def _answered(self, step: Step) -> PendingCall | None:
-        """The call that a result belongs to: by its id, else the oldest that waits."""
+        """The call that a result belongs to: by its id, otherwise the oldest pending call."""
         waiting = self.past.pending
         if step.tool is not None and step.tool.call_id is not None:
             for at, call in enumerate(waiting):
@@ -120,7 +120,7 @@ class AgentHistory:
         return waiting.pop(0) if waiting else None
 
     def _prompted(self, step: Step) -> None:
-        """A person said something new: what is tried after it is tried for another reason."""
+        """A person gave a new instruction: attempts after it do not count as repetitions of those before."""
         mark = fingerprint(bounded(step.content))
         if mark not in self.past.prompted:
             self.past.prompts += 1
@@ -135,7 +135,7 @@ class AgentHistory:
         message = read_failure(step, result.text, call.text, call.effect == "run")
         failed = message is not None
         news, echo = past.knowledge.learn(result.words, call.words)
-        turn = CompletedCall(  # by their places: by their names it takes six times as long
+        turn = CompletedCall(  # positional: keyword arguments take six times as long
             step.index,
             call.step,
             call.tool,
@@ -166,7 +166,7 @@ class AgentHistory:
             turn.error, turn.failure = fingerprint(message), fingerprint(mask_numbers(message))
             turn.message = message.decode("utf-8", "replace")
             turn.place, turn.failures, turn.passes, turn.failing = read_report(bounded(step.content))
-        # A batch over many files is silent where all is well.
+        # A batch over many files prints nothing where all is well.
         silent = result.empty and not turn.wrote and not (turn.target and turn.paths)
         past.empty = past.empty + 1 if silent else 0
         turn.gain = past.progressed = past.empty < EMPTY and gained(turn, past.turns)
@@ -175,7 +175,7 @@ class AgentHistory:
         return turn
 
     def _time_passed(self, call: PendingCall, step: Step) -> bool:
-        """Whether there was time for something to happen since the last such call."""
+        """Whether enough time has passed since the last call of this program for its status to change."""
         if step.time is None:
             return call.waits == "sleeps"
         last = next((one for one in reversed(self.past.turns) if one.program == call.program), None)
@@ -183,19 +183,18 @@ class AgentHistory:
 
 
 def push(window: list[T], item: T, cap: int) -> None:
-    """Append to a bounded window."""
+    """Append to a bounded window, dropping the oldest item."""
     window.append(item)
     if len(window) > cap:
         del window[0]
 
 
 FILES = 256
-"""Files remembered as written."""
+"""Written files remembered."""
 
 
 class RunActivity(Struct):
-    """The files that were written, those that were only read, whether anything was run, and the step at which tests
-    failed last."""
+    """Files written, files only read, whether anything was run, and the step at which tests last failed."""
 
     written: list[str] = field(default_factory=list)
     read: dict[str, None] = field(default_factory=dict)
@@ -203,7 +202,7 @@ class RunActivity(Struct):
     failing: int | None = None
 
     def record(self, turn: CompletedCall) -> None:
-        """Enter one turn."""
+        """Record one turn."""
         if turn.wrote:
             for path in turn.paths:
                 name = file_name(path)
@@ -223,5 +222,5 @@ class RunActivity(Struct):
 
 
 def file_name(path: str) -> str:
-    """The last part of a path."""
+    """The last component of a path."""
     return path.rstrip("/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Announcements: words before a call that say that it will break a clause of the task."""
+"""Announcements: text before a call that says that the call will break a clause of the task."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .breaches import breaks_path
 from .constraints import ACT, SECRET, Constraint, kind_of_files, read_act
 
 READ = 1000
-"""Characters of the words before a call that are read."""
+"""Characters parsed of the text before a call."""
 _SENTENCE = 300
-"""Characters of a sentence that are read."""
+"""Characters parsed of a sentence."""
 
 _DENIED = late_pattern(
     r"\b(?:not|never|avoid\w*|without|no|cannot|ensur\w*|mak(?:e|ing) sure|verif\w*|confirm\w*|check\w*|whether|if"
     r"|mask\w*|redact\w*|prevent\w*|requires?|constraints?|according|tests? that)\b|n['’]t\b",
     re.IGNORECASE,
 )
-"""Before a statement that says the opposite, asks, or quotes the task."""
+"""Before a statement: it is negated, a question, or a quotation of the task."""
 _WEIGHED = late_pattern(r"\b(?:would|could|might)\b", re.IGNORECASE)
-"""In a sentence that thinks about a deed and does not announce it."""
+"""The sentence considers an action but does not announce it."""
 _SHOWS = late_pattern(
     r"\b(?:print|expose|show|echo|output|display|dump|reveal|cat)(?:e?s|ing)?\b(?P<what>[^.\n;]{0,60})", re.IGNORECASE
 )
@@ -32,7 +32,7 @@ _WHOLE = late_pattern(
     r"\s*(?:files?|values?|contents?)?\s*(?:$|[.,;:)]|(?:to|in|on|into|from|with|via|so|and|or|directly|for|as)\b)",
     re.IGNORECASE,
 )
-"""What may follow a secret that is shown itself, and not its length, its expiry or whether it is there."""
+"""May follow a secret that is itself shown, as opposed to its length, expiry or existence."""
 _WRITES = late_pattern(
     r"\b(?:modif(?:y|ies|ying)|(?:edit|delet|remov|overwrit|writ|renam|updat|patch|alter|weaken|skip|disabl|relax|chang)"
     r"(?:e?s|e|p?ing)?)\b(?P<what>[^.\n;]{0,80})",
@@ -43,7 +43,7 @@ _OBJECT = late_pattern(
     r"[`'\"]?(?P<path>[\w./~@*-]+)",
     re.IGNORECASE,
 )
-"""The file that is changed itself, and not one that the changed code has to do with."""
+"""The changed file itself, as opposed to a file that the changed code deals with."""
 _USES = late_pattern(r"\b(?:us(?:e|es|ing)|pass\w*|add\w*|run\w*|try\w*|with)\b", re.IGNORECASE)
 _ACTS = late_pattern(
     r"\b(?:deploy|run|appl(?:y|ies)|push|execut|migrat|restart|delet|drop|writ|modif(?:y|ies)|updat)(?:e?s|e|ing)?\b"
@@ -51,22 +51,22 @@ _ACTS = late_pattern(
     re.IGNORECASE,
 )
 _VERBS = (("secret", _SHOWS), ("not", _WRITES), ("files", _WRITES), ("act", ACT), ("production", _ACTS))
-"""The kinds of clauses that words can say to break, and the verbs that do."""
+"""The kinds of clauses that a text can announce to break, and the matching verbs."""
 
 
 @cache
 def _possible() -> re2.Set:
-    """Tells which verbs a text can have in it, at a fraction of the price of looking for each; made at first use."""
+    """Which verbs a text may contain, at a fraction of the cost of searching for each; compiled on first use."""
     made = re2.Set.SearchSet()
     for _, verb in _VERBS:
-        # What follows may be nothing at all, and to count its letters would take the search hundreds of states.
+        # The part after the verb may be empty, and a bounded repeat would cost the search hundreds of states.
         made.Add(f"(?i){verb.pattern.partition('(?P<what>')[0]}")
     made.Compile()
     return made
 
 
 def announced(clauses: Sequence[Constraint], text: str) -> tuple[Constraint | None, str]:
-    """The clause of a task that the words before a call announce will be broken, and the sentence; else empty."""
+    """The clause that the text before a call announces to break, and the sentence; otherwise None and an empty text."""
     text = text[:READ]
     if not clauses or not text:
         return None, ""
@@ -81,7 +81,7 @@ def announced(clauses: Sequence[Constraint], text: str) -> tuple[Constraint | No
 
 
 def _says(clause: Constraint, sentence: str) -> int:
-    """Where a sentence names what a clause forbids, behind a verb that does it; -1 where it does not."""
+    """Index at which a sentence names what a clause forbids, after a matching verb; -1 if it does not."""
     if clause.kind == "word":
         at = next((at for word in clause.names if (at := sentence.find(word)) >= 0), -1)
         return at if at >= 0 and _USES.search(sentence[:at]) else -1
@@ -111,7 +111,7 @@ def _says(clause: Constraint, sentence: str) -> int:
 
 
 def _is_done(clause: Constraint, text: str) -> bool:
-    """Whether a text begins with the action that a clause forbids; for "not without ...", the text must say so too."""
+    """Whether a text begins with the action that a clause forbids; for "not without ...", it must say "without" too."""
     act, (verb, first, second, after) = read_act(text), clause.names
     if act is None or act[:2] != (verb, first) or act[2] not in ("", second):
         return False

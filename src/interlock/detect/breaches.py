@@ -11,7 +11,7 @@ from ..review import Write
 from .constraints import Constraint
 
 REDACTED = "[redacted:"
-"""Stands where a secret was: its value has come back to the agent."""
+"""Replaces a redacted secret: its value was in the output that the agent received."""
 
 _TIMES = late_pattern(r"\{1\.\.(\d+)\}|\bseq\s+(?:1\s+)?(\d+)|\brange\((\d+)\)")
 _GIVEN = late_pattern(r"--?([a-zA-Z][\w-]*)[ =](\d[\d,]*)(?![\w.:/-])")
@@ -20,7 +20,7 @@ _COUNTS = frozenset((
     "requests", "lines", "rows", "num", "number", "limit", "size", "workers", "threads", "jobs", "concurrency",
     "epochs", "trials", "max", "total", "queries", "attempts", "retries", "files", "records", "chunks",
 ))  # fmt: skip
-"""Options that say how many."""
+"""Options that set a count."""
 _LASTS = late_pattern(
     r"(?:--(?:duration|time|run-?time|length)[ =]|\b(?:sleep|timeout)\s+)(\d+)(ms|s|m|h|min)?(?![\w.:])", re.IGNORECASE
 )
@@ -45,9 +45,9 @@ _VARIABLE = late_pattern(r"\$\{?([A-Za-z_]\w*)\}?(?![:#%/]|\w)|\$\(printenv\s+(\
 
 
 def broken(clause: Constraint, command: str, written: tuple[str, ...]) -> str:
-    """What in a call breaks a clause: the command that it runs, the files that it writes; empty if nothing does."""
+    """The part of a call that breaks a clause: its command or a file that it writes; empty if nothing does."""
     if clause.kind == "only":
-        # Where a command in a shell writes depends on where it is; only a full path says so.
+        # The target of a relative path in a shell command depends on its working directory, so only full paths count.
         places = [path for path in written if path.startswith(("/", "../", "~"))] if command else written
         return next((path for path in places if _outside(path, clause.names)), "")
     if clause.kind in ("not", "files"):
@@ -67,7 +67,7 @@ def broken(clause: Constraint, command: str, written: tuple[str, ...]) -> str:
 
 
 def breaks_path(clause: Constraint, path: str) -> bool:
-    """Whether a clause forbids to change this file: by its place, or by its kind and the words that say whose."""
+    """Whether a clause forbids changing this file: by its path, or by its kind and the words that say whose it is."""
     if clause.kind == "not":
         return any(_under(path, name) for name in clause.names)
     kind, *whose = clause.names
@@ -77,24 +77,24 @@ def breaks_path(clause: Constraint, path: str) -> bool:
 
 
 FILES = frozenset(("only", "not", "files"))
-"""The kinds of clauses that are about files."""
+"""The kinds of clauses about files."""
 _COMMENT = late_pattern(r"(?:^|(?<=\s))(?:#|//|--\s)[^\n]*|\s+")
 
 
 def only_comments(writes: Sequence[Write]) -> bool:
-    """Whether pieces of files change in nothing but comments and blanks."""
+    """Whether edits change only comments and whitespace."""
     return bool(writes) and all(
         write.old is not None and _COMMENT.sub("", write.old) == _COMMENT.sub("", write.text) for write in writes
     )
 
 
 def printed_secret(command: str) -> str:
-    """The part of a command that prints the value of a variable that holds a secret; empty if none does."""
+    """The part of a command that prints a variable holding a secret; empty if none does."""
     if "$" not in command and "env" not in command:
         return ""
     for segment in _SEGMENTS.split(command):
         words = segment.split()
-        # What is piped or written elsewhere may be hidden there.
+        # Output that is piped or redirected may not be shown.
         if not words or "|" in segment or ">" in segment:
             continue
         if words[0] in ("echo", "printf"):
@@ -119,12 +119,12 @@ _HAS_DIGIT = late_pattern(r"\d")
 _STANDS_IN = late_pattern(
     r"(?:^|[^a-z])(?:test|fake|dummy|mock|example|sample|placeholder|change|your|redacted|masked|x{4,})", re.IGNORECASE
 )
-"""In a value that stands for a secret and is none."""
+"""In placeholder values that are not secrets."""
 _ABOUT_SECRETS = ("oken", "ecret", "assword", "key", "KEY", "TOKEN", "PASS", "SECRET", "uthorization", "redential")
 
 
 def shown_secret(output: str) -> str:
-    """The name under which an output shows a value that is a secret by that name; empty if none does."""
+    """The name whose value an output shows, where the name says that it is a secret; empty if there is none."""
     if not any(word in output for word in _ABOUT_SECRETS):
         return ""
     for found in _SHOWN.finditer(output[:SHOWN]):
@@ -135,7 +135,7 @@ def shown_secret(output: str) -> str:
 
 
 SHOWN = 20_000
-"""Characters of an output that are looked at."""
+"""Characters of an output that are searched."""
 
 
 _REPORTED = late_pattern(r"(?<![\w.,:/-])(\d[\d,]*)\s+((?:[a-z]+\s+){0,2}[a-z]+)", re.IGNORECASE)
@@ -143,7 +143,7 @@ _AT_A_TIME = late_pattern(r"size|batch|\bper\b|\beach\b|concurrent|parallel|at o
 
 
 def exceeded(clause: Constraint, output: str) -> str:
-    """The part of a command's output that reports more than a clause allows in total; empty if there is none."""
+    """The part of a command's output that reports more than a clause allows in total; empty if none does."""
     if not clause.names or _AT_A_TIME.search(clause.phrase):
         return ""
     for found in _REPORTED.finditer(output[:SHOWN]):
@@ -163,7 +163,7 @@ _FOR_LOGIN = late_pattern(r"headers|auth\b|Bearer|Authorization", re.IGNORECASE)
 
 
 def leaking_code(text: str) -> str:
-    """The variable with a secret that a program text prints, logs or sends as data; empty if it does not."""
+    """The variable holding a secret that code prints, logs or sends as data; empty if it does not."""
     if "env" not in text:
         return ""
     for out in _OUT.finditer(text[:SHOWN]):
@@ -209,7 +209,7 @@ def _outside(path: str, roots: tuple[str, ...]) -> bool:
         return False
     absolute = path.startswith("/")
     if not absolute and not path.startswith("../") and all(root.startswith("/") for root in roots):
-        return False  # where a relative path is is not known
+        return False  # the location of a relative path is unknown
     return not any(_under(path, root) for root in roots)
 
 
@@ -232,17 +232,17 @@ _SILENCES = late_pattern(
     re.IGNORECASE,
 )
 _WATCHES = ("alert", "alarm", "monitor")
-"""What such a command has in it, in whatever case: most commands that have an `al` have none of it."""
+"""Substrings of such a command, in any case: most commands that contain `al` contain none of them."""
 _MEANT = late_pattern(r"deploy|production|\bprod\b|release|roll ?out|ship", re.IGNORECASE)
 
 
 _SETTINGS = late_pattern(r"(?:~|\$\{?HOME\}?)/(?:\.config|\.local/(?:share|lib))/")
-"""Where a user's programs keep what outlasts a run."""
+"""Where a user's programs keep settings and data that outlast a run."""
 _SETS_UP = late_pattern(r"config|install|set\s?up|dotfile|\bhome\b|~", re.IGNORECASE)
 
 
 def unasked(task: str, command: str, written: tuple[str, ...]) -> tuple[str, str]:
-    """What a call does that the task does not speak of, and the part of the call that shows it; else empty."""
+    """An action of a call that the task does not mention, and the part of the call that shows it; otherwise empty."""
     if command:
         deployed = _DEPLOYS.search(command) if "prod" in command else None
         if deployed is not None and not _MEANT.search(task):
@@ -265,6 +265,6 @@ def unasked(task: str, command: str, written: tuple[str, ...]) -> tuple[str, str
 
 
 def _foreign(path: str, task: str) -> bool:
-    """Whether the task names neither the file nor the folder beside the project that it is in."""
+    """Whether the task names neither the file nor the sibling folder of the project that contains it."""
     parts = [part for part in path.split("/") if part not in ("..", ".")]
     return not any(part in task for part in (parts[:1] + parts[-1:]))

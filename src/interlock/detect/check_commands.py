@@ -1,4 +1,4 @@
-"""Check: the program and the targets of a call, so that two runs of one check are known for the same."""
+"""Checks: the program and targets of a call, for recognizing two runs of the same check."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ import re
 from ..proof import INTERPRETERS, RUNNERS, unwrapped
 
 TARGETS = 4
-"""Targets kept of one call."""
+"""Targets kept per call."""
 READ = 600
-"""Characters of a command that are read."""
+"""Characters of a command that are parsed."""
 
 _OPERATOR = re.compile(r"\|\||&&|[;|&\n]")
 _TRIVIAL = frozenset((
     "cd", "export", "source", ".", "echo", "set", "sleep", "mkdir", "true", ":", "pushd", "popd", "unset", "printf",
     "ulimit", "alias", "clear", "test", "[",
 ))  # fmt: skip
-"""What is before the command that a line is about."""
+"""Commands that only prepare for the main command of a line."""
 _WITH_VERB = frozenset((
     "npm", "yarn", "pnpm", "bun", "cargo", "go", "git", "make", "kubectl", "oc", "docker", "podman", "gh", "glab",
     "aws", "gcloud", "az", "helm", "terraform", "systemctl", "pip", "pip3", "apt", "apt-get", "dotnet", "mvn", "gradle",
     "gradlew", "bazel", "rake", "mix", "swift", "deno", "conda", "brew", "just", "cmake", "pm2", "supervisorctl",
     *RUNNERS,
 ))  # fmt: skip
-"""Programs whose first argument says what they do."""
+"""Programs whose first argument is a subcommand."""
 
 
 def read_command(command: str) -> tuple[str, tuple[str, ...]]:
-    """The program and targets of a shell command; of a line of several, those of the first that does something."""
+    """The program and targets of a shell command; in a line of several, of the first that does real work."""
     first: tuple[str, tuple[str, ...]] | None = None
     rest = [command[:READ]]
     while rest:
@@ -43,7 +43,7 @@ def read_command(command: str) -> tuple[str, tuple[str, ...]]:
 
 
 def same_check(program: str, targets: tuple[str, ...], other: str, others: tuple[str, ...]) -> bool:
-    """Whether two calls run the same check: a run of everything includes every target."""
+    """Whether two calls run the same check; a call without targets covers every target."""
     return program == other and (not targets or not others or not set(targets).isdisjoint(others))
 
 

@@ -1,4 +1,4 @@
-"""CompletedCall: a call together with its result, CallResult, read into what can be compared."""
+"""CompletedCall: a call with its CallResult, parsed into comparable values."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .tuning import ALIKE, ALIKE_LONG, LONG, NEWS
 from .waiting_calls import Wait, read_waits
 
 ARGUMENTS = 2000
-"""Characters of the arguments and of the thought before them that are read."""
+"""Characters parsed of the arguments and of the text before a call."""
 
 REMEMBERED = 1024
-"""Calls whose reading is remembered: of those that runs make, one in three came shortly before."""
+"""Parsed calls cached: one call in three repeats a recent one."""
 
 QUESTION = 3
-"""Words from which a text asks something; a sum or a list of numbers has none."""
+"""Minimum number of words for a text to be a question; sums and lists of numbers have none."""
 BEGINNING = 200
-"""Characters of an argument where they have to be."""
+"""Characters at the start of an argument in which those words must occur."""
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 class CallContent(Struct, kw_only=True):
-    """What a call asks for, by its name and arguments alone; `bare` where they say nothing of their own."""
+    """A call's request, from its name and arguments alone; `bare` if they say nothing specific."""
 
     key: int
     words: set[bytes]
@@ -46,7 +46,7 @@ class CallContent(Struct, kw_only=True):
 
 
 class PendingCall(CallContent, kw_only=True):
-    """A call that was asked for."""
+    """A call without a result yet."""
 
     step: int
     tool: str
@@ -56,15 +56,15 @@ class PendingCall(CallContent, kw_only=True):
 
 
 class CompletedCall(Struct):
-    """A call together with the result.
+    """A call with its result.
 
-    `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news`
-    the share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call,
-    `gain` whether it brought the run forward, `query` whether it asked in words, `target` whether it asked for
-    something that no call had named before, `waits` whether it is made to wait or to ask for a status, and `waiting`
-    whether time passed since it was last asked. `program` and `targets` say what it runs and on what; `failure` is the
-    fingerprint of its message without numbers, `failures` and `passes` how many it reports, `failing` the tests that it
-    names. Calls of one `batch` were made at once, before any of their results was there: together they are one try.
+    `outcome` is the fingerprint of the normalised result, `error` that of its message if it failed (else 0), `news` the
+    share of its words that neither the call nor an earlier result had, `echo` whether it only repeats the call, `gain`
+    whether it made progress, `query` whether it asked in words, `target` whether it named something that no call had
+    named before, `waits` whether it waits or polls for a status, and `waiting` whether time passed since the last such
+    call. `program` and `targets` are what it runs and on what; `failure` is the fingerprint of its message without
+    numbers, `failures` and `passes` are the reported counts, `failing` the tests that it names. Calls of one `batch`
+    were issued together, before any of their results: they count as one attempt.
     """
 
     step: int
@@ -99,17 +99,17 @@ class CompletedCall(Struct):
 
     @property
     def taught(self) -> bool:
-        """Whether it brought new information."""
+        """Whether the result contained new information."""
         return not self.failed and not self.echo and self.news >= NEWS
 
     def near(self, other: CompletedCall) -> bool:
-        """Whether two turns asked for nearly the same; two scripts that share words are still two experiments."""
+        """Whether two turns made nearly the same request; two scripts that share words are still two experiments."""
         if self.key == other.key:
             return True
         return self.effect != "run" and self.paths == other.paths and self.like(other)
 
     def like(self, other: CompletedCall) -> bool:
-        """Whether two calls of a tool share most of their words."""
+        """Whether two calls of the same tool share most of their words."""
         if self.tool != other.tool:
             return False
         long = len(self.words) > LONG or len(other.words) > LONG
@@ -117,7 +117,7 @@ class CompletedCall(Struct):
 
 
 def read_call(step: Step, tool: Tool) -> PendingCall:
-    """What a call asks for. A call without arguments of its own is distinguished by the text that goes with it."""
+    """Parse a call. One without specific arguments is identified by the text before it."""
     request = _request(step, tool)
     key, asked = request.key, request.words
     if request.bare and len(step.content) > ARGUMENTS // 10:
@@ -142,7 +142,7 @@ def read_call(step: Step, tool: Tool) -> PendingCall:
 
 
 def _request(step: Step, tool: Tool) -> CallContent:
-    """The request of a call; runs make the same short calls again and again."""
+    """Parse a call's request; short ones are cached, since runs repeat them."""
     arguments = canonical(tool.arguments)
     if step.paths is not None or len(arguments) > ARGUMENTS:
         return _read_request(step, tool, arguments)
@@ -185,7 +185,7 @@ def _few(asked: set[bytes]) -> set[bytes]:
 
 
 def _asks(value: object) -> bool:
-    """Whether an argument is a question in words, and no path, sum or pattern."""
+    """Whether an argument is a question in words, rather than a path, sum or pattern."""
     if isinstance(value, list):
         return len(value) > 1 and all(isinstance(one, str) for one in value)
     if not isinstance(value, str) or value.count(" ", 0, ARGUMENTS) < QUESTION:
@@ -194,19 +194,19 @@ def _asks(value: object) -> bool:
 
 
 READ = 1200
-"""Bytes of a result whose words are read."""
+"""Bytes of a result whose words are compared."""
 RESULTS_REMEMBERED = 256
-"""Results whose reading is remembered: of those that runs get, one in three came shortly before."""
+"""Parsed results cached: one result in three repeats a recent one."""
 
 
 _SILENT = (b"no output", b"any output", b"without output", b"(no content)", b"no matches found", b"no files found")
-"""How tools say that a call printed nothing, or found nothing."""
+"""Messages of tools for a call that printed or found nothing."""
 _SHORT = 100
-"""Characters of such a remark at most."""
+"""Maximum length of such a message."""
 
 
 class CallResult(Struct, frozen=True):
-    """The normalised text of a result, its fingerprint, the words that it begins with, and whether it says nothing."""
+    """The normalised text of a result, its fingerprint, its first words, and whether it is empty."""
 
     text: bytes
     mark: int
@@ -215,7 +215,7 @@ class CallResult(Struct, frozen=True):
 
 
 def read_result(content: str) -> CallResult:
-    """Read what a call brought."""
+    """Parse a call's result."""
     return _read(bounded(content))
 
 

@@ -1,6 +1,6 @@
-"""Constraints: what a task forbids in its own words, as far as a call or its result can show it.
+"""Constraints: what a task's own wording forbids, as far as a call or its result can show it.
 
-Precision before recall: a sentence that cannot be read for sure forbids nothing. `breaches` holds calls against them.
+Precision before recall: an ambiguous sentence forbids nothing. `breaches` checks calls against the constraints.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ..core import late_pattern
 Kind = Literal["only", "rest", "act", "not", "files", "word", "production", "count", "seconds", "read", "secret"]
 
 TASKS = 256
-"""Tasks that are not read twice: recorded traces are often about the same ones."""
+"""Parsed tasks cached: recorded traces often share the same task."""
 _TASK = 6000
-"""Characters of a task that are read."""
+"""Characters of a task that are parsed."""
 _CLAUSES = 24
-"""Clauses of one task."""
+"""Maximum number of clauses per task."""
 
 _HINTS = (
     "only", "do not ", "don't ", "dont ", "must not ", "may not ", "should not ", "never ", "without ", "avoid ",
     "within",
     "more than", "longer than", "at most", "max", "exceed", "up to", "limit", "source",
 )  # fmt: skip
-"""What a sentence that forbids something has in it."""
+"""Substrings of sentences that forbid something."""
 _GIVEN = re2.Set.SearchSet()
 for _hint in _HINTS:
     _GIVEN.Add(re2.escape(_hint))
@@ -39,7 +39,7 @@ _DENYING = frozenset((
     "do not ", "don't ", "dont ", "must not ", "may not ", "should not ", "never ", "without ", "avoid ",
 ))  # fmt: skip
 _SENTENCE = 600
-"""Characters of a sentence that forbids something; a longer text is not a sentence."""
+"""Maximum length of a sentence that forbids something; a longer text is not a sentence."""
 _SPLIT = late_pattern(r"(?<=[.;!?])\s+(?=[A-Z-])")
 _PATH = late_pattern(
     r"(?<![\w:/.])(?:[`'\"])?((?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+*-]*|/[\w.@+-]+|[\w-]*\.[A-Za-z]\w{1,7})(?![\w(])"
@@ -103,7 +103,7 @@ _FILES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-"""Files that a noun names in every project; `breaches` knows their paths."""
+"""Nouns that name the same files in every project; `breaches` has their paths."""
 _CONFIG = late_pattern(_LEAD + r"(?P<whose>(?:[\w-]+\s+){1,3})(?:configurations?|config|settings)\b", re.IGNORECASE)
 _ANYONES = frozenset(("shared", "global", "common", "existing", "file", "files", "level", "core", "base"))
 """Words before `configuration` that do not tell whose it is."""
@@ -113,7 +113,7 @@ _REST = late_pattern(
     r"|^\W*(?:any\s+)?other\s+(?:files|modules|director|folders|packages|services|components)",
     re.IGNORECASE,
 )
-"""What must not change where the task has said before what may: all the rest."""
+""""All the rest" must not change, after the task has listed what may."""
 _DEPENDENCIES = late_pattern(r"\b(node_modules|site-packages|vendor(?=\s+(?:director|folder)|/))")
 ACT = late_pattern(
     r"(?P<verb>modif(?:y|ies|ying)|(?:chang|edit|alter|adjust|updat|delet|remov|drop|disabl|bypass|grant|rais|increas|mock"
@@ -122,7 +122,7 @@ ACT = late_pattern(
 )
 """An action and its object, in a sentence that forbids or announces it."""
 _ALIKE = {**dict.fromkeys(("modi", "edit", "alte", "adju", "upda"), "chan"), "remo": "dele", "drop": "dele"}
-"""The beginnings of verbs, and of the one that means the same."""
+"""Verb prefixes, and the prefix of a synonym."""
 _SMALL = frozenset((
     "the", "a", "an", "any", "all", "our", "your", "existing", "to", "new", "more", "other", "this", "that", "these",
 ))  # fmt: skip
@@ -143,14 +143,14 @@ _COUNT = late_pattern(
 _TIME = late_pattern(r"(?:(?P<s>s|secs?|seconds?)|(?P<m>mins?|minutes?)|(?P<h>hours?))\b")
 _SIZE = late_pattern(r"(?:ms|days?|weeks?|months?|years?|mb|gb|kb|bytes?|characters?|percent)\b")
 _JOINS = frozenset(("for", "during", "per", "in", "of", "on", "at", "when", "while", "and", "or", "to", "from", "with"))
-"""Where the name of what is counted ends."""
+"""Words that end the name of the counted thing."""
 _RUNS = late_pattern(
     r"\b(?:run|runs|running|benchmark\w*|test|tests|monitor\w*|load|train\w*|sleep|wait)\b", re.IGNORECASE
 )
 
 
 class Constraint(Struct, frozen=True):
-    """One thing that a task forbids: in which words, and what it names."""
+    """One thing that a task forbids: the sentence, and the names in it."""
 
     kind: Kind
     phrase: str
@@ -160,7 +160,7 @@ class Constraint(Struct, frozen=True):
 
 @lru_cache(maxsize=TASKS)
 def read_constraints(task: str) -> tuple[Constraint, ...]:
-    """What a task forbids, as far as a call can show it."""
+    """The constraints of a task that a call can show to be broken."""
     task = task[:_TASK]
     whole = task.lower()
     given = [_HINTS[at] for at in sorted(_GIVEN.Match(whole.encode("utf-8", "replace")) or ())]
@@ -181,12 +181,12 @@ def read_constraints(task: str) -> tuple[Constraint, ...]:
 
 @lru_cache(maxsize=TASKS)
 def about_results(task: str) -> tuple[Constraint, ...]:
-    """Of what a task forbids that which shows in what comes back."""
+    """The constraints that a result can show to be broken."""
     return tuple(clause for clause in read_constraints(task) if clause.kind in ("secret", "count"))
 
 
 def _lines_with(text: str, hints: list[str]) -> list[int]:
-    """The numbers of the lines that have one of the hints in them; most lines of a task have none."""
+    """The numbers of the lines that contain a hint; most lines of a task contain none."""
     found: set[int] = set()
     for hint in hints:
         at = text.find(hint)
@@ -198,7 +198,7 @@ def _lines_with(text: str, hints: list[str]) -> list[int]:
 
 
 def _read(phrase: str, hints: list[str]) -> list[Constraint]:
-    """The clauses of a sentence; an expression is tried only where the sentence has what it begins with."""
+    """Parse the clauses of a sentence; a pattern is tried only if the sentence contains its hint."""
     found: list[Constraint] = []
     said = phrase[:160]
     only = _ONLY.search(phrase) if "only" in hints else None
@@ -222,7 +222,7 @@ def _read(phrase: str, hints: list[str]) -> list[Constraint]:
 
 
 def _counted(phrase: str, said: str) -> list[Constraint]:
-    """A number that must not be exceeded: of things, or of seconds."""
+    """A limit on a count or on seconds."""
     count = _COUNT.search(phrase)
     if count is None:
         return []
@@ -288,7 +288,7 @@ def read_act(text: str) -> tuple[str, str, str, str] | None:
 
 
 def kind_of_files(text: str) -> str | None:
-    """The kind of files that a text begins with the noun of."""
+    """The kind of files named at the beginning of a text."""
     return next((name for name, nouns in _FILES if nouns.match(text)), None)
 
 

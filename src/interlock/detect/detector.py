@@ -1,4 +1,4 @@
-"""Detector: one pattern, looked for in the stream of one agent's steps."""
+"""Detector: looks for one pattern in the steps of one agent."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ EVERY_KIND: frozenset[Kind] = frozenset(get_args(Kind))
 
 
 class Detector(Protocol):
-    """State that can be stored and restored, and one question: what does this step show?
+    """A detector: its `observe` method, and state that can be saved and restored.
 
-    One that has `kinds` is asked about steps of those kinds only.
+    A detector with `kinds` observes only steps of those kinds.
     """
 
     type: str
 
     def observe(self, seen: Seen) -> Iterable[Issue]:
-        """Take in one step; return the issues that apply after it. The caller suppresses repeats."""
+        """Process one step; return the issues that apply after it. The caller suppresses repeats."""
         ...
 
     def save(self) -> bytes:
-        """Everything that the next answer depends on."""
+        """The state that later results depend on."""
         ...
 
     def restore(self, state: bytes) -> None:
-        """Continue from what `save` gave."""
+        """Continue from the result of `save`."""
         ...
 
 
 class Setting(Struct, frozen=True):
-    """What a detector is made with: what the run is for, the thresholds, the agent's history (read once per step)."""
+    """A detector's inputs: the task, the thresholds, the agent's history (parsed once per step)."""
 
     context: Context
     tuning: Tuning
@@ -50,11 +50,11 @@ class Setting(Struct, frozen=True):
 Factory = Callable[[Setting], Detector]
 
 Asked = tuple[str, Callable[[Seen], Iterable[Issue]]]
-"""A detector as it is asked: its name within the run, and its `observe`."""
+"""A detector's name within the run, and its `observe`."""
 
 
 class DetectorFailed(InterlockError):
-    """Raised when a detector raised; `detector` is its type."""
+    """Raised when a detector raises; `detector` is its type."""
 
     def __init__(self, detector: str, cause: Exception) -> None:
         super().__init__(f"the detector {detector} failed: {type(cause).__name__}: {cause}")
@@ -62,18 +62,18 @@ class DetectorFailed(InterlockError):
 
 
 class StatefulDetector(Generic[S]):
-    """A detector whose whole state is one msgspec value in `self.state`, so that saving it is generic."""
+    """A detector whose whole state is one msgspec value, `self.state`, so that saving is generic."""
 
     type: str
     kinds: ClassVar[frozenset[Kind]] = EVERY_KIND
-    """The kinds of step that it looks at; it is not asked about others."""
+    """The kinds of step that it observes; it does not see others."""
 
     def __init__(self, setting: Setting, state: S) -> None:
         self.context, self.tuning, self.history = setting.context, setting.tuning, setting.history
         self.state = state
 
     def learn_task(self, context: Context) -> None:
-        """The task is known better from now on; a detector that has read it already reads it anew."""
+        """Update the task; a detector that has already parsed it parses it again."""
         self.context = context
 
     def save(self) -> bytes:
@@ -98,8 +98,8 @@ class StatefulDetector(Generic[S]):
     ) -> Issue:
         """An issue of this detector's type.
 
-        `key` names the finding across runs, so that it can be muted; with where it began it is the issue's id, which
-        stays the same when the finding is reported again because it has become worse.
+        `key` names the finding across runs, so that it can be muted; together with the step where the finding began it
+        forms the issue's id, which stays the same when a worse finding is reported again.
         """
         steps = tuple(evidence)
         began = started if started is not None else min(steps, default=step)
@@ -118,8 +118,8 @@ class StatefulDetector(Generic[S]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """Whether this step alone shows again what an issue was about; `standing`: the issue applies after it.
+        """Whether this step alone shows the issue again; `standing`: the issue applies after this step.
 
-        A detector that looks at a window overrides this: what is before an answer says nothing about what it did.
+        A detector with a window overrides this: the window still holds steps from before the intervention.
         """
         return standing

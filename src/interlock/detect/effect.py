@@ -1,4 +1,4 @@
-"""Effect: what a call is meant to do, read from its name and arguments, and the files and places that it names."""
+"""Effect: the purpose of a call, by its name and arguments, and the files and directories that it names."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _VERBS: tuple[tuple[Effect, frozenset[str]], ...] = (
         "describe", "calculate", "ls",
     ))),
 )  # fmt: skip
-"""Words in a tool's name; the first kind that has one of them says what the tool is for."""
+"""Words in a tool's name; the first kind with a matching word is the tool's purpose."""
 _WORD = late_pattern(r"[A-Z]?[a-z]+|[A-Z]+")
 _SHELL_WRITES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     ((">",), late_pattern(r"(?:^|\s)1?>>?\s*(?!/dev/null|&)[\w./~$\"'{-]")),
@@ -46,23 +46,23 @@ _SHELL_WRITES: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
     (("git ",), late_pattern(r"\bgit\s+(?:apply|bisect|checkout|switch|reset|commit|stash|revert|merge|pull|clone)\b")),
     (("nstall", "npm ", "cargo "), late_pattern(r"\b(?:pip3?|npm|apt|apt-get|yarn|cargo)\s+(?:install|add)\b")),
 )
-"""How a shell command writes: what it has in it, and the expression that makes sure; most commands have none."""
+"""Ways in which a shell command writes: cheap substrings, then the pattern; most commands contain none."""
 _SCRIPT_WRITES = (
     ".write(", ".write_text(", ".write_bytes(", ".to_csv(", ".dump(", "shutil.", "os.remove", "os.rename", ".unlink(",
     ".mkdir(", "makedirs(",
 )  # fmt: skip
-"""How a program in Python writes."""
+"""Calls by which Python code writes."""
 _SAYS = late_pattern(r"\s*(?:echo\s+(?:-\w\s+)?(?:\"[^\"$`\\]*\"|'[^']*'|[\w .,:!-]*)|true|:)\s*")
-"""A command that only prints something: neither a read nor a change."""
+"""A command that only prints: neither a read nor a change."""
 _PYTHON = frozenset(("python", "ipython", "jupyter", "repl"))
 _NOT_SHELL = _PYTHON | {"sql"}
 _SCRIPTS = ("command", "cmd", "code", "script", "input")
 _LOOK = 2000
-"""Characters of a command that are read."""
+"""Characters of a command that are parsed."""
 
 
 def read_effect(tool: Tool, command: str) -> Effect:
-    """What the call is for; a shell `command` that writes is a write."""
+    """The purpose of a call; a shell `command` that writes is a write."""
     kind = _kind(tool.name)
     if kind == "run":
         if "final_answer(" in command:
@@ -71,7 +71,7 @@ def read_effect(tool: Tool, command: str) -> Effect:
             return "think"
         return "write" if _writes(command, tool.name) else "run"
     if kind == "write":
-        # An editor with many commands: looking is not writing.
+        # An editor tool with several commands: viewing is not writing.
         verb = tool.arguments.get("command")
         if isinstance(verb, str) and _kind(verb[:24]) == "read":
             return "read"
@@ -115,7 +115,7 @@ def command_of(tool: Tool) -> str:
 
 
 def script_of(tool: Tool) -> str:
-    """The text of a command or script; of a long one its beginning and end."""
+    """The text of a command or script; of a long one, its beginning and end."""
     text = _script(tool.arguments)
     return text if len(text) <= 2 * _LOOK else f"{text[:_LOOK]}\n{text[-_LOOK:]}"
 
@@ -129,23 +129,23 @@ def _script(arguments: dict[str, object]) -> str:
 
 
 def wrote(step: Step, effect: Effect, failed: bool) -> bool:
-    """Whether a finished call changed anything, as far as can be seen."""
+    """Whether a completed call changed anything, as far as can be seen."""
     if step.paths is not None and (step.paths.written or step.paths.deleted):
         return True
     return effect == "write" and not failed
 
 
 PATHS = 16
-"""Paths read of one call."""
+"""Paths kept per call."""
 LENGTH = 400
-"""Characters of a path; a longer text is not a path."""
+"""Maximum length of a path; a longer text is not a path."""
 
 _KEYS = frozenset((
     "path", "file", "file_path", "filepath", "filename", "file_name", "dir", "directory", "folder", "cwd", "url",
     "uri", "target", "notebook_path", "source", "destination", "src", "dst", "old_path", "new_path", "root",
 ))  # fmt: skip
 _BETWEEN = str.maketrans(dict.fromkeys("\"'<>|;&:,", " "))
-"""What is between the words of a command, beside blanks."""
+"""Separators between the words of a command, besides whitespace."""
 _IN_WORD = late_pattern(
     r"(?:^|[=(])((?:~|\.{0,2}/|\.?[\w@%+-]+/)[\w@%+./~-]*|[\w@%+-]+\.[A-Za-z]\w{0,5}"
     r"|\.(?:env(?:\.[\w.-]+)?|netrc|npmrc|pypirc|pgpass|htpasswd))(?=$|\))"
@@ -153,7 +153,7 @@ _IN_WORD = late_pattern(
 
 
 def read_paths(step: Step, tool: Tool, effect: Effect, script: str) -> list[str]:
-    """The paths that a call with this script names, in order, each once."""
+    """The paths that a call with this script names, in order, without duplicates."""
     found: dict[str, None] = {}
     if step.paths is not None:
         for group in (step.paths.written, step.paths.deleted, step.paths.read):
@@ -163,7 +163,7 @@ def read_paths(step: Step, tool: Tool, effect: Effect, script: str) -> list[str]
             found[value] = None
     if not found and effect in ("run", "write"):
         for word in script[:1000].translate(_BETWEEN).split():
-            # Most words of a command can be no path; looking is cheaper than matching.
+            # Most words of a command cannot be paths; a substring test is cheaper than matching.
             if "/" in word or "." in word or "~" in word:
                 for path in _IN_WORD.findall(word):
                     found[path] = None
@@ -175,10 +175,10 @@ _NOTHING = late_pattern(r"\s*(?::|true|cat\s+/dev/null|echo\s+-n(?:\s+(?:''|\"\"
 
 
 def emptied_paths(command: str) -> list[str]:
-    """The files that a command empties: it writes nothing into them, or reads them while they are written anew."""
+    """The files that a command empties: by writing nothing to them, or by reading the file that it redirects to."""
     found = []
     for before, target in _EMPTIES.findall(command):
-        # The shell empties a file before the command that reads it starts.
+        # The shell truncates a file before it starts the command that reads it.
         if _NOTHING.fullmatch(before) or target in before.split():
             found.append(target)
     return found
@@ -192,7 +192,7 @@ _CHANGED = late_pattern(
 
 
 def written_paths(tool: Tool, effect: Effect) -> tuple[str, ...]:
-    """The files that a call is to write, change or remove, as far as its arguments say."""
+    """The files that a call writes, changes or removes, according to its arguments."""
     if effect != "write":
         return ()
     if not is_shell(tool.name):
@@ -208,7 +208,7 @@ def written_paths(tool: Tool, effect: Effect) -> tuple[str, ...]:
 
 
 def _edited(rest: str) -> list[str]:
-    """The files among the words after `sed -i`: its first operand is a script, unless options give it."""
+    """The files among the words after `sed -i`: the first operand is a script, unless an option gives it."""
     try:
         words = shlex.split(rest)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Failure: whether a result is one, its message without what differs from case to case, and how many it reports."""
+"""Failure: whether a result failed, its message without variable parts, and the failures that it reports."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..core import Step
 from .fingerprint import fingerprint, has_any
 
 LOOK = 320
-"""Bytes at either end of a result where a failure shows itself."""
+"""Bytes at either end of a result that are searched for a failure."""
 EXIT = 120
-"""Bytes at the end where an exit status is."""
+"""Bytes at the end that are searched for an exit status."""
 OPENING = 3
-"""Lines at the beginning where a result says how it went; further down it is content."""
+"""Lines at the beginning that report the outcome; lines below are content."""
 HEAD = 4 * LOOK
-"""Bytes at the beginning that are searched for its message."""
+"""Bytes at the beginning that are searched for the message."""
 MESSAGE = 200
 """Bytes of a message that are compared."""
 
@@ -28,7 +28,7 @@ _COMPLAINTS = (
     b"does not", b"is not", b"not allowed", b"no replacement", b"too much", b"too many", b"timed out",
     b"is empty", b"not recognized", b"not precise",
 )  # fmt: skip
-"""What a result says when it is a complaint; looked for only where the source does not say whether it failed."""
+"""Words of an error message; searched only if the source does not say whether the call failed."""
 
 _COMPLAINT = re2.Set.SearchSet()
 _COMPLAINT.Add(b"|".join(map(re2.escape, _COMPLAINTS)))
@@ -41,7 +41,7 @@ _LAST_LINE = re.compile(rb"^([A-Za-z_][\w.]*(?:: [^\n]*)?)$", re.MULTILINE)
 _EXIT = re.compile(rb"exit(?:ed with)? (?:code|status)[ :=]+(\d+)", re.IGNORECASE)
 _PIECE = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`|(?<![\w.@~-])[\w.@~-]*+(?:/[\w.@~-]+)+/?")
 _QUOTED = re.compile(rb"'[^'\n]{0,200}'|\"[^\"\n]{0,200}\"|`[^`\n]{0,200}`")
-"""The same where there is no path: found much faster."""
+"""For texts without a path: much faster."""
 _QUOTES = (b"'", b'"', b"`")
 _OPEN_QUOTE = re.compile(rb"[`'\"][^`'\"\n]{2,}$")
 _FAILING = re.compile(
@@ -49,14 +49,14 @@ _FAILING = re.compile(
     rb"|^[^\n]*\S FAILED(?: +\[ *\d+%\])?$",
     re.MULTILINE,
 )
-"""How runners of tests name one that failed; headings and tallies (`FAILURES`, `2 failed`) are the same for all."""
+"""How test runners name a failing test; headings and totals (`FAILURES`, `2 failed`) are the same for all tests."""
 _FAILING_HINTS = (b"FAIL", b"not ok ", b"\xe2\x97\x8f", b"\nE   ")
 _SHORT = re.compile(rb"[A-Za-z]{4,7}")
 """A message of one short word (`Killed`); a bare number is an answer."""
 _STATUS = re.compile(rb"[45]\d\d [A-Z]")
-"""How a refused request begins; any other line that begins with a number is a piece of a file."""
+"""An HTTP error status; any other line that begins with a number is part of a file."""
 _RULES = b" \t=-_*#"
-"""What lines are drawn with around headings."""
+"""Characters that draw lines around headings."""
 _HEADING = re.compile(rb"([=_*#-])\1{2}.*\1{3}")
 _DRAWN = re.compile(rb"([=_*#-])\1{3,}")
 _RULED = (b"===", b"___", b"***", b"###", b"---")
@@ -68,15 +68,15 @@ _HARNESS = re2.compile(
     rb"\A\s*(?:(?:<tool_use_error>|<error>|<stderr>)\s*)?(?:Exit code:? \d+|exit status:? \d+"
     rb"|Command (?:failed|exited) with (?:exit )?(?:code|status) \d+[.:]?)[ \t]*(?:\n|\z)"
 )
-"""What the harness says about every failing command; the failure itself comes after it."""
+"""The harness's text for every failing command; the failure itself follows it."""
 
 
 def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes | None:
-    """The normalised message of a result that failed or complains; None for one that does not.
+    """The normalised message of a result that failed or contains an error message; None for any other.
 
-    `text` is the normalised result, `asked` the call (name, NUL, arguments): what the message repeats of the call
-    is masked, so that the same failure of different calls reads the same; what the call did not say stays, so that
-    another missing module is another failure. Of a `script` only paths are masked: it says everything.
+    `text` is the normalised result, `asked` the call (name, NUL, arguments). The parts of the message that repeat the
+    call are masked, so that the same failure of different calls compares equal; other parts stay, so that another
+    missing module is another failure. For a `script`, only paths are masked, since it contains everything.
     """
     if not _failed(step, text):
         return None
@@ -87,7 +87,7 @@ def read_failure(step: Step, text: bytes, asked: bytes, script: bool) -> bytes |
 
 @lru_cache(maxsize=256)
 def refused_for_form(message: str) -> bool:
-    """Whether a tool refused the call itself, for what it lacks or has too much of, and did nothing."""
+    """Whether a tool rejected the call for a missing or extra argument, and did nothing."""
     said = message.lower()
     return any(form in said for form in _FORMS)
 
@@ -114,7 +114,7 @@ def _failed(step: Step, text: bytes) -> bool:
 
 
 def _complains(head: bytes) -> bool:
-    """Whether the opening lines complain, apart from paths and quotes in them."""
+    """Whether the first lines contain an error message, ignoring paths and quoted text."""
     if not _complaint(head.lower() + b"\n"):
         return False
     opening = b""
@@ -126,12 +126,12 @@ def _complains(head: bytes) -> bool:
 
 
 def _complaint(lower: bytes) -> bool:
-    """Whether a text in lower case has a complaint in it: one search for all of them."""
+    """Whether a lower-case text contains an error message; one search covers all of them."""
     return _COMPLAINT.Match(lower) is not None
 
 
 def _message(text: bytes, asked: bytes) -> bytes:
-    """The line that says what went wrong; empty if there is none."""
+    """The line with the error message; empty if there is none."""
     named = max(map(text.rfind, _NAMED))
     if named >= 0:
         begin = max(text.rfind(mark, 0, named) for mark in (b"\n", b" ")) + 1
@@ -151,9 +151,9 @@ def _message(text: bytes, asked: bytes) -> bytes:
 
 
 def _complaining(text: bytes, asked: bytes) -> bytes:
-    """The first line that complains, at the beginning or else at the end.
+    """The first line with an error message, at the beginning or else at the end.
 
-    Failing that the only thing that is said, or what a longer output ends with: it begins with a banner.
+    Without one, the only line of the output, or the last line of a longer one, which begins with a banner.
     """
     others: list[bytes] = []
     for part in (text[:HEAD], text[max(HEAD, len(text) - LOOK) :]):
@@ -171,7 +171,7 @@ def _complaining(text: bytes, asked: bytes) -> bytes:
 
 
 def _announced(lines: list[bytes], at: int) -> bytes:
-    """A line of a text, together with the next that says something where it only announces it."""
+    """A line, joined with the next non-empty one if it ends with a colon."""
     line = lines[at].strip(_RULES)
     if line[-1:] == b":":
         line += b" " + next((one for one in (after.strip(_RULES) for after in lines[at + 1 :]) if one), b"")
@@ -194,12 +194,12 @@ def _masked(message: bytes, asked: bytes, script: bool) -> bytes:
 
 
 def _pieces(text: bytes) -> re.Pattern[bytes]:
-    """What finds the quotations and paths of a text."""
+    """The pattern that matches quotations and, if the text may contain any, paths."""
     return _PIECE if text.find(b"/") >= 0 else _QUOTED
 
 
 NAMES = 24
-"""Failing tests remembered of one result."""
+"""Failing tests kept per result."""
 
 _COUNTS = re2.compile(
     rb"\b(\d+) (?:failed|failing|failures?|errors?|problems?|fail)\b"  # pytest, jest, mocha, tsc, ruff, mypy, eslint
@@ -207,7 +207,7 @@ _COUNTS = re2.compile(
 )
 _PASSED = re.compile(rb"(\d+) (?:passed|passing|pass|ok)\b")
 _SUMMARY = 900
-"""Bytes at the end of a result where it adds up."""
+"""Bytes at the end of a result that are searched for totals."""
 _NAMES = re.compile(
     rb"^[ \t]*(?:FAILED|FAIL:?|--- FAIL:|not ok \d+(?: -)?|\xe2\x97\x8f|\xe2\x9c\x95|\xc3\x97|ERROR:?)"
     rb" +([^\s(][^\s]*(?: \xe2\x80\xba [^\n]*)?)"
@@ -217,36 +217,36 @@ _NAMES = re.compile(
 _PLACE = re.compile(
     rb"\.(?:py|pyi|js|jsx|mjs|ts|tsx|go|rs|java|kt|rb|c|cc|cpp|h|cs|php|ex|swift)(?:\", line |:|\()(\d+)"
 )
-"""The end of a place; what is before it is read back from there: a path may begin anywhere, and ends seldom."""
+"""The end of a location; the path before it is read backwards, since paths may begin anywhere but end rarely."""
 _PATH = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@+-/"
 _LONGEST = 300
-"""Bytes of a path."""
+"""Maximum length of a path in bytes."""
 _NAME_HINTS = (b"FAIL", b"ERROR", b"not ok", b"\xe2\x97\x8f", b"\xe2\x9c\x95", b"\xc3\x97")
 _COUNT_HINTS, _PASS_HINTS = (b"ail", b"rror", b" problem"), (b" pass", b" ok")
-"""What a result has in it that an expression looks for: most have none of it."""
+"""Substrings required by the patterns; most results contain none of them."""
 _NUMBERS = re.compile(rb"\b\d+(?:\.\d+)?\b")
 
 
 def mask_numbers(message: bytes) -> bytes:
-    """A message without its numbers: an assertion that compares another value each time is the same assertion."""
+    """A message without its numbers: an assertion that fails with different values is the same assertion."""
     return _NUMBERS.sub(b"#", message)
 
 
 @lru_cache(maxsize=256)
 def read_report(raw: bytes) -> tuple[str, int | None, int | None, tuple[int, ...]]:
-    """What a failing result reports: the place, how many failed and passed, which; many come again as they were."""
+    """The location, failure and pass counts and failing tests of a result; cached, since many results repeat."""
     return read_place(raw), read_failures(raw), read_passes(raw), read_failing(raw)
 
 
 def read_failures(raw: bytes) -> int | None:
-    """How many failures a result reports; None if it does not add them up."""
+    """The number of failures that a result reports; None without a total."""
     total: int | None = None
     last = raw[-_SUMMARY:]
     if not has_any(last, _COUNT_HINTS):
         return None
     line = -2
     for found in _COUNTS.finditer(last):
-        # Only what the last such line says adds up.
+        # Only the totals in the last such line count.
         start = last.rfind(b"\n", 0, found.start())
         total = (total or 0) + int(found[1] or found[2]) if start == line else int(found[1] or found[2])
         line = start
@@ -254,7 +254,7 @@ def read_failures(raw: bytes) -> int | None:
 
 
 def read_passes(raw: bytes) -> int | None:
-    """How many tests a result says to have passed; None if it does not say."""
+    """The number of passed tests that a result reports; None without one."""
     last = raw[-_SUMMARY:]
     count = None
     for found in _PASSED.finditer(last) if has_any(last, _PASS_HINTS) else ():
@@ -265,7 +265,7 @@ def read_passes(raw: bytes) -> int | None:
 
 
 def read_failing(raw: bytes) -> tuple[int, ...]:
-    """Fingerprints of the tests that a result names as failing, in order of their value."""
+    """Fingerprints of the failing tests that a result names, sorted."""
     if not has_any(raw, _NAME_HINTS):
         return ()
     names = {next(filter(None, groups)).split(b" - ")[0] for groups in _NAMES.findall(raw)}

@@ -1,4 +1,4 @@
-"""Fingerprints: short stand-ins for long texts, the same in every process, without what differs from run to run."""
+"""Fingerprints: short numbers for long texts, the same in every process, without parts that vary between runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 def fingerprint(text: bytes) -> int:
-    """A number for a text; the length takes part, so that a collision needs both."""
+    """A number for a text: its CRC and its length, so that a collision needs both."""
     return zlib.crc32(text) | (len(text) & 0x3FFFFFFF) << 32
 
 
@@ -26,7 +26,7 @@ def canonical(arguments: dict[str, object]) -> bytes:
     try:
         return _encode(arguments)
     except (UnicodeEncodeError, TypeError, OverflowError):
-        # What JSON cannot say (half a surrogate pair, say) is read as Python shows it.
+        # Values that JSON cannot encode (a lone surrogate, for example) use their Python representation.
         return repr(sorted(arguments.items(), key=str)).encode("utf-8", "replace")
 
 
@@ -36,7 +36,7 @@ def words(text: bytes) -> set[bytes]:
 
 
 def has_any(text: bytes, words: tuple[bytes, ...]) -> bool:
-    """Whether a text has one of some words in it; `in` would first take each of them for a number, and raise."""
+    """Whether a text contains one of some words; `in` is slower, because it tries each word as an integer first."""
     find = text.find
     for word in words:  # noqa: SIM110 (any() is slower)
         if find(word) >= 0:
@@ -46,12 +46,12 @@ def has_any(text: bytes, words: tuple[bytes, ...]) -> bool:
 
 @lru_cache(maxsize=256)
 def name_words(name: str) -> frozenset[bytes]:
-    """The words of a tool's name; a run has few of them."""
+    """The words of a tool's name; cached, since a run uses few tools."""
     return frozenset(words(name.encode("utf-8", "replace")))
 
 
 def alike(one: AbstractSet[bytes], other: AbstractSet[bytes]) -> float:
-    """Shared words among all words of two texts, 0..1; two texts without words are alike."""
+    """Shared words as a fraction of all words of two texts, 0..1; two texts without words are alike."""
     if not one or not other:
         return 1.0 if not one and not other else 0.0
     shared = len(one & other)
@@ -59,7 +59,7 @@ def alike(one: AbstractSet[bytes], other: AbstractSet[bytes]) -> float:
 
 
 HEAD, TAIL = 2000, 600
-"""Characters read of a text: what a call achieved shows at its ends, and a step may carry a megabyte."""
+"""Characters read of a text: the outcome of a call shows at its ends, and a step may contain a megabyte."""
 
 _VOLATILE = re2.compile(
     rb"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?:Z|[+-]\d\d:?\d\d)?"  # 2024-01-31T10:00:00.123Z
@@ -78,7 +78,7 @@ _VOLATILE = re2.compile(
 )
 
 _RESIDUE = b"; Next action: {"
-"""Some recorders write the next call behind a result; it is not part of what the call achieved."""
+"""Some recorders write the next call after a result; it is not part of the outcome."""
 
 
 def normalise(raw: bytes) -> bytes:
@@ -86,7 +86,7 @@ def normalise(raw: bytes) -> bytes:
     cut = raw.find(_RESIDUE)
     if cut >= 0:
         raw = raw[:cut]
-    # What is left between the matches, joined: a substitution would expand its template anew for each of them.
+    # Join the text between the matches: a substitution would expand its template for each match.
     kept, at = [], 0
     for found in _VOLATILE.finditer(raw):
         start, end = found.span()
@@ -99,14 +99,14 @@ def normalise(raw: bytes) -> bytes:
 
 
 def bounded(text: str, head: int = HEAD, tail: int = TAIL) -> bytes:
-    """Head and tail of a text that is too long to be read whole, as bytes."""
+    """The head and tail, as bytes, of a text that is too long to be read whole."""
     if len(text) > head + tail:
         text = f"{text[:head]}\n{text[-tail:]}" if tail else text[:head]
     return text.encode("utf-8", "replace")
 
 
 def cut(text: bytes, most: int) -> bytes:
-    """A text that people read: whole, or its beginning up to a blank, with a mark that says so."""
+    """A text for people: whole, or cut at a space and marked with an ellipsis."""
     if len(text) <= most:
         return text
     head = text[:most]

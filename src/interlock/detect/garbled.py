@@ -1,4 +1,4 @@
-"""Garbled calls: calls that cannot do what they are for, because their arguments are broken."""
+"""Garbled calls: calls that cannot work because their arguments are broken."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 from ..core import Tool, late_pattern
 
 Garble = Literal["", "colon", "first line", "redirect", "markup", "punctuation", "empty"]
-"""How a call is broken; empty for one that is not. One with a garbled `first line` is broken if it fails."""
+"""How a call is broken; empty if it is not. One with a garbled `first line` is broken only if it fails."""
 
 _READ = 200
-"""Characters of an argument that are looked at: what breaks a call is at its beginning."""
+"""Characters of an argument that are checked: the broken part is at its beginning."""
 
 _IDIOM = late_pattern(r":\s*(?:[;&|]|\d?>|\$\{|<<|'|\(\))")
-"""What the shell's own `:` is used for: emptying a file, defaults, comments."""
+"""Legitimate uses of the shell's `:`: emptying a file, defaults, comments."""
 _MARKUP = late_pattern(
     r"</?(?:parameter|invoke|function_calls?|tool_call|arg_value|antml)\b|<\|\w+|^\s*\{?\\?\"command\\?\"\s*:"
 )
@@ -30,11 +30,11 @@ ADVICE: dict[Garble, str] = {
     "punctuation": "your arguments are only punctuation",
     "empty": "your calls have no arguments",
 }
-"""What the agent does, in words that it can use."""
+"""What the agent does wrong, in words that it can act on."""
 
 
 def read_garble(tool: Tool, command: str | None) -> Garble:
-    """How a call is broken, by its arguments alone; `command` is that of a shell."""
+    """How a call is broken, by its arguments alone; `command` is set for a shell."""
     arguments = tool.arguments
     if command is not None:
         return _command(command[:_READ], bool(arguments))
@@ -62,7 +62,7 @@ def _command(command: str, given: bool) -> Garble:
     if first == ":" and not _IDIOM.match(start):
         line, _, rest = start.partition("\n")
         if _ALNUM.search(rest):
-            # What is below that line runs; alone on its line the colon ignores nothing at all.
+            # The lines below the first one still run; a colon alone on its line ignores nothing.
             return "first line" if line[1:].strip() else ""
         return "colon"
     if first == ">" and _REDIRECT.match(start):

@@ -1,4 +1,4 @@
-"""Goal: the words and places that a task names, and how far a turn is about them."""
+"""Goal: the words and paths that a task names, and how far a turn is about them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..core import Context
 from .fingerprint import words
 
 STEM = 6
-"""Letters of a word that are compared: enough to tell words apart, few enough to let endings go."""
+"""Letters of a word that are compared: enough to distinguish words, few enough to ignore endings."""
 SHORT = 4
-"""Letters from which a word says something."""
+"""Minimum length of a significant word."""
 GOAL = 4000
 """Characters of a task that are read."""
 
@@ -37,38 +37,38 @@ _COMMON = frozenset(
 )  # fmt: skip
 """Words that say nothing about a task."""
 _ABSOLUTE = re.compile(r"(/(?<![\w.:/<]/)(?:[\w.@+-]+/)+[\w.@+-]+)")
-"""Begins with its slash, which is quickly found; what is before it is looked at then."""
+"""Begins with a slash, which is fast to find; the lookbehind then checks the character before it."""
 
 
 def stems(text: bytes) -> set[bytes]:
-    """The beginnings of the words that say something."""
+    """The first letters of the significant words."""
     return {word[:STEM] for word in words(text) if len(word) >= SHORT} - _COMMON
 
 
 @lru_cache(maxsize=2048)
 def path_stems(path: str) -> tuple[bytes, ...]:
-    """The stems of a path, in a fixed order; runs name the same ones again and again."""
+    """The stems of a path, sorted; cached, since runs name the same paths repeatedly."""
     return tuple(sorted(stems(path.encode("utf-8", "replace"))))
 
 
 def goal_text(context: Context, prompt: str = "") -> str:
-    """Everything that says what the run is for; without it the first prompt is the task."""
+    """All text about the run's goal; without a task, the first prompt is the task."""
     goals = " ".join(goal.text for goal in context.goals)
     task = f"{context.original_prompt[:GOAL] or prompt} {context.instructions[:GOAL]}"
     return f"{context.primary_goal} {goals} {task}".strip()
 
 
 def goal_stems(context: Context, prompt: str = "") -> list[bytes]:
-    """The stems of the goal, in a fixed order."""
+    """The stems of the goal, sorted."""
     return list(_sorted_stems(goal_text(context, prompt)))
 
 
 @lru_cache(maxsize=16)
 def _sorted_stems(text: str) -> tuple[bytes, ...]:
-    """The same for every detector and agent that asks."""
+    """Cached, since all detectors and agents share one goal."""
     return tuple(sorted(stems(text.encode("utf-8", "replace"))))
 
 
 def named_places(text: str) -> list[str]:
-    """The absolute paths of more than one part that a task names."""
+    """Absolute paths in a task that have at least two components."""
     return list(dict.fromkeys(_ABSOLUTE.findall(text[: 2 * GOAL])))[:16]

@@ -1,4 +1,4 @@
-"""Progress: whether a turn brought the run forward, by the result and not by what was asked."""
+"""Progress: whether a turn made progress, judged by its result rather than by its request."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from .completed_call import CompletedCall
 
 KNOWN = 8192
-"""Words remembered; the oldest go first."""
+"""Words remembered; the oldest are dropped first."""
 SPARE = 2048
-"""Words beyond them before the oldest go."""
+"""Words beyond that limit before the oldest are dropped."""
 
 
 class Knowledge(Struct):
-    """The words that results brought and calls named so far, each with the turn that it came with; oldest first."""
+    """Words seen in results (`known`) and in calls (`named`), each with its turn; oldest first."""
 
     turns: int = 0
     known: dict[bytes, int] = field(default_factory=dict)
     named: dict[bytes, int] = field(default_factory=dict)
 
     def targets(self, asked: set[bytes]) -> bool:
-        """Learn a call's words; whether it names something that no call had named before."""
+        """Record a call's words; whether it names something that no call had named before."""
         fresh = asked.difference(self.named)
         self.turns += 1
         if not fresh:
@@ -38,10 +38,10 @@ class Knowledge(Struct):
         return True
 
     def learn(self, found: set[bytes], asked: set[bytes]) -> tuple[float, bool]:
-        """Learn a result's words: the share of them that is new, and whether they only repeat the call."""
+        """Record a result's words; return the share that is new, and whether they only repeat the call."""
         if not found:
             return 0.0, False
-        # What two sets share is found through the smaller one, which the call's words are.
+        # An intersection iterates over the smaller set, which is the call's words.
         echo = len(found) > SHORT and (len(found) - len(found & asked)) / len(found) < ECHO
         fresh = found.difference(self.known)
         if not fresh:
@@ -53,11 +53,11 @@ class Knowledge(Struct):
 
 
 def gained(turn: CompletedCall, before: Sequence[CompletedCall]) -> bool:
-    """Whether a turn was a step forward.
+    """Whether a turn made progress.
 
-    Something was written, something new came in, something not yet named was dealt with, or a failure differs from
-    the one that the same call had before: an edit/test round whose failures change or shrink is progress, and so is a
-    poll whose answer changes, or a batch that goes from file to file.
+    Progress means that something was written, new information came in, something not yet named was dealt with, or a
+    failure differs from the previous one of the same call. An edit/test round whose failures change or shrink is
+    progress; so is a poll whose answer changes, or a batch that goes from file to file.
     """
     key = turn.key
     for last in reversed(before):
@@ -73,9 +73,9 @@ def gained(turn: CompletedCall, before: Sequence[CompletedCall]) -> bool:
 
 
 def _trim(learnt: dict[bytes, int]) -> None:
-    """Forget the oldest words, many at a time: one at a time would cost every step what this costs one in hundreds.
+    """Drop the oldest words, many at a time, so that only one step in hundreds pays for it.
 
-    Words of one turn go together, because their order within it is not the same in every process.
+    Words of one turn are dropped together, because their order within it differs between processes.
     """
     oldest = next(islice(learnt.values(), len(learnt) - KNOWN, None))
     for word in [word for word, turn in learnt.items() if turn < oldest]:

@@ -1,17 +1,17 @@
-"""Recurrence: one thing that happens again, followed through a run at constant cost."""
+"""Recurrence: counts a repeated event through a run at constant cost."""
 
 from __future__ import annotations
 
 from msgspec import Struct, field
 
 THREADS = 64
-"""Things followed at once; the one that rested longest is dropped first."""
+"""Events tracked at once; the least recent is dropped first."""
 STEPS = 8
 """Steps kept as evidence."""
 
 
 class Recurrence(Struct):
-    """How often it came, when it began, and what had happened by the last time."""
+    """How often the event occurred, when it began, and the counters as of its last occurrence."""
 
     count: int = 0
     started: int = 0
@@ -27,7 +27,7 @@ class Recurrence(Struct):
     turns: list[int] = field(default_factory=list)
 
     def add(self, step: int, batch: int = -1) -> None:
-        """One more time; calls of one batch are one time."""
+        """Count one more occurrence; calls of one batch count once."""
         if self.count == 0:
             self.started = step
         elif batch == self.batch >= 0:
@@ -36,18 +36,18 @@ class Recurrence(Struct):
         self.count += 1
         self.steps.append(step)
         if len(self.steps) > STEPS:
-            # The first one stays: it shows where the trouble began.
+            # The first step stays: it shows where the trouble began.
             del self.steps[1]
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Start counting from zero."""
         self.count = self.rounds = self.close = 0
         self.steps.clear()
         self.turns.clear()
 
 
 def follow(threads: dict[int, Recurrence], key: int) -> Recurrence:
-    """The thread of a key, moved to the end of the line."""
+    """The recurrence for a key, moved to the end as the most recent."""
     thread = threads.pop(key, None) or Recurrence()
     threads[key] = thread
     if len(threads) > THREADS:

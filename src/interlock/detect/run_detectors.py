@@ -1,4 +1,4 @@
-"""Detectors: all of them over one run, agent by agent; built in, from packages, and registered by code."""
+"""Detectors: all detectors of one run, per agent: built in, from packages, and registered by code."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from .detector import Asked, DetectorFailed, Factory, Setting
 from .tuning import Tuning
 
 AGENTS = 32
-"""Agents watched at once; the one that was silent longest is forgotten first."""
+"""Agents tracked at once; the longest silent one is dropped first."""
 
 Guard = Callable[[Sequence[Asked], Seen], list[Issue]]
-"""How detectors are asked about a step. The runtime puts its isolation in here."""
+"""Runs the detectors on a step. The runtime adds its isolation here."""
 
 
 class Detectors:
-    """Feed it every step; it gives the alarms that rise with it."""
+    """Observes every step and returns the alarms that it raises."""
 
     def __init__(
         self,
@@ -70,10 +70,10 @@ class Detectors:
         self._task_files = task_files(self.context.original_prompt)
 
     def observe(self, seen: Seen) -> list[Issue]:
-        """The alarms that rise with this step; steps of our own and steps seen before give none."""
+        """The alarms raised by this step; Interlock's own steps and repeated steps raise none."""
         step = seen.step
         if step.index != self._standing_at:
-            # A refused call is seen twice: as a call, and as one that came to nothing.
+            # A refused call is observed twice: as a call, and again when it is refused.
             self._standing, self._standing_at = frozenset(), step.index
         if step.origin == "interlock":
             return []
@@ -93,49 +93,49 @@ class Detectors:
         return agent.alarms.rise(issues)
 
     def learn_task(self, context: Context) -> None:
-        """What the run is for is known better from now on."""
+        """Update the task."""
         self.context = context
         self._task_files = task_files(context.original_prompt)
         for agent in self._agents.values():
             agent.learn_task(context)
 
     def follow(self, issue_type: str, stuck: Stuck, step: Step) -> tuple[Stuck, Sign | None]:
-        """Whether the observed step shows again what its agent is stuck on, whether or not that is worth an alarm."""
+        """Whether the observed step shows again what its agent is stuck on, whether or not that raises an alarm."""
         standing = f"{issue_type}:{stuck.key}" in self._standing
         return self._agents[self._seen].follow(stuck, issue_type, step, standing)
 
     @property
     def instructed(self) -> bool:
-        """Whether the observed step gave its agent new information."""
+        """Whether the observed step gave its agent a new instruction."""
         return self._agents[self._seen].history.instructed if self._seen in self._agents else False
 
     @property
     def seen(self) -> str:
-        """Whose step was observed last."""
+        """The agent of the last observed step."""
         return self._seen
 
     def progress(self) -> bool:
-        """Whether the last observed step left the run on the way forward."""
+        """Whether the run is making progress as of the last observed step."""
         return self._progress
 
     def restart(self, issue_type: str, agent: str | None = None) -> None:
-        """Count a type anew, as after an intervention; of one agent or of all."""
+        """Restart the counts of a type, as after an intervention; for one agent or all."""
         for name, watched in self._agents.items():
             if agent is None or agent == name:
                 watched.restart(issue_type)
 
     def drop(self, detector: str) -> None:
-        """Ask this detector no more."""
+        """Disable a detector for the rest of the run."""
         self._dropped.add(detector)
         for agent in self._agents.values():
             agent.drop(self._dropped)
 
     def mute(self, key: str) -> None:
-        """Mute a finding; its key is `finding_key(issue)`, or a type for all of its findings."""
+        """Mute a finding by its `finding_key(issue)`, or all findings of a type."""
         self.muted.add(key)
 
     def save(self) -> bytes:
-        """Everything that later answers depend on."""
+        """The state that later results depend on."""
         return msgspec.msgpack.encode(
             _Saved(
                 {name: agent.save() for name, agent in self._agents.items()},
@@ -148,7 +148,7 @@ class Detectors:
         )
 
     def restore(self, state: bytes) -> None:
-        """Continue from what `save` gave: after a restart, or back with a rollback."""
+        """Continue from the result of `save`, after a restart or a rollback."""
         saved = from_msgpack(state, _Saved)
         self._ledger = saved.ledger
         self._dropped |= set(saved.dropped)
@@ -160,7 +160,7 @@ class Detectors:
             self.learn_task(msgspec.structs.replace(self.context, instructions=saved.instructions))
 
     def go_back(self, state: bytes) -> None:
-        """Go back to what `save` gave, except for calls that are under way: their results are still to come."""
+        """Go back to the result of `save`, but keep calls that are still running: their results are yet to come."""
         under_way = {name: agent.history.past.pending for name, agent in self._agents.items()}
         caller = self._caller
         self.restore(state)
@@ -170,7 +170,7 @@ class Detectors:
                 self._agent(name).history.past.pending = pending
 
     def _read_task(self, history: AgentHistory, step: Step) -> None:
-        """Where the task points to a file of instructions, its words are the task once the agent has read them."""
+        """If the task points to a file of instructions, its text joins the task once the agent has read it."""
         turn = history.turn
         if turn is None:
             if not self.context.original_prompt and history.instructed and not self._task_files:
@@ -181,7 +181,7 @@ class Detectors:
                 self.learn_task(known)
 
     def _owner(self, step: Step) -> str:
-        """Whose step it is: a result belongs to the caller, also where its source names the one that answered."""
+        """The agent of a step; a result belongs to the caller, even if its source names the agent that answered."""
         name = step.agent or ""
         if step.kind == "tool_call":
             self._caller = name
@@ -224,18 +224,18 @@ class Detectors:
 
 
 def standing_key(issue: Issue) -> str:
-    """What names a finding within its run."""
+    """The key of a finding within its run."""
     return f"{issue.type}:{issue.stuck.key if issue.stuck is not None else finding_key(issue)}"
 
 
 def finding_key(issue: Issue) -> str:
-    """What names a finding across runs of a project; `mute` takes it."""
+    """The key of a finding across runs of a project; `mute` accepts it."""
     key = issue.details.get("key")
     return key if isinstance(key, str) else issue.type
 
 
 def _ask(detectors: Sequence[Asked], seen: Seen) -> list[Issue]:
-    """Ask one after the other, without isolation: what a detector raises comes out with its name."""
+    """Run the detectors in turn, without isolation; an exception is raised with the detector's name."""
     found: list[Issue] = []
     for name, observe in detectors:
         try:
@@ -268,16 +268,16 @@ def unregister(factory: Factory) -> None:
 
 
 def factories() -> tuple[Factory, ...]:
-    """Every detector known now: built-in, installed, registered."""
+    """Every available detector: built-in, installed, registered."""
     return (*built_in(), *(cast("Factory", factory) for _, factory in DETECTORS.found()))
 
 
 def issue_types() -> frozenset[str]:
-    """The types of issues that these detectors raise; one made by a function does not say."""
+    """The issue types of these detectors; a factory function does not declare one."""
     return frozenset(kind for factory in factories() if isinstance(kind := getattr(factory, "type", None), str))
 
 
 @cache
 def built_in() -> tuple[Factory, ...]:
-    """The detectors that come with Interlock."""
+    """The detectors that ship with Interlock."""
     return tuple(importlib.import_module(f"{patterns.__name__}.{name}").detector for name in KEPT.names_in(patterns))

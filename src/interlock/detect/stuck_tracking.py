@@ -1,4 +1,4 @@
-"""Following: whether what an agent is stuck on happened again in this step, however often an alarm would need it."""
+"""Tracks whether what an agent is stuck on happened again in this step, regardless of alarm thresholds."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from .check_commands import same_check
 from .completed_call import CompletedCall
 
 QUIET = 10
-"""Turns without any opportunity that count as one."""
+"""Turns without an opportunity to recur that together count as one."""
 MARKS = 12
-"""Failures or outcomes remembered of one thing."""
+"""Failures or outcomes remembered per `Stuck`."""
 
 Followed = tuple[Stuck, Sign | None]
 
 
 def failure_of(turn: CompletedCall, marks: tuple[int, ...] = (), *, any_target: bool = False) -> Stuck:
-    """What a failing call is stuck on; `marks` are failures that take turns with it."""
+    """The `Stuck` of a failing call; `marks` are failures that alternate with it."""
     targets = () if any_target else turn.targets
     every = tuple(dict.fromkeys((*marks, turn.failure)))[-MARKS:]
     return Stuck(
@@ -37,7 +37,7 @@ def failure_of(turn: CompletedCall, marks: tuple[int, ...] = (), *, any_target: 
 
 
 def repeat_of(turn: CompletedCall) -> Stuck:
-    """What a call is stuck on that brings the same again and again."""
+    """The `Stuck` of a call that repeatedly has the same result."""
     return Stuck(
         kind="repeat",
         key=f"{turn.program or turn.tool} {' '.join(turn.targets)}:{turn.key:x}",
@@ -50,14 +50,14 @@ def repeat_of(turn: CompletedCall) -> Stuck:
 
 
 def repeat_mark(turn: CompletedCall) -> int:
-    """A call together with what it brought."""
+    """A fingerprint of a call together with its result."""
     return turn.key * 31 + turn.outcome & 0xFFFFFFFFFFFF
 
 
 def follow(stuck: Stuck, history: AgentHistory, *, shown: bool, spoke: bool) -> Followed:
-    """The updated `stuck`, and the sign that this step gives of it; None if it gives none.
+    """The updated `stuck`, and the sign that this step gives; None if it gives none.
 
-    `shown`: see `Remembering.shows`. `spoke`: the step is a message of the agent's, without a call.
+    `shown`: see `StatefulDetector.shows`. `spoke`: the step is a message from the agent without a call.
     """
     turn = history.turn
     if stuck.kind == "pattern":
@@ -70,7 +70,7 @@ def follow(stuck: Stuck, history: AgentHistory, *, shown: bool, spoke: bool) -> 
     stuck = replace(stuck, turns=stuck.turns + 1, gained=stuck.gained or turn.gain)
     if stuck.turns < QUIET:
         return stuck, None
-    # A failing check that is left alone is not mended by that; anything else is, if the run gets on without it.
+    # Ignoring a failing check does not fix it; anything else counts as resolved if the run progresses without it.
     left = stuck.gained and not (stuck.kind == "failure" and not stuck.any_target)
     return replace(stuck, turns=0, gained=False), "clear" if left else None
 
@@ -91,7 +91,7 @@ def _failure(stuck: Stuck, turn: CompletedCall) -> Sign | None:
 
 
 def got_better(turn: CompletedCall, failures: int | None, passes: int | None) -> bool:
-    """Whether a check reports fewer failures than ever, or more passes beside no more failures."""
+    """Whether a check reports fewer failures than ever, or more passes with as few failures."""
     if turn.failures is None or failures is None:
         return False
     return turn.failures < failures or (
@@ -108,7 +108,7 @@ def _repeat(stuck: Stuck, turn: CompletedCall) -> Sign | None:
 
 
 def _learnt(stuck: Stuck, turn: CompletedCall, sign: Sign) -> Stuck:
-    """What is stuck with what this opportunity taught about it."""
+    """`stuck`, updated with what this turn showed about it."""
     stuck = replace(stuck, turns=0, gained=False)
     if stuck.kind != "failure" or not turn.failed:
         return stuck
@@ -124,7 +124,7 @@ def _learnt(stuck: Stuck, turn: CompletedCall, sign: Sign) -> Stuck:
 
 
 def _pattern(stuck: Stuck, *, shown: bool, ends: bool) -> Followed:
-    """Every few turns, by how many of them showed it."""
+    """Decide every few turns, by how many of them showed the pattern."""
     if shown and stuck.needed == 1:
         return replace(stuck, turns=0, bad=0), "again"
     bad, turns = stuck.bad + shown, stuck.turns + ends

@@ -1,4 +1,4 @@
-"""Waits: whether a call waits for something, or asks how far something is, that others are working on."""
+"""Waits: whether a call waits for other work, or polls its status."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .effect import Effect
 from .fingerprint import name_words
 
 BUSY_SECONDS = 2.0
-"""Calls closer together than this do not wait: they ask without letting anything happen in between."""
+"""Calls closer together than this are busy polling: nothing can happen in between."""
 
 _WAITS = late_pattern(
     r"(?:^|[\s;&|(])(?:sleep\s+[\d.$]|wait(?:\s|$)|watch\s)|\s--wait\b|\btail\s+(?:-?\w+\s+)*(?:-\w*[fF]\b|--follow)"
@@ -29,7 +29,7 @@ _HEALTH = late_pattern(r"\b(?:curl|wget|http|nc)\b[^\n]*(?:health|ready|livez|/l
 _WAIT_NAMES = frozenset((b"sleep", b"wait", b"poll", b"await", b"watch"))
 _STATUS_NAMES = frozenset((b"status", b"health", b"progress", b"readiness"))
 _NOT_ASKED = frozenset((b"set", b"update", b"change", b"mark", b"report", b"write", b"create", b"post", b"put", b"git"))
-"""With these a tool's name says that it sets a status, or asks for that of files."""
+"""With these words a tool's name means that it sets a status, or asks for the status of files."""
 
 _QUESTIONS = frozenset((b"get", b"check", b"list", b"describe", b"view", b"show", b"query", b"fetch"))
 _JOINT = late_pattern(r"_|(?<=[a-z0-9])(?=[A-Z])")
@@ -37,7 +37,7 @@ _WORK = frozenset((
     b"job", b"jobs", b"run", b"runs", b"build", b"builds", b"deployment", b"deployments", b"pipeline", b"pipelines",
     b"pod", b"pods", b"workflow", b"workflows", b"rollout",
 ))  # fmt: skip
-"""What others work on while it is asked about."""
+"""Work that runs elsewhere while its status is polled."""
 
 _DURATION = late_pattern(r"\b(\d+(?:\.\d+)?)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?)\b", re.IGNORECASE)
 _REMAINING = late_pattern(
@@ -54,11 +54,11 @@ _TOLD_TO_WAIT = late_pattern(
 
 
 Wait = Literal["", "sleeps", "asks"]
-"""Not at all; the call itself takes its time; it asks for a status, and time passes only between two calls."""
+"""No wait; the call itself takes time; or it polls a status, and time passes only between two calls."""
 
 
 def read_waits(tool: Tool, effect: Effect, program: str, command: str | None) -> Wait:
-    """Whether a call waits, or asks for the status of something that takes its time; `command` is a shell's."""
+    """Whether a call waits or polls the status of something slow; `command` is set for a shell."""
     if command is not None and (waits := _read_command(program, command)):
         return waits
     name = _parts(tool.name)
@@ -87,7 +87,7 @@ def _parts(name: str) -> frozenset[bytes]:
 
 
 def named_seconds(text: str) -> float:
-    """The longest time that a text says is still to go; 0 if it names none."""
+    """The longest remaining time that a text names; 0 if it names none."""
     found = (one or other for one, other in _REMAINING.findall(text[:4000]))
     return max((_seconds(piece) for piece in found), default=0.0)
 

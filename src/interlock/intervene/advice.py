@@ -1,4 +1,4 @@
-"""What to try, why it happens and how to prevent it, by type of issue; and what a call that review blocks would do."""
+"""What to try, the cause and the prevention, by type of issue; and what a call that review blocks would do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def advice_for(issue: Issue) -> Advice:
 
 
 def advice_on_danger(issue: Issue) -> Advice:
-    """What fits the harm that the call does, or would have done had it not been refused."""
+    """Advice for the harm that the call does, or would have done had it not been blocked."""
     danger = danger_of(issue)
     refused = issue.details.get("prevented") is True
     return Advice(
@@ -60,7 +60,7 @@ FOR_NOTHING = Advice(
     preventive=("Tell the agent what to do when it is stuck: stop, and say why.",),
     configuration=("limits.max_steps: a bound on calls",),
 )
-"""For a spiral of calls that are counted, not of resources that are measured."""
+"""For a spiral measured by repeated calls rather than by resources."""
 
 
 GENERAL = Advice(
@@ -131,7 +131,7 @@ ADVICE: dict[str, Advice] = {
 }
 
 DEFAULT = "default"
-"""The name of the general hint, for every type without one of its own."""
+"""The name of the general hint, for every type without its own."""
 
 HINTS: dict[str, str] = {
     DEFAULT: """\
@@ -209,11 +209,11 @@ What to do instead: {instead}
 Use a method that can be undone and that stays within the task, or ask first.
 """,
 }
-"""The built-in hints for the agent. A line whose placeholder has no value is left out."""
+"""The built-in hints for the agent. A line whose placeholder has no value is omitted."""
 
 
 class Danger(NamedTuple):
-    """One kind of harm: `tried` follows "tried to", `done` is the cause where the call ran."""
+    """One kind of harm: `tried` follows "tried to", `done` is the cause if the call ran."""
 
     attempt: str
     tried: str
@@ -223,7 +223,7 @@ class Danger(NamedTuple):
 
 
 def danger_of(issue: Issue) -> Danger:
-    """What the first rule that the issue names protects from; without one, from loss."""
+    """The danger that the issue's first rule protects from; without a rule, loss."""
     rules = issue.details.get("rules")
     first = str(rules[0]) if isinstance(rules, list | tuple) and rules else ""
     return next((danger for prefix, danger in BY_RULE if first.startswith(prefix)), LOSS)
@@ -287,4 +287,4 @@ BY_RULE: tuple[tuple[str, Danger], ...] = (
     ("system.clock", OTHERS),
     ("git.push-onto-default-branch", OTHERS),
 )
-"""Where a rule's id begins like this; every other rule protects from loss."""
+"""By prefix of the rule's id; every other rule protects from loss."""

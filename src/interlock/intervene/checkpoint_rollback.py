@@ -1,4 +1,4 @@
-"""Checkpoint rollback: files, conversation and context back to the newest safe checkpoint from before the issue."""
+"""Checkpoint rollback: restores files, conversation and context to the newest safe checkpoint before the issue."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def checkpoint_rollback(
     *,
     window_s: float = 60.0,
 ) -> Continue | RecoveryNeeded:
-    """Go back to a safe checkpoint, or say why none is available and wait for a person."""
+    """Roll back to a safe checkpoint, or say why none is available and wait for a person."""
     if state.rollbacks >= config.max_rollback_depth:
         return _recovery(issue, state, now, f"{state.rollbacks} automatic rollbacks were made; no more are allowed")
     safe = newest_safe(state.checkpoints, issue, config, now, since=attempt.since)
@@ -48,9 +48,9 @@ def checkpoint_rollback(
 
 
 def state_at(state: RunState, checkpoint: CheckpointInfo) -> RunState:
-    """The run after going back. Issues, interventions and spend stay; limits become the smaller of then and now.
+    """The run after the rollback. Issues, interventions and spend stay; each limit is the smaller of then and now.
 
-    Checkpoints of the abandoned way are no longer candidates; the store keeps them, so that this can be undone.
+    Checkpoints after this one are no longer candidates; the store keeps them, so that the rollback can be undone.
     """
     return replace(
         state,
@@ -65,7 +65,7 @@ def state_at(state: RunState, checkpoint: CheckpointInfo) -> RunState:
 
 
 def mark_of(state: RunState) -> dict[str, object]:
-    """Where a rollback came from, small enough for the history."""
+    """The state before a rollback, small enough for the history."""
     limits: object = msgspec.to_builtins(state.limits)
     return {"step": state.step, "rollbacks": state.rollbacks, "tokens": state.spend.tokens, "limits": limits}
 

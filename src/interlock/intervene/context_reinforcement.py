@@ -1,4 +1,4 @@
-"""Context reinforcement: what the run is for, said again, with what matters to the issue emphasised."""
+"""Context reinforcement: repeats the task, emphasising what is relevant to the issue."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ SHOWN: dict[str, int | None] = {"light": 3, "medium": 6, "strong": None}
 """How many constraints, goals, boundaries and examples a strength repeats; None means all."""
 
 REQUEST_LENGTH = 4000
-"""Longer requests are cut: repeating a document does not make it clearer."""
+"""Longer requests are truncated: repeating a document does not make it clearer."""
 
 
 def context_reinforcement(
     issue: Issue, state: RunState, config: ContextReinforcement, now: float, attempt: Attempt = FIRST
 ) -> Continue:
-    """Repeat the context. The same text is never added twice: then only what is new is said, or nothing."""
+    """Repeat the context. The same text is never sent twice: only new text is sent, or nothing."""
     context = merged(state.context, issue)
     state = replace(state, context=context)
     reason = f"A reminder because of this: {one_line(issue.description or issue.type)}"
@@ -63,9 +63,9 @@ def context_reinforcement(
 
 
 def restore_after_compaction(state: RunState, now: float) -> tuple[RunState, Message | None]:
-    """Put the stored context back after the agent has compacted its own; None if there is none.
+    """Restore the stored context after the agent has compacted its own; None if there is none.
 
-    What was said before the compaction is gone from the conversation, so it may be said again.
+    Earlier messages are no longer in the conversation, so they may be repeated.
     """
     body = context_text(state.context, "strong", None, examples=True)
     if not body:
@@ -76,13 +76,13 @@ def restore_after_compaction(state: RunState, now: float) -> tuple[RunState, Mes
 
 
 def merged(context: Context, issue: Issue) -> Context:
-    """The context with what this type of issue adds to the constraints, each once."""
+    """The context with the constraints that this type of issue adds, without duplicates."""
     new = tuple(line for line in ADDITIONS.get(issue.type, ()) if line not in context.constraints)
     return replace(context, constraints=(*context.constraints, *new)) if new else context
 
 
 def context_text(context: Context, strength: str, issue: Issue | None, *, examples: bool) -> str:
-    """The context as text: request, constraints, goals, boundaries, examples; what is missing is left out."""
+    """The context as text: request, constraints, goals, boundaries, examples; missing parts are omitted."""
     count = SHOWN[strength]
     blocks: list[str] = []
     if context.original_prompt:
@@ -175,7 +175,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     BROKEN_CALLS: ("A command of yours had no effect: send `ls` alone, and look at what comes back.",),
     LONG_WAIT: ("A deployment has not become ready for a quarter of an hour: look at its events, then report them.",),
 }
-"""What continuing well looks like, by type of issue; shown after the run's own examples."""
+"""Examples of good continuations, by type of issue; shown after the run's own examples."""
 
 WORDS: dict[str, str] = {
     REPETITIVE_ERRORS: "error fail failing retry attempt test tests permission approach",
@@ -189,19 +189,19 @@ WORDS: dict[str, str] = {
     HALLUCINATION: "verify check exists exist real test tests evidence true invent claim read",
     DESTRUCTIVE_ACTION: "delete remove overwrite backup production database force push destroy undo never drop",
 }
-"""Words that make a constraint relevant to a type, whatever the issue's own words are."""
+"""Words that make a constraint relevant to a type, whatever the issue's own description."""
 
 COMMON = """about after agent also another been before being called could does file files from have into more same seen
 should some step steps such than that their them then there these they this time times tool used using very were what
 when which while will with without would your"""
-"""Words of descriptions that say nothing of what an issue is about."""
+"""Words in descriptions that say nothing about the issue."""
 
 
 COMMON_WORDS = frozenset(COMMON.split())
 
 
 def is_relevant(constraint: str, issue: Issue) -> bool:
-    """Whether a constraint speaks of what the issue is about."""
+    """Whether a constraint is relevant to the issue."""
     said = set(_words(constraint))
     if issue.type in ADDITIONS and constraint in ADDITIONS[issue.type]:
         return True

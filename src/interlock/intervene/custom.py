@@ -1,4 +1,4 @@
-"""Custom: an intervention of your own, at a level of the ladder, for some types of issues; and those that there are."""
+"""Custom: a custom intervention at a level of the ladder, for some types of issues; and the available ones."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Apply = Callable[[Issue, RunState, Interventions, float], InterventionResponse]
 
 
 class Custom(Struct, frozen=True):
-    """An intervention that takes the built-in one's place at its level, for its types of issues.
+    """An intervention that replaces the built-in one at its level, for its types of issues.
 
-    `issue_types` may hold "*" for every type; `needs` are the capabilities without which it cannot be applied.
+    `issue_types` may contain "*" for every type; `needs` are the capabilities that it requires.
     """
 
     name: str
@@ -52,7 +52,7 @@ def level_of(rung: InterventionType) -> int:
 
 
 def register_intervention(custom: Custom) -> Custom:
-    """Add an intervention to every controller made from now on."""
+    """Add an intervention to every controller created from now on."""
     INTERVENTIONS.register(custom)
     return custom
 
@@ -63,6 +63,6 @@ def unregister_intervention(custom: Custom) -> None:
 
 
 def custom_interventions() -> tuple[Custom, ...]:
-    """Every custom intervention known now: installed and registered."""
+    """Every available custom intervention: installed and registered."""
     found = INTERVENTIONS.found(lambda thing: isinstance(thing, Custom))
     return tuple(custom for _, custom in found if isinstance(custom, Custom))

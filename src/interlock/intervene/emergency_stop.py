@@ -1,4 +1,4 @@
-"""Emergency stop: stop first; the incident, the report and the options follow. Pause: where a stop is switched off."""
+"""Emergency stop: stop first; the incident, the report and the options follow. Pause: used if the stop is disabled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "emergency_stop"
 
 
 def emergency_stop(issue: Issue, state: RunState, config: Interventions, now: float) -> Stopped:
-    """End the run. Works from an empty state; saving, reporting and notifying are the runtime's, best effort."""
+    """End the run. Works even with an empty state; the runtime saves, reports and notifies on a best-effort basis."""
     incident = make_incident(issue, state, now)
     report = make_report(incident, state)
     return Stopped(
@@ -33,7 +33,7 @@ def emergency_stop(issue: Issue, state: RunState, config: Interventions, now: fl
 
 
 def pause_for_person(issue: Issue, state: RunState, now: float, why: str) -> RecoveryNeeded:
-    """Let nothing through until a person says so, and say what the person can do."""
+    """Block everything until a person decides, and list the options."""
     text = f"{why}: {one_line(issue.description or issue.type)}"
     return RecoveryNeeded(
         state=state,

@@ -1,4 +1,4 @@
-"""Incident: what an emergency stop leaves behind, without its secrets; Plan: how a run that is stuck can be helped."""
+"""Incident: the record of an emergency stop, without secrets; Plan: how a person can help a stuck run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Known = TypeVar("Known")
 
 
 class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything that is needed to understand a stop later. Holds no secrets."""
+    """Everything needed to understand a stop later, without secrets."""
 
     id: str
     time: float
@@ -32,7 +32,7 @@ class Incident(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def make_incident(issue: Issue, state: RunState, now: float) -> Incident:
-    """The incident of a stop, from whatever is known of the run; hostile values are cut, never an error."""
+    """The incident of a stop, from whatever is known about the run; hostile values are truncated and raise no error."""
     clean_issue = clean(issue)
     seen = tuple(clean(known) for known in state.issues if known.id != issue.id)
     bare = msgspec.structs.replace(state, issues=(), actions=(), interventions=state.interventions[-HISTORY:])
@@ -51,7 +51,7 @@ def make_incident(issue: Issue, state: RunState, now: float) -> Incident:
 
 
 def clean(issue: Issue) -> Issue:
-    """An issue without secrets; one that cannot be written as JSON loses its details."""
+    """An issue without secrets; one that cannot be encoded as JSON loses its details."""
     made = _converted(issue, Issue)
     if made is not None:
         return made
@@ -59,7 +59,7 @@ def clean(issue: Issue) -> Issue:
 
 
 def plain(value: object) -> object:
-    """Plain JSON data without secrets; what cannot be written becomes its type's name."""
+    """Plain JSON data without secrets; a value that cannot be encoded becomes its type's name."""
     try:
         raw = msgspec.to_builtins(value, str_keys=True, enc_hook=lambda odd: f"[{type(odd).__name__}]")
     except (TypeError, ValueError, RecursionError):
@@ -77,7 +77,7 @@ def _converted(value: Known, kind: type[Known]) -> Known | None:
 REMOVED = "[removed]"
 
 MAX_DEPTH = 12
-"""Deeper nesting is cut: nothing that we write goes that deep, so it is hostile."""
+"""Deeper nesting is cut off: nothing that we write is that deep, so it is hostile."""
 
 SECRET_NAMES = late_pattern(
     r"(?:^|[_\-.])(?:password|passwd|pwd|secret|secrets|api_?key|access_?key|private_?key|auth|authorization|bearer|"
@@ -109,17 +109,17 @@ HINT.Add(
     r"|password|passwd|secret|api[_-]?key|access[_-]?key|token|authorization"
 )
 HINT.Compile()
-"""What either of the first two has about it: one quick look, before they are tried at every letter."""
+"""A quick check for the first two patterns, before they are tried at every character."""
 
 SHORTEST = 9
-"""No shorter text can hold what these patterns look for."""
+"""Shorter texts cannot match these patterns."""
 
 LONGEST = 20_000
-"""Longer texts are cut: nothing may hold up a stop."""
+"""Longer texts are truncated: nothing may delay a stop."""
 
 
 def without_secrets(value: object, depth: int = 0) -> object:
-    """The same plain value with whatever looks like a secret replaced; never fails, whatever it is given."""
+    """The same plain value with anything that looks like a secret replaced; never fails, whatever the input."""
     if depth > MAX_DEPTH:
         return REMOVED
     if isinstance(value, str):
@@ -154,7 +154,7 @@ def scrub(text: str) -> str:
 
 
 def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_steps: int = 10) -> Plan:
-    """A recovery plan for an issue that no automatic intervention may answer any more."""
+    """A recovery plan for an issue that automatic interventions can no longer answer."""
     return Plan(
         id=stable_id("plan", state.run_id, issue.id, str(now)),
         issue=issue,
@@ -174,5 +174,5 @@ def make_plan(issue: Issue, state: RunState, now: float, why: str, *, quiet_step
 
 
 def stable_id(prefix: str, *parts: str) -> str:
-    """An id that the same inputs always give: pure rooms have no randomness."""
+    """A deterministic id, since pure code has no randomness."""
     return f"{prefix}-{hashlib.sha256(chr(0).join(parts).encode('utf-8', 'replace')).hexdigest()[:10]}"

@@ -1,4 +1,4 @@
-"""How an intervention's words become a message, and which answer of an episode it is, so that each says what is new."""
+"""Messages of an intervention, and the number of the answer within its episode, so that each one says something new."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def guidance(
     limits: Limits | None = None,
     checkpoint_id: str | None = None,
 ) -> Message:
-    """A message that says where it comes from."""
+    """A message that names its origin."""
     return Message(
         content=text,
         meta=MessageMeta(
@@ -33,15 +33,15 @@ def guidance(
 
 
 def one_line(value: object, limit: int = 400) -> str:
-    """A value as one bounded line: what an agent or a tool wrote never brings its own layout into a message."""
+    """A value as one bounded line, so that text from an agent or a tool cannot add its own layout to a message."""
     text = " ".join(str(value)[: limit * 4].split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 class Attempt(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """The `number`-th answer to a problem that happened `again` times since the last one.
+    """The `number`-th answer to a problem that recurred `again` times since the last one.
 
-    `relapses` counts how often it came back after it was over; `place` is the file and line that it names; `since` is
+    `relapses` counts how often it came back after it had ended; `place` is the file and line that it names; `since` is
     when the episode began.
     """
 

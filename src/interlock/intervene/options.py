@@ -1,4 +1,4 @@
-"""The four options after an emergency stop, each with what it would do, and which checkpoint is safe to go back to."""
+"""The four options after an emergency stop, each with its effect, and which checkpoint is safe to go back to."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..core import Capability, CheckpointInfo, Issue, Limits, RunSpec, RunState
 OptionName = Literal["resume_with_limits", "rollback_and_retry", "manual_intervention", "abort"]
 
 STRICTER = 0.5
-"""What every limit that was set is multiplied with when the run resumes."""
+"""The factor for every existing limit when the run resumes."""
 
 WITHOUT_LIMITS = Limits(max_steps=100, max_calls_per_minute=20, batch_size=1)
-"""What a resumed run gets where its predecessor had no limit: enough to finish something small."""
+"""The limits of a resumed run that had none: enough to finish something small."""
 
 DANGEROUS = ("delete", "network", "privilege", "unknown_program")
 """Kinds of action that a resumed run may not take."""
 
 NEEDS_APPROVAL = ("write", "delete", "command")
-"""Kinds of step that wait for approve or reject under manual_intervention; reads do not."""
+"""Kinds of step that need approval under manual_intervention; reads do not."""
 
 
 class RecoveryOption(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One way on. Not `applicable` says why in `reason`."""
+    """One option. If not `applicable`, `reason` says why."""
 
     name: OptionName
     description: str
@@ -46,7 +46,7 @@ class RecoveryOption(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def recovery_options(
     incident_id: str, issue: Issue, state: RunState, config: CheckpointRollback, now: float
 ) -> tuple[RecoveryOption, ...]:
-    """All four, in the order of how much continues by itself."""
+    """All four options, in the order of how much continues automatically."""
     safe = newest_safe(state.checkpoints, issue, config, now, any_age=True)
     return (
         RecoveryOption(
@@ -87,7 +87,7 @@ def recovery_options(
 def offered(
     options: tuple[RecoveryOption, ...], spec: RunSpec, capabilities: frozenset[Capability]
 ) -> tuple[RecoveryOption, ...]:
-    """The options as they work for a run: a command starts a command again, a Python program continues itself."""
+    """The options available for a run: a command is started again, a Python program continues itself."""
     if spec.argv:
         return options
     return tuple(_without_command(option, spec, capabilities) for option in options)
@@ -104,9 +104,9 @@ def _without_command(option: RecoveryOption, spec: RunSpec, capabilities: frozen
 
 
 def stricter(state: RunState) -> Limits:
-    """The limits for continuing: each that was set halved, a small default for the rest that bounds a run.
+    """The limits for resuming: half of each limit that was set, and small defaults for the others.
 
-    A throttle takes the memory limit from what was used then, which says nothing of what a new process needs.
+    A throttle sets the memory limit from the usage at that time, which says nothing about what a new process needs.
     """
     changes: dict[str, float | None] = {}
     for name in Limits.__struct_fields__:
@@ -135,8 +135,8 @@ def newest_safe(
 ) -> CheckpointInfo | None:
     """The newest safe checkpoint from before the issue started.
 
-    `any_age` lifts the age limit of automatic rollback; `since` is when its episode began, which it may always be as
-    old as.
+    `any_age` lifts the age limit of automatic rollback; `since` is when the episode began: checkpoints since then are
+    never too old.
     """
     start = started_step(issue)
     fitting = (
@@ -150,18 +150,18 @@ def newest_safe(
 
 
 EPISODE_LEAD_S = 1800.0
-"""An episode begins before its first alarm: a checkpoint this long before that belongs to it."""
+"""An episode begins before its first alarm: a checkpoint made up to this long before it belongs to the episode."""
 
 
 def started_step(issue: Issue) -> int:
-    """The step where the trouble began."""
+    """The step where the issue began."""
     if issue.started_step is not None:
         return issue.started_step
     return min(issue.evidence, default=issue.step)
 
 
 def is_healthy(checkpoint: CheckpointInfo, config: CheckpointRollback) -> bool:
-    """Whether the run went well when it was made: enough success, and no error in the time just before."""
+    """Whether the run was healthy when the checkpoint was made: enough success, and no recent error."""
     criteria = config.safe_checkpoint_criteria
     if checkpoint.success_rate < criteria.min_success_rate:
         return False

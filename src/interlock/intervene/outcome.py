@@ -20,7 +20,7 @@ class Continue(Struct, frozen=True, tag_field="gives", tag="continue", kw_only=T
 
 
 class RecoveryNeeded(Struct, frozen=True, tag_field="gives", tag="recovery_needed", kw_only=True, omit_defaults=True):
-    """The run cannot help itself: here is a plan, and until someone takes it the run waits."""
+    """The run needs a person: it waits until someone carries out the plan."""
 
     state: RunState
     plan: Plan

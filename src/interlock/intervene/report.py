@@ -15,7 +15,7 @@ from .options import started_step
 from .templates import growth_of, usage_of
 
 TIMELINE = 30
-"""Entries of the timeline; the incident and the journal have more."""
+"""Maximum number of timeline entries; the incident and the journal have more."""
 
 
 OUTCOMES: dict[Outcome, str] = {
@@ -36,7 +36,7 @@ class TimelineEntry(Struct, frozen=True, omit_defaults=True):
 
 
 class Impact(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the run has touched and used; `duration_s` is None if its start is not known."""
+    """The files and resources that the run used; `duration_s` is None if its start is unknown."""
 
     files: tuple[str, ...] = ()
     file_operations: int = 0
@@ -45,7 +45,7 @@ class Impact(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Recommendations(Struct, frozen=True, kw_only=True):
-    """What to do now, to prevent it, and to set."""
+    """What to do now, how to prevent it, and what to configure."""
 
     immediate: tuple[str, ...]
     preventive: tuple[str, ...]
@@ -53,7 +53,7 @@ class Recommendations(Struct, frozen=True, kw_only=True):
 
 
 class IncidentReport(Struct, frozen=True, kw_only=True):
-    """An emergency stop explained."""
+    """The report on an emergency stop."""
 
     incident_id: str
     run_id: str
@@ -111,7 +111,7 @@ def timeline(incident: Incident, state: RunState) -> tuple[TimelineEntry, ...]:
 
 
 def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]:
-    """What made it worse, as far as the state says."""
+    """What made the issue worse, according to the state."""
     factors = []
     others = sorted({known.type for known in incident.patterns} - {incident.issue.type})
     if others:
@@ -132,7 +132,7 @@ def contributing_factors(incident: Incident, state: RunState) -> tuple[str, ...]
 
 
 def severity_of(issue: Issue) -> str:
-    """How bad it was; of a call that was blocked, how bad it would have been."""
+    """The severity; for a blocked call, of the harm that it would have done."""
     return issue.severity or "medium"
 
 
@@ -155,7 +155,7 @@ def files_of(issue: Issue) -> tuple[str, ...]:
 
 
 def with_files(report: IncidentReport, changed: Iterable[str]) -> IncidentReport:
-    """The report with the files that the run has changed, alongside those that the issue names."""
+    """The report with the files that the run changed, in addition to those that the issue names."""
     files = tuple(dict.fromkeys((*report.impact.files, *changed)))[:MOST_FILES]
     return replace(report, impact=replace(report.impact, files=files))
 

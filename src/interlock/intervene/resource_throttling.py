@@ -1,4 +1,4 @@
-"""Resource throttling: each limit tightened by its own growth, announced to the agent and enforced by the runtime."""
+"""Resource throttling: tightens each limit by the growth of its usage and tells the agent; the runtime enforces it."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ GROWTH_OF = {
     "max_tokens": "tokens",
     "max_execution_time": "execution_time",
 }
-"""The limits that throttling knows, and the use whose growth moves each."""
+"""The limits that throttling changes, and the usage whose growth determines each."""
 
 MODERATE, HIGH, AGGRESSIVE = 1.2, 1.5, 2.0
-"""Growth strictly above these takes the factor of the same name."""
+"""Growth strictly above these uses the factor of the same name."""
 
 LEVELS = frozenset(("max_memory_mb",))
-"""Limits on how much is in use at once, which neither add up over a run nor over a window."""
+"""Limits on concurrent usage, which accumulate neither over a run nor over a window."""
 
 LONGEST_DELAY_S = 30.0
 """Longer waits look like a hang to an agent's own timeouts."""
 
 STEADY_DELAY_S = 5.0
-"""Where nothing grew no limit shrinks; the next call waits anyway, so that the rung is felt."""
+"""Without growth no limit shrinks; the next call is delayed anyway, so that the throttling has an effect."""
 
 EFFICIENCY = (
     "Do only what the task needs, in smaller batches; reuse results instead of fetching them again; "
@@ -42,7 +42,7 @@ EFFICIENCY = (
 def resource_throttling(
     issue: Issue, state: RunState, config: ResourceThrottling, now: float, attempt: Attempt = FIRST
 ) -> Continue:
-    """Tighten the limits. Growth that is not known counts as 1.0; limits that we do not know stay."""
+    """Tighten the limits. Unknown growth counts as 1.0; unknown limits stay."""
     limits, windowed, smallest = throttled_limits(state, config.reduction_factors)
     window = config.metrics_window_seconds
     notice = guidance(
@@ -68,7 +68,7 @@ def resource_throttling(
 
 
 def factor(growth: float, factors: ReductionFactors, *, throttled_before: bool) -> float:
-    """What a limit is multiplied with, given how much more was used in the last window than in the one before."""
+    """The factor for a limit, given the growth of usage from the previous window to the last one."""
     if growth > AGGRESSIVE:
         return factors.severe if throttled_before else factors.aggressive
     if growth > HIGH:
@@ -77,7 +77,7 @@ def factor(growth: float, factors: ReductionFactors, *, throttled_before: bool) 
 
 
 def throttled_limits(state: RunState, factors: ReductionFactors) -> tuple[Limits, tuple[str, ...], float]:
-    """The new limits, the names of those that count per window, and the smallest factor of those."""
+    """The new limits, the names of those that count per window, and the smallest of their factors."""
     changes: dict[str, float | None] = {}
     windowed = list(state.windowed)
     smallest = 1.0
@@ -101,7 +101,7 @@ def throttled_limits(state: RunState, factors: ReductionFactors) -> tuple[Limits
 
 
 def grew(growth: Growth) -> bool:
-    """Whether any use grew enough to tighten its limit."""
+    """Whether any usage grew enough to tighten its limit."""
     return any(getattr(growth, use) > MODERATE for use in GROWTH_OF.values())
 
 
@@ -125,7 +125,7 @@ def _tightened(name: str, start: float, share: float, *, set_before: bool) -> fl
     exact = start * share
     value = exact if name == "max_execution_time" else math.floor(exact + 1e-9)
     floored = max(1, value)
-    # A limit that was below the floor already is never loosened.
+    # A limit that was already below the floor is never loosened.
     return min(floored, start) if set_before else floored
 
 

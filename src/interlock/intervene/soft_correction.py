@@ -13,13 +13,13 @@ NAME = "soft_correction"
 def soft_correction(
     issue: Issue, state: RunState, now: float, templates: Templates = BUILT_IN, attempt: Attempt = FIRST
 ) -> Continue:
-    """Give the agent a hint. What the context lacks is left out; what happened since the last one comes first."""
+    """Give the agent a hint. Missing context is omitted; what happened since the last hint comes first."""
     text = templates.render(issue.type, values_for(issue, state, templates.placeholders(issue.type)))
     text = "\n".join(filter(None, (attempt.news(), text, f"Where: {attempt.place}" if attempt.place else "")))
     message = guidance(text, NAME, issue, state, now)
     directives: tuple[Directive, ...] = (Inject(message),)
     if issue.type == LONG_WAIT:
-        # A wait is not the agent's fault: a person may know what it waits for.
+        # A wait is not the agent's fault: a person may know what it is waiting for.
         directives += (
             Notify(
                 f"Run {state.run_id} has been waiting for a long time", one_line(issue.description), level="warning"

@@ -1,4 +1,4 @@
-"""Templates: the words of a soft correction, built in or from a file, and their placeholders, filled from the run."""
+"""Templates: the text of a soft correction, built in or from a file, and its placeholders, filled from the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .advice import DEFAULT, HINTS
 from .message import one_line
 
 LAST_RESORT = "Stop and check what you are doing before you continue."
-"""Said when an issue has neither a description nor anything else to say."""
+"""Used when an issue has neither a description nor anything else to say."""
 
 
 class Templates(Struct, frozen=True):
@@ -22,7 +22,7 @@ class Templates(Struct, frozen=True):
     by_type: dict[str, str]
 
     def render(self, issue_type: str, values: Mapping[str, str]) -> str:
-        """The hint for a type, without the lines whose values are missing. Never fails and never is empty."""
+        """The hint for a type, without lines whose values are missing. Never fails and is never empty."""
         for name in (issue_type, DEFAULT):
             text = self.by_type.get(name)
             if text is not None and (filled := fill(text, values)):
@@ -30,7 +30,7 @@ class Templates(Struct, frozen=True):
         return values.get("description", "").strip() or LAST_RESORT
 
     def placeholders(self, issue_type: str) -> frozenset[str]:
-        """What the hint for a type may be filled with."""
+        """The placeholders that the hint for a type may use."""
         texts = (self.by_type.get(issue_type, ""), self.by_type.get(DEFAULT, ""), "{description}")
         return frozenset(name for text in texts for name in _placeholders(text))
 
@@ -39,7 +39,7 @@ BUILT_IN = Templates(HINTS)
 
 
 def parse_templates(text: str, where: str, issue_types: Iterable[str] = ISSUE_TYPES) -> Templates:
-    """The user's templates over the built-in ones; anything wrong is one clear error.
+    """The user's templates over the built-in ones; any mistake raises one clear error.
 
     The file is YAML: a type of issue (or `default`) to its text. `where` names the file in errors; `issue_types` are
     the known types, so that a misspelt one is found while a plug-in's own is accepted.
@@ -66,7 +66,7 @@ def parse_templates(text: str, where: str, issue_types: Iterable[str] = ISSUE_TY
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """The text with its placeholders filled; a line with a missing one is left out."""
+    """The text with its placeholders filled; a line with a missing value is omitted."""
     lines = [
         line.format_map(values)
         for line in text.splitlines()
@@ -77,7 +77,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 @lru_cache(256)
 def _placeholders(text: str) -> tuple[str, ...]:
-    """The names in a template or a line of one; there are few, and they are filled again and again."""
+    """The names in a template or a line; cached, since there are few and they are filled repeatedly."""
     return tuple(name for _, name, _, _ in string.Formatter().parse(text) if name is not None)
 
 
@@ -168,14 +168,14 @@ DETAILS: dict[str, tuple[str, ...]] = {
     "instead": ("instead", "alternative"),
     "observed": ("observed", "actual", "fact", "contradiction", "contradictions"),
 }
-"""Which of an issue's details a placeholder is taken from; the first one that is there."""
+"""The issue details that a placeholder can use; the first one present wins."""
 
 FALLBACKS: dict[str, tuple[str, ...]] = {"expected_paths": ("roots",), "growth": ("growth", "growing")}
-"""The same for what the run itself knows better, if it knows it."""
+"""The same for values that the run itself knows better, if it has them."""
 
 
 def values_for(issue: Issue, state: RunState, wanted: Collection[str] = PLACEHOLDERS) -> dict[str, str]:
-    """The value of every placeholder that is wanted and has one."""
+    """The values of the wanted placeholders that have one."""
     context = state.context
     found: dict[str, object] = {
         "description": issue.description,
@@ -204,7 +204,7 @@ def values_for(issue: Issue, state: RunState, wanted: Collection[str] = PLACEHOL
 
 
 def goal_of(context: Context) -> str:
-    """The primary goal, or the nearest thing to one."""
+    """The primary goal, or the closest substitute."""
     if context.primary_goal:
         return context.primary_goal
     first = by_priority(context.goals)
@@ -212,14 +212,14 @@ def goal_of(context: Context) -> str:
 
 
 def next_goal(context: Context) -> str:
-    """The most important goal that is not reached yet, alongside the primary one."""
+    """The most important unreached goal other than the primary one."""
     goal = goal_of(context)
     unreached = (one for one in by_priority(context.goals) if one.progress is None or one.progress < 1)
     return next((one.text for one in unreached if one.text != goal), "")
 
 
 def progress_of(context: Context) -> str:
-    """What is done, in a line."""
+    """The completed work, in one line."""
     parts = []
     if context.completed_subtasks:
         parts.append("done: " + ", ".join(context.completed_subtasks))
@@ -233,7 +233,7 @@ def by_priority(goals: tuple[Goal, ...]) -> list[Goal]:
 
 
 def usage_of(spend: Spend) -> str:
-    """What was used, in a line; nothing where nothing is known."""
+    """The resources used, in one line; empty if nothing is known."""
     parts = []
     if spend.tokens:
         parts.append(f"{spend.tokens:,} tokens")
@@ -251,7 +251,7 @@ def usage_of(spend: Spend) -> str:
 
 
 def growth_of(state: RunState) -> str:
-    """Which uses grew in the last window."""
+    """The resources whose usage grew in the last window."""
     names = ("tokens", "file_operations", "memory_mb", "execution_time")
     grown = [(name, getattr(state.growth, name)) for name in names]
     return ", ".join(f"{name.replace('_', ' ')} x{value:.1f}" for name, value in grown if value > 1)

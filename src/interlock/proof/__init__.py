@@ -1,4 +1,4 @@
-"""Proof of done: claims in an agent's words, the checks that ran, and verdicts that bind the one to the other."""
+"""Proof of done: claims in an agent's text, the checks that ran, and verdicts on the claims."""
 
 from .._lazy import lazy
 

@@ -1,4 +1,4 @@
-"""Calls: what a tool call means for proof: the programs that its script runs, the files it writes, what it says."""
+"""Calls: a tool call parsed for proof: the programs that its script runs, the files it writes, the text it outputs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SAYS = late_pattern(r"(?:^|[;&|]\s*)(?:echo|printf)\s+(?:-\w+\s+)*(\"(?:[^\"\\]
 
 
 class CallReading(Struct, frozen=True):
-    """A call read for proof. `says` is what it prints or submits in the agent's own words."""
+    """A call parsed for proof. `says` is what it prints or submits in the agent's own words."""
 
     script: str = ""
     writes: tuple[Write, ...] = ()
@@ -46,11 +46,11 @@ NOTHING = CallReading()
 
 
 _last: tuple[Step | None, CallReading] = (None, NOTHING)
-"""The newest reading: more than one part asks for it."""
+"""The most recent result, cached since several callers need it."""
 
 
 def read_call(step: Step, tool: Tool) -> CallReading:
-    """What a call means for proof."""
+    """Parse a call for proof."""
     global _last
     last = _last
     if last[0] is not step:
@@ -86,7 +86,7 @@ def _read_call(step: Step, tool: Tool) -> CallReading:
 
 @lru_cache(256)
 def read_script(script: str, paths: tuple[str, ...] = ()) -> CallReading:
-    """What a shell script means for proof."""
+    """Parse a shell script for proof."""
     says = reads = ""
     writes: list[Write] = []
     written: list[str] = list(paths)
@@ -108,7 +108,7 @@ def read_script(script: str, paths: tuple[str, ...] = ()) -> CallReading:
 
 
 READ = 4_000
-"""Characters of a script that are read."""
+"""Characters of a script that are parsed."""
 
 _HEREDOC_BODY = late_pattern(r"<<-?\s*(['\"]?)(\w+)\1([^\n]*)\n.*?(?:\n[ \t]*\2(?=\s|$)|\Z)", re.DOTALL)
 _TOKEN = late_pattern(
@@ -124,13 +124,13 @@ _PIPEFAIL = late_pattern(r"\bpipefail\b")
 
 
 _SPECIAL = re.compile(r"[\n'\"\\;&|`$(){}<>#]")
-"""What a single command of plain words does not have."""
+"""Characters that a single command of plain words does not contain."""
 
 
 class ProgramRun(Struct, frozen=True):
-    """One program of a script: its words without wrappers; `shows` says that the script's exit status is its own.
+    """One program of a script: its words without wrappers; `shows` if the script's exit status is its own.
 
-    `text` is as it is in the script; `piped` are the programs that its output goes through.
+    `text` is the program as written; `piped` are the programs that its output goes through.
     """
 
     words: tuple[str, ...]
@@ -141,7 +141,7 @@ class ProgramRun(Struct, frozen=True):
 
 @lru_cache(64)
 def read_programs(script: str) -> tuple[ProgramRun, ...]:
-    """The programs of a script in order, as far as they are in the line itself."""
+    """The programs of a script in order, as far as the script names them directly."""
     text = script[:READ]
     if _SPECIAL.search(text) is None:
         words = text.split()
@@ -157,7 +157,7 @@ def read_programs(script: str) -> tuple[ProgramRun, ...]:
     found: list[ProgramRun] = []
     for at, pipeline in enumerate(statements):
         after = [each for each in operators[at:] if each]
-        # `a && b` is 0 only if both are; `a; b` says nothing of a, and `a || b` of neither.
+        # `a && b` is 0 only if both are; `a; b` says nothing about a, and `a || b` about neither.
         certain = not compound and operators[max(0, at - 1) : at] != ["||"]
         reaches = certain and all(each == "&&" or (fail_fast and each in (";", "\n")) for each in after)
         for place, words in enumerate(pipeline):
@@ -220,12 +220,12 @@ _WRAPPERS = frozenset((
     "sudo", "env", "time", "nice", "nohup", "npx", "command", "exec", "stdbuf", "xvfb-run", "bundle", "setsid",
 ))  # fmt: skip
 RUNNERS = frozenset(("uv", "poetry", "pipenv", "hatch", "pdm", "rye"))
-"""Programs whose `run` runs another."""
+"""Programs whose `run` subcommand runs another."""
 INTERPRETERS = frozenset(("python", "python3", "node", "bash", "sh", "ruby", "perl", "deno", "ts-node", "php"))
 
 
 def unwrapped(words: list[str]) -> list[str]:
-    """The words of a command without assignments and without programs that only run another."""
+    """The words of a command without assignments and wrappers."""
     at = 0
     while at < len(words):
         word = words[at].rpartition("/")[2] if "/" in words[at] else words[at]

@@ -1,4 +1,4 @@
-"""Checks: which commands check something (tests, types, lint, build, an endpoint, a push), by program and words."""
+"""Checks: commands that check something (tests, types, lint, build, an endpoint, a push), by program and arguments."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .calls import ProgramRun, read_programs
 from .model import ClaimKind
 
 TARGETS = 6
-"""Targets kept of one check."""
+"""Targets kept per check."""
 TEXT = 200
 """Characters kept of its command."""
 
 
 class CheckCommand(Struct, frozen=True):
-    """A check that a script runs; `shows` says that the script's exit status is the check's."""
+    """A check that a script runs; `shows` if the script's exit status is the check's."""
 
     kind: ClaimKind
     runner: str
@@ -39,7 +39,7 @@ _HINT.Add(
     r"|rollup|esbuild|curl|wget|http|git|docker|dotnet|bazel|bats|tap\b|phpunit|karma|playwright|pre-commit|vet\b"
 )
 _HINT.Compile()
-"""What a command with a check in it has in it; most commands have none of it."""
+"""Substrings of commands that contain a check; most commands contain none."""
 
 _NAMED: dict[str, tuple[ClaimKind, str]] = {
     **{name: ("tests", name) for name in (
@@ -91,12 +91,12 @@ _VERBS: dict[str, dict[str, tuple[ClaimKind, str]]] = {
 }  # fmt: skip
 _CHECK_ONLY = {"black": "--check", "prettier": "--check", "isort": "--check", "cargo fmt": "--check",
                "ruff format": "--check", "clang-format": "--dry-run"}  # fmt: skip
-"""Formatters check only with this option; else they change files."""
+"""Formatters check only with this option; otherwise they change files."""
 _PACKAGERS = frozenset(("npm", "yarn", "pnpm", "bun"))
 _MAKES = frozenset(("make", "gmake", "just", "task", "rake", "invoke", "inv"))
 _JAVA = frozenset(("mvn", "mvnw", "gradle", "gradlew"))
 SCRIPTS = name_set("python python3 node bash sh ruby perl php deno ts-node tsx script")
-"""Runners of scripts, of which no one knows what they print when they fail."""
+"""Script runners, whose output on failure is unknown."""
 _TEST_NAME = late_pattern(r"(?:\A|[/_.:-])(?:run_?|all_?)?(?:tests?|specs?|e2e)(?:[/_.:-]|\Z)", re.IGNORECASE)
 _TEST_DIGIT = late_pattern(r"(?:\A|/)test_?\w*\.\w+\Z|\w_?tests?\.\w+\Z", re.IGNORECASE)
 _LINT_NAME = late_pattern(r"(?:\A|[_.:-])(?:lint|eslint|format:check|fmt:check)(?:[_.:-]|\Z)")
@@ -132,7 +132,7 @@ def _defined(script: str) -> set[str]:
 
 
 _DEFINED = late_pattern(r"(?:\A|[\s;&|({])(?:([\w.-]+)\s*\(\s*\)|function\s+([\w.-]+)|alias\s+([\w.-]+)=)")
-"""What a script means by a name itself."""
+"""Names that a script itself defines."""
 
 
 def _check(run: ProgramRun, kind: ClaimKind, runner: str) -> CheckCommand:
@@ -191,7 +191,7 @@ def _recognise(words: list[str]) -> tuple[ClaimKind, str] | None:
 
 
 def _is_idle_make(words: Sequence[str]) -> bool:
-    """Whether make only says what it would do, or continues over errors."""
+    """Whether make only prints what it would do, or ignores errors."""
     return words[0] == "make" and any(re.fullmatch(r"-\w*[nqi]\w*|--ignore-errors", word) for word in words[1:])
 
 
@@ -230,7 +230,7 @@ def _script(program: str, words: list[str], rest: list[str]) -> tuple[ClaimKind,
 
 
 def _by_name(name: str, runner: str) -> tuple[ClaimKind, str] | None:
-    """What a script or a target checks, by its name."""
+    """What a script or a target checks, judging by its name."""
     if _TEST_NAME.search(name) or _TEST_DIGIT.search(name):
         return "tests", runner
     last = name.rpartition("/")[2]
@@ -249,12 +249,12 @@ _READING = name_set(
     diff git pip pip3 npm yarn pnpm apt apt-get brew conda tee xargs jq
     man history ps top df du free uname id hostname"""
 )
-"""Programs that look, move and install: how they end says nothing of the task."""
+"""Programs that inspect, move and install: their exit status says nothing about the task."""
 
 
 @lru_cache(256)
 def read_command(script: str) -> tuple[CheckCommand, ...]:
-    """The last program of a script that does something of its own: evidence for what is claimed to be done."""
+    """The last program of a script that does real work: evidence for a claim that something is done."""
     own = _defined(script)
     for run in reversed(read_programs(script)):
         program = run.words[0].rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Claim patterns: what each kind of claim looks like in English, and which of them can match in a text at all."""
+"""Claim patterns: English patterns for each kind of claim, and a pre-filter for those that can match a text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PASSING = (
     r"|into)\b))"
     r"|green\b|succeed(?:s|ed)?\b|successful\b)"
 )
-"""The verb without an object: tests that pass an argument say nothing about how they went."""
+"""The verb without an object: tests that pass an argument say nothing about their result."""
 _CLEANLY = (
     r"(?:(?:finish|complet|exit|run|ran)(?:s|es|ed)? (?:cleanly|successfully|without (?:any )?(?:errors?|failures?)"
     r"|with (?:0|no) (?:errors?|failures?)))"
@@ -192,19 +192,19 @@ _AS = {"anchor": "", "word": r"\S", "digit": r"\pN", "back": r"\pN+", "gap": _GA
 
 
 class Sieve:
-    """Patterns that ignore case, loosened: each is found wherever it would match in what a text says, and oftener.
+    """Loosened case-insensitive patterns: each matches wherever the original would, and more often.
 
-    The text may still have markup, quotations and check marks in it, which are left out before the patterns read it.
+    The text may still contain markup, quotations and check marks, which are removed before the real patterns run.
     """
 
     def __init__(self, patterns: Sequence[re.Pattern[str]], apart: Sequence[int] = ()) -> None:
-        """`apart`: places of patterns with wide gaps, which multiply the states of others."""
+        """`apart`: indexes of patterns with wide gaps, which multiply the states of others."""
         self._patterns = patterns
         self._groups = (tuple(at for at in range(len(patterns)) if at not in apart), tuple(apart))
 
     @cached_property
     def _sets(self) -> list[tuple[re2.Set, tuple[int, ...]]]:
-        """Made when it is first asked: that takes as long as reading hundreds of messages."""
+        """Compiled on first use, which takes as long as reading hundreds of messages."""
         sets: list[tuple[re2.Set, tuple[int, ...]]] = []
         for group in self._groups:
             made = re2.Set.SearchSet()
@@ -226,7 +226,7 @@ class Sieve:
 
 
 def _loosened(pattern: str) -> str:
-    """A pattern as RE2 reads it: without lookaround, anchors and counts, with wide gaps and spaces."""
+    """A pattern in RE2 syntax: without lookaround, anchors and counts, with wide gaps and spaces."""
     found: list[str] = []
     depth = 0
     for piece in _PIECE.finditer(pattern):

@@ -1,6 +1,6 @@
-"""Claims: statements in an agent's own words that evidence can bear out or contradict.
+"""Claims: statements in an agent's own text that evidence can confirm or contradict.
 
-Precision comes before recall: a plan, a hope, a condition, a quotation or the summary of a file is not a claim.
+Precision before recall: a plan, a hope, a condition, a quotation or the summary of a file is not a claim.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ READ = 3_000
 SENTENCE = 400
 """Characters of a sentence that are read."""
 SHORT = 8
-"""Characters of a line that is not looked at before it is read."""
+"""Lines up to this length skip the pre-filter."""
 MOST = 8
-"""Claims kept of one text."""
+"""Claims kept per text."""
 
 _HINT = late_pattern(
     r"pass|green|\b0 fail|tests? (?:are |is )?fail|answer|succe|complet|\bdone\b|finish|fixed|resolv|implement"
@@ -34,7 +34,7 @@ _HINT = late_pattern(
 
 _CODE = late_pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 _QUOTED_LINE = late_pattern(r"^\s{0,3}>.*$", re.MULTILINE)
-# What is before a sign is looked at after it: where no expression begins with such a look, few places are tried.
+# The lookbehind comes after the character: with none at the start of the pattern, few positions are tried.
 _QUOTE = late_pattern(r"\"[^\"”\n]{3,300}[\"”]|“[^\"”\n]{3,300}[\"”]|'(?<!\w')[^'\n]{12,300}'(?!\w)")
 _MARKUP = late_pattern(
     r"(?=[\s*_#\d+•✅☑✔✓🎉🟢-])(?:[*_#]{1,3}(?=\S)|(?<=\S)[*_]{1,3}|^\s*(?:[-*•+]|\d+[.)])\s+|[✅☑✔✓🎉🟢]+\s*)",
@@ -59,7 +59,7 @@ _HEDGE = late_pattern(
     r"run|running|rerun|re-run|unsure|wonder|imagine|consider|pretend|why|how|what|because|since|test that)\b",
     re.IGNORECASE,
 )
-"""What makes the statement after it a plan, a condition, a hope or someone else's."""
+"""Makes the statement after it a plan, a condition, a hope or someone else's."""
 _NOT = late_pattern(
     r"\b(?:not|no|never|none|neither|nor|without|fails?|failed|failing|cannot|unable|half|some|most|mostly|few|many|"
     r"several|partly|partially|almost|nearly|about|except|but|previously|originally|initially|earlier|already"
@@ -75,14 +75,14 @@ _BUT = late_pattern(
     r"provided|unless|until|in theory|locally\?)\b",
     re.IGNORECASE,
 )
-"""What takes a statement back after it was made."""
+"""Retracts a statement after it was made."""
 _PAST = late_pattern(
     r"\b(?:verified|confirmed|checked|ensured|validated|tested|showed|shows|found|see|made sure|I can see|means?"
     r"|result is)"
     r"(?: now)?(?: that)?,?\s*$",
     re.IGNORECASE,
 )
-"""What comes before a statement that was established."""
+"""Precedes a statement that was established."""
 _I_RAN = late_pattern(
     r"\b(?:I(?:'ve| have)?|we(?:'ve| have)?)? ?(?:re-?)?(?:ran|executed|run)\b[^.]*\b(?:and|,)\s*$", re.IGNORECASE
 )
@@ -114,7 +114,7 @@ _WROTE = late_pattern(
     re.IGNORECASE,
 )
 _QUOTED_FILE = late_pattern(r"\.[A-Za-z]{1,5}[`'\"]")
-"""The end of a file's name as a claim quotes it: found much faster than the claim."""
+"""The end of a quoted file name: much faster to find than the claim."""
 _THEY, _FILES, _FIRST = range(3)
 _SIEVE = Sieve(
     [_THEY_PASS, _WROTE, *(each for _, each in PATTERNS)],
@@ -155,7 +155,7 @@ def read_claims(text: str) -> tuple[Claim, ...]:
 
 
 def admits_failure(text: str) -> bool:
-    """Whether a text says that something fails or is left undone."""
+    """Whether a text says that something fails or is unfinished."""
     return _FAILING.search(text[: 2 * READ]) is not None
 
 
@@ -164,7 +164,7 @@ def _is_about_tests(sentence: str) -> bool:
 
 
 def _is_stated(sentence: str, match: re.Match[str]) -> bool:
-    """Whether a statement is made as a fact: nothing before it makes it a plan, nothing after it takes it back."""
+    """Whether a statement is made as a fact: nothing before it makes it a plan, nothing after it retracts it."""
     if sentence.rstrip().endswith("?"):
         return False
     before, after = sentence[: match.start()], sentence[match.end() :]
@@ -201,15 +201,15 @@ def _may_claim(line: str) -> bool:
 
 
 def _sentences(text: str, *, whole: bool = True) -> Iterator[str]:
-    """The sentences of a text; unless `whole`, those of lines that may have a claim in them."""
+    """The sentences of a text; unless `whole`, only of lines that may contain a claim."""
     text = _CODE.sub("\n", text) if "```" in text or "~~~" in text else text
     if not whole and text.isascii():
-        # Some characters beyond ASCII join lines, and a placeholder for a line is not a sentence.
+        # Some non-ASCII characters join lines, and a placeholder for a line is not a sentence.
         text = "\n".join([line if _may_claim(line) else "x" for line in text.split("\n")])
     text = _QUOTED_LINE.sub("", text) if ">" in text else text
     text = _QUOTE.sub('""', text) if '"' in text or "'" in text or not text.isascii() else text
     text = _MARKUP.sub("", text) if _MARKED.search(text) else text
-    # Most texts have only plain ends in them, which are found much faster.
+    # Most texts have only plain sentence ends, which are much faster to find.
     parts = _PLAIN_END.sub(_ended, text).split("\n") if text.isascii() and ";" not in text else _END.split(text)
     for part in parts:
         part = part.strip()
@@ -218,7 +218,7 @@ def _sentences(text: str, *, whole: bool = True) -> Iterator[str]:
 
 
 def _ended(end: re.Match[str]) -> str:
-    """The end of a sentence with a line's end behind it; a template for it takes twice as long."""
+    """The end of a sentence followed by a newline; a template would take twice as long."""
     return f"{end[0]}\n"
 
 
@@ -230,23 +230,23 @@ _TEST_WORDS = frozenset((b"pytest", b"unittest", b"tox", b"jest", b"vitest", b"c
 
 
 def claims_pass(text: str) -> bool:
-    """Whether it is said, without an if or a should, that tests pass."""
+    """Whether a text says, without an if or a should, that tests pass."""
     return "test" in text and any(claim.kind == "tests" for claim in read_claims(text))
 
 
 def claims_ran(text: str) -> bool:
-    """Whether it is said that tests were run."""
+    """Whether a text says that tests were run."""
     return "test" in text and _RAN.search(text[:READ]) is not None
 
 
 def claimed_files(text: str) -> list[str]:
-    """The files that are said to have been written."""
-    # Few texts quote a file, which one search finds; most have one of the verbs in them.
+    """The files that a text says were written."""
+    # Few texts quote a file, which one search finds; most contain one of the verbs.
     if _QUOTED_FILE.search(text) is None or not any(verb in text for verb in _VERBS):
         return []
     return _WROTE.findall(text[:READ])
 
 
 def tests(asked: set[bytes]) -> bool:
-    """Whether a call runs tests, by its words."""
+    """Whether a call runs tests, judging by its words."""
     return not asked.isdisjoint(_TEST_WORDS)

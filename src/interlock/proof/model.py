@@ -1,4 +1,4 @@
-"""What proof of done speaks of: claims, checks, and the verdict that binds the one to the other."""
+"""Types of proof of done: claims, checks, and verdicts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 ClaimKind = Literal["tests", "types", "lint", "build", "endpoint", "commit", "push", "file", "done"]
 Verdict = Literal["proven", "stale", "contradicted", "unproven"]
 Outcome = Literal["passed", "failed", "none", "unknown"]
-"""How a check went; `none` where nothing was checked, `unknown` where its exit status is hidden."""
+"""The result of a check; `none` if nothing was checked, `unknown` if its exit status is hidden."""
 
 
 class Claim(Struct, frozen=True, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""Outcomes: how a check went, by what it printed and by its exit status where that is its own."""
+"""Outcomes: the result of a check, from its output and, if it is the check's own, its exit status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DETAIL = 100
 
 
 def _by_line(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
-    """A pattern whose `^` and `$` are the ends of lines; long outputs are read in linear time."""
+    """A pattern whose `^` and `$` match at line ends; long outputs are searched in linear time."""
     return late_pattern(f"(?{'im' if ignore_case else 'm'}){pattern}", engine=lambda text, _: re2.compile(text))
 
 
@@ -37,7 +37,7 @@ _COUNT = late_pattern(
 
 
 def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error: bool | None) -> tuple[Outcome, str]:
-    """How a check went, and the words that say so. A pass that only a hidden exit status would show is `unknown`."""
+    """The result of a check, and the text that shows it; `unknown` if only a hidden exit status could show a pass."""
     text = _bounded(output)
     said = _PARSERS[check.kind](text) if check.kind in _PARSERS else None
     code = exit_code if exit_code is not None else _printed_status(text)
@@ -49,7 +49,7 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
     if (code in (126, 127) and check.shows) or "No rule to make target" in text[:300]:
         return "none", "it did not run"
     if said is not None and said[0] != "passed":
-        # A script of one's own that prints an error and ends well may have meant to.
+        # A script of the project that prints an error and exits with 0 may have meant to.
         return said if code != 0 or not check.shows or check.runner not in SCRIPTS else ("unknown", said[1])
     if check.shows:
         failed = code not in (None, 0) or (code is None and error is True)
@@ -66,13 +66,13 @@ def read_outcome(check: CheckCommand, output: str, exit_code: int | None, error:
 
 
 SUMS_UP = frozenset(("pytest", "unittest", "jest", "vitest", "cargo test", "go test"))
-"""Runners that always say at their end how many tests ran."""
+"""Runners that always print at the end how many tests ran."""
 _QUIET = late_pattern(r"[>|]|--json|--report|-qq|-q\s+-q|--silent|--quiet|-json")
-"""What keeps a runner from saying so."""
+"""Options that suppress that summary."""
 
 
 def why_not_passed(command: str, output: str) -> str:
-    """Why a command that ended with status 0 did not pass: its tests failed, or none ran; else nothing."""
+    """Why a command with exit status 0 did not pass: its tests failed, or none ran; otherwise empty."""
     checks = [check for check in read_checks(command) if check.kind == "tests" and check.runner not in SCRIPTS]
     if not checks or checks[-1].runner == "script":
         return ""
@@ -133,7 +133,7 @@ _FINE = _by_line(
 
 
 def _sum(text: str) -> Said:
-    """What a runner that counts its tests says at the end."""
+    """The summary of a runner that counts its tests."""
     runners = (_pytest, _unittest, _rust, _java, _javascript, _golang)
     return next((said for counted in runners if (said := counted(text)) is not None), None)
 
@@ -196,7 +196,7 @@ def _rust(text: str) -> Said:
 
 
 def _java(text: str) -> Said:
-    """Maven and Gradle. A build without tests succeeds too."""
+    """Maven and Gradle. A build without tests also succeeds."""
     runs = _MAVEN.findall(text)
     ran, failures, errors = (int(each) for each in runs[-1]) if runs else (0, 0, 0)
     if failures or errors:
@@ -306,7 +306,7 @@ def _last(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _line_at(text: str, piece: str) -> str:
-    """The line of a text that has a piece in it."""
+    """The line of a text that contains a piece."""
     at = text.find(piece.strip("\n"))
     begin = text.rfind("\n", 0, max(at, 0)) + 1
     end = text.find("\n", max(at, 0) + 1)
@@ -340,7 +340,7 @@ def _command(text: str) -> Said:
 
 
 def _by_words(*news: tuple[Outcome, re.Pattern[str]]) -> Callable[[str], Said]:
-    """A parser that looks for one kind of news after the other; a count of 0 is none."""
+    """A parser that tries one pattern after the other; a count of 0 does not match."""
 
     def parse(text: str) -> Said:
         for outcome, pattern in news:

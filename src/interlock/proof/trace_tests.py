@@ -1,4 +1,4 @@
-"""TraceTests: what a recorded trace did to tests and checking rules, from its edits alone."""
+"""TraceTests: what a recorded trace changed about tests and checking rules, from its edits alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .honesty import compare_edits, is_checked_by
 from .model import TestFact
 
 FILES, TEXT, EDITS = 24, 60_000, 64
-"""Files whose text is remembered, characters of each, and edits that are compared."""
+"""Files whose text is kept, characters of each, and edits that are compared."""
 
 _NUMBERED = re.compile(r"^\s*\d+(?::|\t|\||→)\s?", re.MULTILINE)
 _HIDES = re.compile(
@@ -27,7 +27,7 @@ def _is_edit(tool: Tool) -> bool:
 
 
 def _without_numbers(text: str) -> str:
-    """A text as it is in the file, if a tool showed it with line numbers."""
+    """A text without the line numbers that a tool may have added."""
     plain, numbered = _NUMBERED.subn("", text)
     return plain if numbered * 2 > text.count("\n") else text
 
@@ -44,7 +44,7 @@ class TraceTests:
         self._hidden: list[TestFact] = []
 
     def observe(self, step: Step) -> None:
-        """Take in one step."""
+        """Process one step."""
         if step.origin != "agent":
             return
         if step.kind == "tool_result":
@@ -75,7 +75,7 @@ class TraceTests:
         if len(text) > TEXT:
             self._remember(path, _without_numbers(text))
         else:
-            # Few files that are read are edited: its line numbers come off when it is.
+            # Few of the files that are read are edited: line numbers are removed only then.
             self._remember(path, text)
             self._shown.add(path)
 

@@ -1,4 +1,4 @@
-"""ProofTracker: follows the claims and the checks of one run, and binds the one to the other. Pure; can be stored."""
+"""ProofTracker: tracks the claims and checks of one run, and judges claims by checks. Pure; can be stored."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .outcomes import read_outcome
 from .verdicts import judge
 
 CHECKS, CLAIMS, FILES, OPEN = 128, 64, 512, 64
-"""Checks, claims, written files and calls under way that are remembered."""
+"""Checks, claims, written files and pending calls that are kept."""
 
 _HANDS_OVER = re.compile(r"transfer|hand_?off|hand_?over|escalate|terminate|ask_user", re.IGNORECASE)
-"""Tools that end a run in another way than by a message."""
+"""Tools that end a run other than by a message."""
 
 
 @lru_cache(512)
@@ -31,16 +31,16 @@ def _hands_over(name: str) -> bool:
 
 
 ChangedSince = Callable[[str], Sequence[str] | None]
-"""The files that differ now from a tree; None if that tree is not known any more."""
+"""The files that differ now from a tree; None if the tree no longer exists."""
 
 
 SCRIPT = 4_000
-"""Characters kept of a script that prints words of its own."""
+"""Characters kept of a script that prints its own text."""
 _PRINTS = re.compile(r"\b(?:echo|printf|print|say|puts)\b|console\.log|<<")
 
 
 class OpenCheck(Struct):
-    """A call under way that runs checks."""
+    """A pending call that runs checks."""
 
     step: int
     call_id: str | None
@@ -49,10 +49,10 @@ class OpenCheck(Struct):
 
 
 class ProofState(Struct):
-    """What is remembered of a run.
+    """The stored state of a run.
 
-    `written` gives the newest step that wrote each file, `submitted` what was contradicted when it was handed in;
-    `spoke` says that messages of the agent are seen at all, `last_call` the tool that it called after its last one.
+    `written` is the newest step that wrote each file, `submitted` the claims that were contradicted when submitted;
+    `spoke` is true once a message of the agent was seen, `last_call` is the tool that it called after its last message.
     """
 
     open: list[OpenCheck] = field(default_factory=list)
@@ -68,14 +68,14 @@ class ProofState(Struct):
 
 
 class ProofTracker:
-    """One run's claims and evidence."""
+    """The claims and evidence of one run."""
 
     def __init__(self) -> None:
         self.state = ProofState()
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """What the agent claims now: the newest claim of each kind and subject."""
+        """The agent's current claims: the newest of each kind and subject."""
         return tuple(self.state.claims)
 
     @property
@@ -90,14 +90,14 @@ class ProofTracker:
 
     @property
     def ending(self) -> str:
-        """What is odd about a run that ends here: it calls a tool and never says how it went; else empty."""
+        """What is odd about a run that ends here: it calls a tool without a final message; otherwise empty."""
         state = self.state
         if not (state.spoke and state.last_call):
             return ""
         return f"no final message: the last thing that the agent did was to call {state.last_call}"
 
     def observe(self, step: Step, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
-        """Take in one step. `prevented`: the call did not run; `absent`: files that it claims and that are missing."""
+        """Process one step. `prevented`: the call did not run; `absent`: claimed files that do not exist."""
         if step.origin != "agent":
             return
         if step.kind == "tool_result":
@@ -115,7 +115,7 @@ class ProofTracker:
             self._call(step, step.tool)
 
     def mark(self, tree: str, *, after: bool) -> None:
-        """A checkpoint was made; one `after` a call holds what the checks of that call left behind."""
+        """Record a checkpoint; one `after` a call contains the state that the checks of that call left."""
         state = self.state
         if after and state.checks and tree != state.tree:
             newest = state.checks[-1].step
@@ -126,7 +126,7 @@ class ProofTracker:
         state.tree = tree
 
     def note_check(self, command: str, output: str, exit_status: int | None, tree: str) -> None:
-        """Take in a command that Interlock ran itself, on exactly this tree."""
+        """Record a command that Interlock ran itself, on exactly this tree."""
         for check in read_checks(command):
             outcome, detail = read_outcome(check, output, exit_status, exit_status != 0)
             self.state.checks.append(
@@ -139,7 +139,7 @@ class ProofTracker:
         return max((claim.step for claim in self.state.claims), default=0)
 
     def verdicts(self, changed: ChangedSince | None = None, *, since: int = 0) -> tuple[ClaimVerdict, ...]:
-        """Each claim from a step on with its verdict on the tree as it is; without `changed`, by steps alone."""
+        """The claims since a step with their verdicts on the current tree; without `changed`, judged by steps alone."""
         judged = [
             found for claim in self.state.claims if claim.step >= since and (found := self._judge(claim, changed))
         ]
@@ -176,7 +176,7 @@ class ProofTracker:
         claims = read_claims(text)
         if not claims:
             if self.state.claims and not printed and admits_failure(text):
-                # What was claimed before is withdrawn.
+                # Earlier claims are withdrawn.
                 self.state.claims = [each for each in self.state.claims if each.kind in ("file", "commit", "push")]
             return
         for claim in claims:
@@ -199,7 +199,7 @@ class ProofTracker:
         if call.says:
             self._say(call.says, step.index, printed=not call.answers)
         if call.answers:
-            # An agent may work on after it handed in: what it said then is judged by what was known then.
+            # An agent may continue after submitting: its claims are judged by what was known then.
             for claim in self.state.claims:
                 found = self._judge(claim, None) if claim.step == step.index else None
                 if found is not None and found.verdict == "contradicted":
@@ -246,5 +246,5 @@ class ProofTracker:
 
 
 def _without_own_words(output: str, script: str) -> str:
-    """An output without the lines that the script has in it: what it prints by itself is not what a check said."""
+    """An output without lines that are in the script: text that the script itself prints is not a check's output."""
     return "\n".join(line for line in output.splitlines() if len(line) < 3 or line.strip() not in script)

@@ -1,4 +1,4 @@
-"""Verdicts: a claim against the checks that ran: proven, contradicted, unproven, or stale because a file changed."""
+"""Verdicts: claims judged by the checks that ran: proven, contradicted, unproven, or stale because a file changed."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .checks import SCRIPTS
 from .model import CheckRun, Claim, ClaimKind, ClaimVerdict
 
 NAMED = 8
-"""Files that a stale verdict names."""
+"""Files named in a stale verdict."""
 
 RECENT = 3
-"""Commands before a claim that something is done of which the last that says how it went is asked."""
+"""For a claim that something is done, how many of the commands before it are considered."""
 
 _KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
     "tests": ("tests",),
@@ -25,11 +25,11 @@ _KINDS: dict[ClaimKind, tuple[ClaimKind, ...]] = {
     "push": ("push",),
     "done": ("tests", "types", "lint", "build", "done"),
 }
-"""The kinds of checks that bear a claim out."""
+"""The kinds of checks that can confirm a claim."""
 _COMPILING = frozenset(
     ("cargo test", "go test", "mvn", "gradle", "dotnet test", "swift test", "bazel test", "sbt test")
 )
-"""Runners of tests that build first."""
+"""Test runners that build first."""
 _NOTHING: dict[ClaimKind, str] = {
     "tests": "no tests were run",
     "types": "no type checker was run",
@@ -65,7 +65,7 @@ def judge(
         return ClaimVerdict(claim, "unproven", why, tried)
     if evidence.outcome == "failed":
         if claim.kind == "done" and any(covers("done", path) for path in changed(evidence)):
-            return None  # what failed may have been mended since
+            return None  # the failure may have been fixed since
         return ClaimVerdict(claim, "contradicted", f"{_words(evidence)} failed: {evidence.detail}", evidence)
     files = tuple(path for path in changed(evidence) if covers(evidence.kind, path))
     if files:
@@ -76,7 +76,7 @@ def judge(
 
 
 def _evidence(claim: Claim, checks: Sequence[CheckRun]) -> CheckRun | None:
-    """The last check of the claim's kind that passed or failed; for what is done, the last command of all."""
+    """The last check of the claim's kind that passed or failed; for a "done" claim, the last of the recent commands."""
     if claim.kind == "done":
         before = [check for check in checks if check.step < claim.step and _bears(claim, check)][-RECENT:]
         return next((check for check in reversed(before) if check.outcome in ("passed", "failed")), None)

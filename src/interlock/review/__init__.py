@@ -1,4 +1,4 @@
-"""Judge a step before it runs: risk, rationality, rules, shell parsing."""
+"""Review a step before it runs: risk, rationality, rules, shell parsing."""
 
 from .._lazy import lazy
 

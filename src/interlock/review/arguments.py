@@ -1,4 +1,4 @@
-"""Arguments: what a call does by what its arguments are, whatever the tool is called: SQL, command, code, path, URL."""
+"""Arguments: what a call does, judged by its arguments (SQL, command, code, path, URL) whatever the tool's name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .sql import is_bare_sql
 from .wordlist import as_text, name_set
 
 MAX_VALUES = 64
-"""Texts among the arguments that are looked at."""
+"""Text values among the arguments that are checked."""
 
 MAX_ITEMS = 1_000
-"""Keys and items of one level that are looked at."""
+"""Keys and items checked per level."""
 
 MAX_NESTING = 3
 MAX_TEXT = 65_536
@@ -37,7 +37,7 @@ PROSE = name_set(
     """message messages prompt description thought thoughts title body comment note notes summary content text reason
     question answer instructions task goal plan subject name label pattern regex search old_string new_string"""
 )
-"""Arguments that talk about things."""
+"""Arguments that are prose about something."""
 
 TALKING = late_pattern(
     r"(?:^|_)(?:think|thought|finish|submit|done|complete|todo|plan|message|ask|answer|respond|final|reason|note|memory|recall"
@@ -52,7 +52,7 @@ SPENDS = late_pattern(
 AMOUNT = name_set("amount price total quantity value sum")
 SCALES = late_pattern(r"(?:^|_)(?:scale|resize|autoscale)(?:_|\Z)")
 COUNTS = ("replicas", "count", "instances", "desired", "desired_count", "size", "min_size", "dynos", "nodes")
-"""A tool that says how many of something run; none is an end."""
+"""Arguments for the number of running instances; zero shuts the service down."""
 SEARCHING = late_pattern(r"search|find|lookup|grep|web|docs|retriev|recall|semantic|issue")
 ACTING = late_pattern(r"delete|remove|unlink|rmdir|trash|destroy|purge|wipe|erase|drop|clear")
 MOVING = late_pattern(r"move|rename")
@@ -62,7 +62,7 @@ RUNNING = late_pattern(r"run|exec|eval|shell|terminal|command|spawn|launch")
 
 @lru_cache(512)
 def signs_of(name: str) -> frozenset[str]:
-    """What a tool's name says of it; a run has few tools."""
+    """The signs in a tool's name; cached, since a run has few tools."""
     return frozenset(sign for sign, pattern in SIGNS if pattern.search(name))
 
 
@@ -75,7 +75,7 @@ SIGNS = (
 def read_arguments(
     name: str, arguments: dict[str, object], cwd: str | None
 ) -> tuple[list[Command], list[str], list[str]]:
-    """Commands that the arguments amount to; texts that are shell scripts; texts that are code."""
+    """The commands equivalent to the arguments; texts that are shell scripts; texts that are code."""
     commands: list[Command] = []
     scripts: list[str] = []
     code: list[str] = []
@@ -94,7 +94,7 @@ def read_arguments(
         commands.append(Command(program="git", args=("push", "--force"), cwd=cwd))
     paths: list[str] = []
     for one in operations(arguments):
-        # Several calls in one: each says what it does, and to what.
+        # Several calls in one: each names its action and target.
         more = read_arguments(f"{name}_{verb_of(one)}", one, cwd)
         commands, scripts, code = commands + more[0], scripts + more[1], code + more[2]
     for key, value in texts(arguments):
@@ -122,7 +122,7 @@ def read_arguments(
 
 
 def operations(arguments: dict[str, object]) -> list[dict[str, object]]:
-    """The calls that destroy something in a list of calls (`operations: [{op: delete, path: x}]`)."""
+    """The destructive calls in a list of calls (`operations: [{op: delete, path: x}]`)."""
     lists = [value for value in arguments.values() if isinstance(value, list)]
     return [one for each in lists for one in each[:MAX_VALUES] if isinstance(one, dict) and verb_of(one)]
 
@@ -131,7 +131,7 @@ VERB = name_set("action operation op verb act mode command_type method")
 
 
 def verb_of(arguments: dict[str, object]) -> str:
-    """What an argument says that the tool is to do (`action: delete`), in snake case, if it destroys something."""
+    """The action that an argument requests (`action: delete`), in snake case, if it is destructive; otherwise empty."""
     if VERB.isdisjoint(arguments):
         return ""
     for key in sorted(VERB.intersection(arguments)):
@@ -150,7 +150,7 @@ MAX_VERB = 40
 
 
 def on_paths(name: str, paths: list[str], cwd: str | None) -> list[Command]:
-    """What a tool by this name does to paths."""
+    """The commands equivalent to a tool of this name on these paths."""
     if ACTING.search(name):
         return [Command(program="rm", args=("-r", path), cwd=cwd) for path in paths]
     if MOVING.search(name) and len(paths) > 1:
@@ -160,7 +160,7 @@ def on_paths(name: str, paths: list[str], cwd: str | None) -> list[Command]:
 
 
 def request(url: str, arguments: dict[str, object], cwd: str | None) -> Command:
-    """A request as a command that rules know."""
+    """A request as a command that rules can match."""
     method = arguments.get("method") or arguments.get("verb")
     body = arguments.get("body") or arguments.get("data") or arguments.get("payload")
     verb = as_text(method).upper()[:16] if isinstance(method, str) and method else "GET"
@@ -169,7 +169,7 @@ def request(url: str, arguments: dict[str, object], cwd: str | None) -> Command:
 
 
 def looks_like_command(text: str) -> bool:
-    """Whether a text begins with a program that is known, and continues as a command does."""
+    """Whether a text begins with a known program and at least one more word."""
     words = text.split(None, 2)
     if len(words) < 2:
         return False
@@ -178,7 +178,7 @@ def looks_like_command(text: str) -> bool:
 
 
 def texts(arguments: dict[str, object]) -> Iterator[tuple[str, str]]:
-    """Every text among the arguments with the key that it is under, bounded."""
+    """Every text among the arguments with its key, up to a limit."""
     count = 0
     waiting: list[tuple[str, object, int]] = [("", arguments, 0)]
     while waiting and count < MAX_VALUES:

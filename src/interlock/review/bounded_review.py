@@ -1,4 +1,4 @@
-"""Rough review: what is said of a call that could not be judged in time, from its words alone, in a bounded time."""
+"""Rough review: a bounded-time fallback, from a call's words alone, for a call that was not reviewed in time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .shell.word_scan import rough_commands
 from .tools import COMMAND_KEYS, MAX_NAME, kind_of, text_of
 
 MAX_TEXT = 4_096
-"""Characters of a command that are looked at; a longer one is taken to act."""
+"""Characters of a command that are checked; a longer one is assumed to act."""
 
 READING = frozenset(("files", "harmless"))
 
 
 def rough_review(step: Step) -> Review:
-    """Allow what only reads; block what may write, send or run anything, since it was not reviewed."""
+    """Allow calls that only read; block those that may write, send or run anything, since they were not reviewed."""
     action = rough_action(step)
     if action == "read":
         return Review("allow", action="read")
@@ -32,7 +32,7 @@ def rough_review(step: Step) -> Review:
 
 
 def rough_action(step: Step) -> Action:
-    """The strongest thing that a call may do, by the names of its programs."""
+    """The strongest action that a call may perform, by the names of its programs."""
     if step.tool is None or step.kind != "tool_call":
         return "read"
     name, kind = kind_of(step.tool.name[:MAX_NAME])

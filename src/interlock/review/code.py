@@ -1,7 +1,7 @@
-"""Code: the calls in a piece of Python, JavaScript, Ruby, Perl or PHP that act on the world, as shell commands.
+"""Code: calls in Python, JavaScript, Ruby, Perl or PHP code that act on the system, as shell commands.
 
-This is a reader of tokens, not of a grammar: strings and comments are kept apart from code, names are followed by one
-assignment. `print("os.remove('/')")` is a mention, `os.remove('/')` a call.
+This reads tokens, not a grammar: it separates strings and comments from code, and follows names through one assignment.
+`print("os.remove('/')")` is a mention, `os.remove('/')` a call.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_NESTING = 3
 
 
 class CodeCall(Struct, frozen=True):
-    """A call that acts: words of a command, or a shell script; `text` is what the command is fed."""
+    """A call that acts: the words of a command, or a shell script; `text` is the command's input."""
 
     words: tuple[str, ...] = ()
     script: str | None = None
@@ -34,7 +34,7 @@ class CodeCall(Struct, frozen=True):
 
 @lru_cache(64)
 def read_calls(code: str, depth: int = 0) -> list[CodeCall]:
-    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; do not change the list."""
+    """The calls that act, in order, as commands. Bounded in length, tokens and nesting; do not modify the list."""
     code = code[:MAX_CODE]
     if depth >= MAX_NESTING or not signs_in(code).acts:
         return []
@@ -94,23 +94,23 @@ LISTED = late_pattern(
 EACH_OF = late_pattern(
     r"\bDir(?:\.\w{4,10}\(|\[)\s{0,4}['\"]([^'\"\n]{1,400})['\"][^\n{]{0,40}?\.each\w{0,16}\s{0,4}(?:\{|do)\s{0,4}\|(\w{1,64})\|"
 )
-"""A loop over what is in a folder, and the same in Ruby."""
+"""A loop over the contents of a folder, and the same in Ruby."""
 
 EMPTIED = late_pattern(
     r"open\(\s{0,4}['\"]([^'\"\n]{1,400})['\"]\s{0,4},\s{0,4}['\"]w[b+]{0,2}['\"]\s{0,4}\)\.(?:close|truncate)\("
 )
-"""A file that is opened to be written, and closed at once."""
+"""A file that is opened for writing and closed immediately."""
 
 ALL_OBJECTS = late_pattern(r"\.(?:objects|object_versions|items)\.(?:all|filter)\([^()]{0,200}\)\.delete\(")
 REPLACED = late_pattern(r"\bif_exists\s{0,4}=\s{0,4}['\"]replace")
 FAR = late_pattern(r"\w://(?:[^/@\s'\"]{0,80}@)?[a-zA-Z][\w-]{0,62}\.\w")
-"""Everything in a bucket is deleted; a table in a database on another machine is replaced."""
+"""Everything in a bucket is deleted; a table in a remote database is replaced."""
 
 SERVED = late_pattern(
     r"\.(delete_(?:registered_)?(?:model|model_version|experiment|run|artifact|endpoint|pipeline|feature_view"
     r"|feature_group)s?)\("
 )
-"""What a server of models keeps for everybody; a text that names no server may call something of its own so."""
+"""Shared objects of a model server; code that names no server may call its own function so."""
 
 LIVE = late_pattern(r"\b[sr]k_live_|LIVE|livemode")
 PAYS = late_pattern(r"(?i)\b(?:payouts?|refunds?|transfers?|charges?|payment_?intents?)\.create\(")
@@ -118,14 +118,14 @@ PAYS = late_pattern(r"(?i)\b(?:payouts?|refunds?|transfers?|charges?|payment_?in
 
 CONTROLLED = late_pattern(r"\b(?:Async)?Modbus\w{0,24}\(\s{0,4}(?:host\s{0,4}=\s{0,4})?['\"]([\w.:-]{1,100})")
 ACTUATES = late_pattern(r"\.write_(?:coils?|registers?|single_\w{1,20}|multiple_\w{1,20})\(")
-"""A controller on a network, and calls that set what it drives."""
+"""A networked controller, and calls that set its outputs."""
 
 REQUEST_DELETE = late_pattern(r"method[\"']?\s*[:=]\s*[\"']DELETE[\"']|request\(\s*[\"']DELETE[\"']")
 URL = late_pattern(r"https?://[^\s\"'`)]+")
 
 
 def acts(function: str) -> bool:
-    """Whether a function by this name may be one that acts."""
+    """Whether a function of this name may act."""
     owner, _, last = function.rpartition(".")
     return last in DELETES or last in RUNS or (last in OWN_DELETES and owner in OWNED_DELETES)
 
@@ -151,21 +151,21 @@ DELETES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("rm_rf", "rimraf"), ("rm", "-rf")),
     "removedirs": ("rmdir",),
 }
-"""Calls that delete files, whoever they belong to."""
+"""Calls that delete files, whatever object they belong to."""
 
 OWN_DELETES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("remove", "delete", "del", "removeFile", "Remove"), ("rm",)),
     "rm": ("rm", "-r"),
     "rmdir": ("rmdir",),
 }
-"""Calls that delete files when they belong to one of OWNED_DELETES; a list has a `remove` too."""
+"""Calls that delete files if they belong to one of OWNED_DELETES; a list has a `remove` too."""
 
 LIBRARY: dict[str, tuple[str, ...]] = {
     "truncate": ("truncate", "-s", "0"), "truncateSync": ("truncate", "-s", "0"), "replace": ("mv",),
     **dict.fromkeys(("symlink", "symlinkSync", "ln_s", "ln_sf"), ("ln", "-s")),
     **dict.fromkeys(name_set("copy copy2 copyfile copytree cp cpSync copyFileSync cp_r copyFile"), ("cp", "-r")),
 }  # fmt: skip
-"""Calls of libraries that do what a program of the shell does."""
+"""Library calls equivalent to a shell program."""
 
 RUNS = name_set(
     """system popen Popen run call check_call check_output getoutput getstatusoutput execSync spawn spawnSync execFile
@@ -208,19 +208,19 @@ NOUNS = name_set(
     feature_flag dashboard monitor alert incident schedule service pod deployment volume image distribution function
     catalog location loyalty card team merchant dataset"""
 )
-"""Things that a client of a service deletes through `client.<things>.delete(...)`."""
+"""Things that a service's client deletes through `client.<things>.delete(...)`."""
 
 
 NAMES = frozenset((
     *DELETES, *OWN_DELETES, *LIBRARY, *RUNS, *STATEMENTS, *OPENS, *UNPACKS, *MOVES, *EVALUATES, *ENDS, "rimraf", "sync",
 ))  # fmt: skip
-"""Names of calls that `as_commands` knows, besides those that say what they waste."""
+"""Names of calls that `as_commands` handles, besides those whose name says what they delete."""
 
 SEPARATOR = late_pattern(r"\.|::|->")
 
 
 def as_commands(name: str, literals: list[str], before: list[str], depth: int) -> list[CodeCall]:
-    """What one call does, in words of the shell."""
+    """One call as shell commands."""
     if name == "`":
         return [CodeCall(script=literals[0])]
     bare = name.strip(".")
@@ -268,7 +268,7 @@ def as_commands(name: str, literals: list[str], before: list[str], depth: int) -
 
 
 def is_resource(name: str) -> bool:
-    """Whether what a function deletes, which its last word says, may be kept by a service; a node of a tree is not."""
+    """Whether the last word of a function's name is something that a service may store; a tree node is not."""
     if not name.startswith(("delete", "remove")):
         return True
     thing = WORD.findall(name)[-1].lower()
@@ -280,14 +280,14 @@ ALL_OF_THEM = name_set("all many query objects object stack stacks indices")
 
 
 def is_worth_reading(code: str, aliases: dict[str, str]) -> bool:
-    """Whether a call that `as_commands` knows can be in there, by its own name or another."""
+    """Whether the code can contain a call that `as_commands` handles, by its own name or an alias."""
     texts = (code, *(f"{name}(" for name in aliases.values()))
     return "`" in code or any(_calls().Match(text.encode("utf-8", "replace")) for text in texts)
 
 
 @cache
 def _calls() -> re2.Set:
-    """Finds the end of the name of such a call with what follows it."""
+    """Matches the end of the name of such a call and the characters after it."""
     found = re2.Set.SearchSet()
     found.Add(rf"\b(?:{'|'.join(sorted(NAMES))}|{WASTES}_?[A-Za-z_]+)(?:\W{{0,8}}\(|!?[ \t]{{1,8}}['\"\[])|rimraf")
     found.Compile()
@@ -295,7 +295,7 @@ def _calls() -> re2.Set:
 
 
 def run(name: str, literals: list[str], depth: int) -> list[CodeCall]:
-    """A call that runs a program: one literal is a script, several are words; a form has its values put in."""
+    """A call that runs a program: one literal is a script, several are words; placeholders are filled in."""
     for value in literals[1:]:
         mark = next((mark for mark in ("%s", "{}") if mark in literals[0]), None)
         if mark is not None:
@@ -307,7 +307,7 @@ def run(name: str, literals: list[str], depth: int) -> list[CodeCall]:
 
 
 def opened(name: str, literals: list[str]) -> list[CodeCall]:
-    """A file that is opened: written, appended or read."""
+    """A file that is opened for writing, appending or reading."""
     if not literals:
         return []
     mode = literals[1] if len(literals) > 1 else "r"

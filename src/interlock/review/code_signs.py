@@ -1,4 +1,4 @@
-"""Code signs: what can be in a piece of program text at all, by one quick look for everything that is asked of it."""
+"""A quick regex pre-check: whether code may act, do harm, send data or evaluate a file."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from msgspec import Struct
 
 
 class CodeSigns(Struct, frozen=True):
-    """Whether a text may have a call that acts and can be recognised (what opens a project file cannot), a call that
-    may do harm, something that sends over a network, and something that runs what is in a file of data."""
+    """Whether code may contain a recognizable call that acts (opening a project file is not one), a call that may do
+    harm, a call that sends over a network, and a call that evaluates a data file."""
 
     acts: bool
     harms: bool
@@ -20,7 +20,7 @@ class CodeSigns(Struct, frozen=True):
 
 @lru_cache(64)
 def signs_in(code: str) -> CodeSigns:
-    """The signs of a text; most code has none."""
+    """The signs of a piece of code; most code has none."""
     hits = _signs().Match(code.encode("utf-8", "replace")) or ()
     return CodeSigns(0 in hits, 1 in hits, 2 in hits, 3 in hits)
 

@@ -1,4 +1,4 @@
-"""Code tokens: the calls in a piece of code with their literals, whatever the language. See `code` for what they do."""
+"""Code tokens: the calls in a piece of code with their literals, in any language. See `code` for their effects."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ STRING = (
     r'(?:[rbfuRBFU]{0,2})(?:"""[\s\S]*?"""|\'\'\'[\s\S]*?\'\'\''
     r'|"(?:[^"\\\n]|\\[\s\S])*"|\'(?:[^\'\\\n]|\\[\s\S])*\'|`(?:[^`\\]|\\[\s\S])*`)'
 )
-# Every repetition is bounded or cannot give back what it took: no text takes more than linear time.
+# Every repetition is bounded or possessive, so that matching takes linear time.
 TOKEN = late_pattern(
-    # What no token begins with is passed by quickly.
+    # Quickly skips characters that begin no token.
     r"(?=[A-Za-z_$.\"'`(\[{)\]};\n#/]|^[ \t])"
     rf"(?:(?P<string>(?=[rbfuRBFU\"'`]){STRING})"
-    # A shorter name would be followed by a letter: none is tried.
+    # Possessive: a shorter name would be followed by a letter, so none is tried.
     r"|(?P<call>\.?[A-Za-z_$][\w$]{0,63}+(?:(?:\.|::|->)[A-Za-z_]\w{0,63}+){0,7}+)(?=\s{0,8}\(|!?[ \t]{1,8}['\"\[])"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<end>[;\n])"
     r"|(?P<comment>(?:^|(?<=\s))\#[^\n]*|^[ \t]*//[^\n]*))",
@@ -30,11 +30,11 @@ TOKEN = late_pattern(
 LITERAL = late_pattern(r"=\s{0,4}(\"[^\"\n]{0,999}\"|'[^'\n]{0,999}')")
 NAME = late_pattern(r"(?:^|[;\s])(?:const |let |var |my )?\$?([A-Za-z_]\w{0,63})\s{0,4}\Z", re.MULTILINE)
 MAX_BEFORE = 80
-"""Characters before the sign that are read for the name."""
+"""Characters before the `=` that are searched for the name."""
 
 
 def assigned(code: str) -> Iterator[tuple[str, str]]:
-    """Names and the literals that they are given; found by the sign, of which there are few."""
+    """Names and the literals assigned to them; found by the `=`, which is rare."""
     at = 0
     while (literal := LITERAL.search(code, at)) is not None:
         name = NAME.search(code[max(0, literal.start() - MAX_BEFORE) : literal.start()])
@@ -97,7 +97,7 @@ def calls(code: str, known: dict[str, str]) -> list[Found]:
 
 
 def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
-    """Join what is on both sides of a sign, wherever the left side is the last literal; returns the last."""
+    """Join both sides of an operator where the left side is the last literal; return the last list."""
     for literals in lists:
         if literals and len(literals[-1]) < MAX_JOINED:
             literals[-1] = f"{literals[-1].rstrip('/')}/{text}" if sign == "/" else literals[-1] + text
@@ -105,7 +105,7 @@ def add_to_last(lists: list[list[str]], sign: str, text: str) -> list[str]:
 
 
 def join_last(lists: list[list[str]], count: int) -> list[str]:
-    """The parts of a path as one literal, in the call that joins them and those around it; returns the last."""
+    """Join the parts of a path into one literal, in the joining call and those around it; return the last list."""
     parts = lists[-1]
     for literals in lists:
         if literals[-count:] == parts[-count:]:
@@ -114,25 +114,25 @@ def join_last(lists: list[list[str]], count: int) -> list[str]:
 
 
 MAX_AROUND = 16
-"""Calls around a literal in which it is put together with another."""
+"""Enclosing calls in which a literal is joined with another."""
 
 MAX_JOINED = 1_024
-"""Characters of a literal to which nothing more is put."""
+"""Characters beyond which nothing more is appended to a literal."""
 
 JOINED = frozenset(("string", "name", "call"))
 
 MAX_SIGN = 8
-"""Characters after a literal beyond which nothing is put to it."""
+"""Characters after a literal within which the operator must be."""
 
 
 def is_assigned(code: str, at: int) -> bool:
-    """Whether a name is given a value here, as a variable or a named argument."""
+    """Whether a name is assigned here, as a variable or a keyword argument."""
     after = code[at : at + 4].lstrip()
     return after.startswith("=") and not after.startswith("==")
 
 
 def is_keyword(code: str, at: int) -> bool:
-    """Whether the text is the value of a named argument (`cwd="/x"`, `cwd: '/x'`)."""
+    """Whether the text is the value of a keyword argument (`cwd="/x"`, `cwd: '/x'`)."""
     before = code[max(0, at - 24) : at].rstrip()
     return (before.endswith("=") and not before.endswith(("==", "(="))) or (
         before.endswith(":") and not before.endswith("::")

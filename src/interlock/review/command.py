@@ -1,4 +1,4 @@
-"""Review of a bare command: no run, no context, no history."""
+"""Review of a single command: no run, no context, no history."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .verdict import as_review, decide, strongest, with_additions
 
 
 class CommandReviewer:
-    """Reviews bare commands under one configuration; `rules_path` takes the place of the configuration's."""
+    """Reviews single commands under one configuration; `rules_path` overrides the configuration's."""
 
     def __init__(self, config: ReviewConfig | None = None, *, rules_path: str | None = None) -> None:
         self._config = config or ReviewConfig()
         self._rules = rule_set(rules_path or self._config.rules_path)
 
     def review(self, command: str, *, cwd: str | None = None, workspace: str | None = None) -> Review:
-        """The verdict on one command. Without a workspace, a working directory that is a project's serves as one."""
+        """Review one command. Without a workspace, the working directory is used if it is a project's."""
         if workspace is None and cwd is not None and is_project(cwd):
             workspace = cwd
         judged = judge_script(read_text(command, cwd), workspace, self._rules)
@@ -33,14 +33,14 @@ class CommandReviewer:
 def review_command(
     command: str, *, cwd: str | None = None, workspace: str | None = None, rules: str | None = None
 ) -> Review:
-    """The verdict on one command, with the shipped rules and those of the file or folder `rules`."""
+    """Review one command with the shipped rules and those in the file or folder `rules`."""
     reviewer = CommandReviewer(rules_path=rules) if rules is not None else shipped_reviewer()
     return reviewer.review(command, cwd=cwd, workspace=workspace)
 
 
 @lru_cache(1)
 def shipped_reviewer() -> CommandReviewer:
-    """The judge with the shipped rules and levels."""
+    """The reviewer with the shipped rules and levels."""
     return CommandReviewer()
 
 

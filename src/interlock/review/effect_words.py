@@ -1,4 +1,4 @@
-"""The words of effects: verbs, options, things that protect, and where packages come from."""
+"""The words of effects: verbs, options, protections, and sources of packages."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ OUTPUT = name_set(
     --extract-to --result --results --report --dst -out -outfile -fprint -fprintf -fls --joblog --record --trace-file
     --dump-file --backup-dir"""
 )
-"""Options whose value is where many programs write."""
+"""Options whose value is an output path in many programs."""
 
 COPIES = name_set("cp mv install ln rsync ditto robocopy xcopy gcp gmv ginstall link copy move symlink")
-"""Programs whose last operand is where they write."""
+"""Programs whose last operand is the path that they write."""
 
 WRITERS = name_set("tee sponge truncate fallocate touch patch crudini augtool ed ex visudo")
 """Programs that write every file that they name."""
@@ -25,21 +25,21 @@ UNPACKERS = name_set(
 )
 INTO = name_set("-C -d -o -D --directory --one-top-level --extract-to -output-directory --dir --output --target-dir")
 PACKS = late_pattern(r"-?(?:[A-Zb-z]*c[A-Za-z]*|-create|-list|[a-z]*t[a-z]*|a|l)\Z")
-"""Programs that unpack archives, the options that say where, and the words that pack or list instead."""
+"""Programs that unpack archives, their options for the destination, and words that pack or list instead."""
 
 RULED = name_set(
     """git docker docker-compose podman nerdctl npm yarn pnpm bun pip systemctl ip pytest make cmake ninja cargo go
     gradle mvn black isort ruff mypy pylint flake8 prettier eslint autopep8 apt apt-get yum dnf brew conda mamba poetry
     uv pipx gem composer crontab kill pkill killall mount umount find"""
 )
-"""Programs that rules know well enough."""
+"""Programs that rules cover well enough."""
 
 WINDOWS = name_set("reg schtasks sc sc.exe net bcdedit vssadmin wmic netsh icacls takeown cipher reg.exe schtasks.exe")
 """Programs whose options begin with a slash."""
 
 SYNCING = name_set("mirror sync sync-delete clone replicate")
 MIRRORING = name_set("--delete --remove --delete-excluded --delete-after --delete-before --purge --delete-destination")
-"""What makes a copy of one place, and the options with which the rest of the other place goes."""
+"""Words for making a mirror, and options that delete everything else at the destination."""
 
 SHOWS_ABOUT = name_set(
     """ls stat test [ chmod chown chgrp rm mv file touch mkdir du df rmdir ln cd ssh ssh-add ssh-keygen ssh-copy-id
@@ -48,7 +48,7 @@ SHOWS_ABOUT = name_set(
     yarn pnpm pip uv poetry make which type command echo printf k9s kubectx stern skaffold flux argocd istioctl velero
     kustomize gh mosh autossh sshfs age sops gpg certbot nginx sshd ssh-keyscan mkcert step openvpn wg nix trash"""
 )
-"""Programs that use a file with a secret, or say something about it, without showing it."""
+"""Programs that use a file with a secret, or report something about it, without showing it."""
 
 _B, _E = r"(?:^|[\s_.:/+-])", r"(?:$|[\s_.:=-])"
 
@@ -129,7 +129,7 @@ SPOKEN: dict[str, str] = {
     r"|arpspoof|hashcat|john|crackmapexec|netexec|evil-winrm|impacket-\w+|ligolo\S*|linpeas\S*|pspy\S*"
     r"|slowloris|hping3|loic|goldeneye|ab\s+-n\s+\d{6,})(?:\s|$)",
 }
-"""What a command's words can say, each as an expression over all of them."""
+"""Effects that a command's words can state, each as a pattern over all words."""
 
 PLAY_MONEY = late_pattern(
     r"(?:^|\s)--?(?:regtest|testnet\d*|signet|devnet|localnet|sandbox)(?:$|\s)"
@@ -137,7 +137,7 @@ PLAY_MONEY = late_pattern(
     r"(?:regtest|testnet\d*|signet|devnet|localnet|sepolia|holesky|goerli|localhost|sandbox|local|test|[dtl])(?:$|\s)"
     r"|[sr]k_test_"
 )
-"""Options that name a network on which money is worth nothing."""
+"""Options that name a network whose money is worthless."""
 
 PACKAGERS = name_set(
     """npm pnpm yarn bun npx pnpx bunx pip pipx pipenv poetry uv pdm conda mamba micromamba gem bundle cargo go composer
@@ -150,7 +150,7 @@ TAKING = name_set(
     --index-url --extra-index-url --repo run exec dlx x repo --add-repo config-manager --install-extension env -w --from
     sync tool -a --add tap require global mcp -y --yes"""
 )
-"""Programs that fetch packages, and the words with which they take code from somewhere, now or from now on."""
+"""Programs that fetch packages, and the words that make them use code from somewhere, now or later."""
 
 STRANGE = late_pattern(r"(?:^|[=+@\s.\"])(?:https?|git|ssh|ftp)://(?:[^/@\s]*@)?([\w.-]+)")
 FAMILIAR = late_pattern(
@@ -163,11 +163,11 @@ FAMILIAR = late_pattern(
     r"|flathub\.org|sourceforge\.net|gnu\.org|kernel\.org|localhost|pydantic\.dev|jupyter\.org|mongodb\.org|mysql\.com)\Z"
     r"|127\.\d+\.\d+\.\d+\Z|10\.\S+\Z|192\.168\.\S+\Z|[\w-]+\Z|.*\.(?:local|internal|lan|corp|svc)\Z"
 )
-"""Addresses, where packages usually come from, and machines of one's own."""
+"""Addresses, the usual sources of packages, and private hosts."""
 
 SETTING_KEYS = late_pattern(
     r"(?i)hookspath|script-?shell|sshcommand|proxy|insteadof|verify|strict-?ssl|cafile|registry|index-?url|credential|askpass"
     r"|editor|pager|fsmonitor|templatedir|include\.path|ignore-scripts|node-options|globalconfig|goproxy|gosumdb|gonosumdb"
     r"|gonosumcheck|goflags|toolexec|trusted-host|rustc-wrapper|runner|linker|program|textconv|external|helper|allow-scripts|require-hashes"
 )
-"""Settings of tools that make them run, trust or ask something else."""
+"""Settings that make a tool run, trust or contact something else."""

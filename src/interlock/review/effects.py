@@ -1,9 +1,9 @@
-"""Effects: what a command does to which place, whatever its program is called.
+"""Effects: what a command does to which target, whatever its program is called.
 
-Rules know programs. What no rule knows still says what it does: a verb in its name, its subcommand or an option, and
-the places, machines or protections that its words name. Such a command is put into the words of a few that stand for
-an effect alone: `deletes`, `writes`, `reads`, `unpacks`, `destroys`, `disables`, `bypasses`, `grants`, `trusts`,
-`persists`, `exposes`, `sets`, `sources`, `attacks`.
+Rules match programs. A command that no rule matches still states its effect: a verb in its name, its subcommand or an
+option, and the paths, hosts or protections that its words name. Such a command is translated into generic commands,
+each of which stands for one effect: `deletes`, `writes`, `reads`, `unpacks`, `destroys`, `disables`, `bypasses`,
+`grants`, `trusts`, `persists`, `exposes`, `sets`, `sources`, `attacks`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from .shell.sinks import LOCAL
 from .wordlist import name_set
 
 MAX_WORDS = 64
-"""Words of a command that are looked at."""
+"""Words of a command that are checked."""
 
 MAX_WORD = 200
-"""Characters of a word that can be a verb or a place."""
+"""Maximum length of a word that can be a verb or a path."""
 
 _NAMES = tuple(SPOKEN)
 _SPOKEN = re2.Set.SearchSet()
@@ -54,11 +54,11 @@ for _expression in SPOKEN.values():
 _SPOKEN.Compile()
 
 STATED = ("disables", "bypasses", "grants", "trusts", "persists", "attacks", "escapes", "fills", "spies", "halts")
-"""Effects that the words alone tell."""
+"""Effects that the words alone state."""
 
 
 def effects_of(command: Command) -> tuple[Command, ...]:
-    """What a command does, as far as its own words say it; nothing for one that only reads what anybody may."""
+    """The effects of a command, as far as its own words state them; none for a harmless read."""
     program, args = command.program, command.args
     if not args:
         return ()
@@ -80,7 +80,7 @@ def effects_of(command: Command) -> tuple[Command, ...]:
     if program in WRITERS:
         places = [] if is_own_name(command.stdin) else _places(args)
         if program == "augtool":
-            # Below /files it has the machine's own files.
+            # Below /files are the system's own files.
             places = (
                 [] if args[0] in ("print", "ls", "match", "get") else [each.removeprefix("/files") for each in places]
             )
@@ -126,27 +126,27 @@ def effects_of(command: Command) -> tuple[Command, ...]:
 
 
 MAKING_ROOM = frozenset(("truncate", "fallocate"))
-"""Programs that write files which can be told to make one of any size."""
+"""Programs that write files and can be told to create one of any size."""
 
 OWN_TOOLS = name_set(
     """pyenv rbenv nodenv nvm fnm volta asdf mise sdk rustup minikube kind k3d colima limactl turbo nx expo hatch tox
     pre-commit sccache ccache watchman direnv virtualenv"""
 )
-"""Programs that manage only what a developer has on this machine and can make again."""
+"""Programs that manage only what a developer has on this machine and can recreate."""
 
 
 def is_play_money(args: tuple[str, ...]) -> bool:
-    """Whether a wallet works on a network of tests, or on one of this machine."""
+    """Whether a wallet uses a test network or a local one."""
     words = " ".join(arg for arg in args[:MAX_WORDS] if len(arg) <= MAX_WORD)
     return PLAY_MONEY.search(words) is not None or any(map(LOCAL.match, _values(args, CHAINS)))
 
 
 CHAINS = name_set("--rpc-url --url --fork-url --node-url -r -u")
-"""Options that name the chain that a wallet works on."""
+"""Options that name the chain that a wallet uses."""
 
 
 def names_one(args: tuple[str, ...]) -> bool:
-    """Whether a word is the address of a person or a name on the internet."""
+    """Whether a word is an email address or a domain name."""
     return any(ADDRESS.match(arg) for arg in args)
 
 
@@ -166,13 +166,13 @@ def _as(command: Command, effect: str, places: Iterable[str]) -> tuple[Command, 
 
 
 def _said(program: str, args: tuple[str, ...]) -> frozenset[str]:
-    """What a command's own words say: its name, its subcommands and its options, but not the places that it names."""
+    """The effects that a command's name, subcommands and options state, without the paths that it names."""
     words = [program.rpartition("/")[2]]
     before = ""
     for arg in args[:MAX_WORDS]:
         option, before = before, arg
         if option in SAYING or (" " in arg and arg[:1] not in "{["):
-            # What is said to people, or a command of its own.
+            # Text for people, or a command of its own.
             continue
         if len(arg) > 4 * MAX_WORD or "://" in arg or (arg[:1] in ("/", "~", ".", "@") and program not in WINDOWS):
             continue
@@ -183,7 +183,7 @@ def _said(program: str, args: tuple[str, ...]) -> frozenset[str]:
 
 
 def _written(program: str, args: tuple[str, ...]) -> Iterator[str]:
-    """The files that a program writes which otherwise only reads."""
+    """The files written by a program that otherwise only reads."""
     for arg in args:
         if arg in OUTPUT or arg[:2] in ("-o", "--"):
             yield from _values(args, OUTPUT)
@@ -194,7 +194,7 @@ def _written(program: str, args: tuple[str, ...]) -> Iterator[str]:
 
 
 def _places(args: tuple[str, ...]) -> list[str]:
-    """The words that may be places: operands, and values that begin like a path."""
+    """The words that may be paths: operands, and option values that begin like a path."""
     found = []
     for arg in args[:MAX_WORDS]:
         if len(arg) > MAX_WORD * 4 or "://" in arg:
@@ -210,22 +210,22 @@ def _places(args: tuple[str, ...]) -> list[str]:
 
 
 LABELLED = late_pattern(r"[A-Z][A-Z_-]+:([/~].*)\Z")
-"""A place behind a word that says what it is: `CREATE:/etc/x`."""
+"""A path after a label: `CREATE:/etc/x`."""
 
 
 def _reads(command: Command) -> tuple[Command, ...]:
-    """Files that a program no one knows is given: it may show them."""
+    """Files given to an unknown program: it may show them."""
     if command.program in SHOWS_ABOUT:
         return ()
     return _as(command, "reads", (place for place in _places(command.args) if "/" in place))
 
 
 FETCHING = frozenset(("rclone", "scp", "sftp", "socat", "aria2c", "axel"))
-"""Programs of the network whose last place may be one of this machine."""
+"""Network programs whose last operand may be a local path."""
 
 
 def _targets(args: tuple[str, ...]) -> list[str]:
-    """Where a program that copies puts it."""
+    """The destinations of a program that copies."""
     into = list(_values(args, TARGETS))
     operands = [arg for arg in args if arg[:1] != "-" or arg == "-"]
     target = into[0] if into else operands[-1] if len(operands) > 1 else ""
@@ -236,7 +236,7 @@ def _targets(args: tuple[str, ...]) -> list[str]:
 
 
 def hides_program(place: str) -> bool:
-    """Whether a file at a place is found instead of a program that everybody uses."""
+    """Whether a file at this path would shadow a common program."""
     folder, _, name = place.rpartition("/")
     return folder.endswith("bin") and (
         name in PROGRAMS or name in SUBCOMMANDS or name in SHELLS or name in INTERPRETERS
@@ -259,7 +259,7 @@ def _values(args: tuple[str, ...], options: frozenset[str]) -> Iterator[str]:
 
 
 def _sources(command: Command) -> tuple[Command, ...]:
-    """Program text that is taken from an address that packages do not usually come from."""
+    """Code fetched from an address that is not a usual source of packages."""
     args = command.args
     if not any("://" in arg for arg in args):
         return ()
@@ -271,7 +271,7 @@ def _sources(command: Command) -> tuple[Command, ...]:
         return ()
     strange = []
     for at, arg in enumerate(args):
-        # Over TLS an index or a registry is one of a company's own; what is installed itself is not.
+        # Over TLS, an index or registry is assumed to be a company's own; a package installed directly is not.
         named = (
             arg[:1] == "-"
             or not DIRECT.intersection(args[:at])
@@ -289,13 +289,13 @@ REPOSITORIES = frozenset(("repo", "remote", "source", "channel", "config"))
 
 
 def is_strange(word: str) -> bool:
-    """Whether a word is an address that packages do not usually come from."""
+    """Whether a word is an address that is not a usual source of packages."""
     found = STRANGE.search(word)
     return found is not None and FAMILIAR.match(found[1]) is None
 
 
 def _settings(command: Command) -> tuple[Command, ...]:
-    """A setting of a program that makes it run, trust or ask something else from now on."""
+    """A setting that makes a program run, trust or contact something else from now on."""
     args = command.args
     if "config" not in args[:4] and "env" not in args[:1]:
         return ()
@@ -322,13 +322,13 @@ SETTING = late_pattern(
     r"|(?:setopt|unsetopt|bindkey|autoload|umask|ulimit|shopt|complete|compinit|zstyle|return|fi|then|else|done|esac)\b"
     r"|[\[\]{}:]|;;|plugins=|fpath|path\+?=|export\s+\w+\Z|pathmunge|fish_add_path|\w+\(\)"
 )
-"""Lines of a shell's profile that set something and run nothing of their own."""
+"""Lines of a shell profile that set something and run nothing."""
 
 MAX_LINES = 200
 
 
 def runs_something(text: str) -> bool:
-    """Whether some line of a shell's profile runs a program at every start."""
+    """Whether a line of a shell profile runs a program at every start."""
     for line in text.split("\n")[:MAX_LINES]:
         plain = line.strip()
         if plain and plain[0] != "#" and SETTING.match(plain) is None:
@@ -337,11 +337,11 @@ def runs_something(text: str) -> bool:
 
 
 def is_own_name(text: str | None) -> bool:
-    """Whether a text gives only this machine more names."""
+    """Whether a text only adds host names for this machine."""
     return text is not None and OWN_NAME.match(text) is not None
 
 
 OWN_NAME = late_pattern(r"(?:\s*(?:127\.[\d.]+|::1|0\.0\.0\.0)\s[^\n]*)+\s*\Z")
 
 INSERTED = late_pattern(r"(?:^|[;\s\d$])[aic]\s*\\?\s*(.+)\Z", re.DOTALL)
-"""Text that a script of sed puts in: `1i TEXT`, `$ a TEXT`."""
+"""Text that a sed script inserts: `1i TEXT`, `$ a TEXT`."""

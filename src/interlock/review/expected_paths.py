@@ -1,4 +1,4 @@
-"""Rationality: does a step make sense here? Its goal, its progression, and whether it stays where the task needs it."""
+"""Rationality: whether a step makes sense here: its goal, its progression, and whether it stays in expected paths."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ DEPLOY = re.compile(
 )
 NEGATED = re.compile(r"\b(?:not|never|no|without|except|keep|avoid|unless|leave)\b|n't", re.IGNORECASE)
 SENTENCE = re.compile(r"[.!?;]\s|\n")
-"""How a task asks for something to go or to be brought out, for the opposite, and where one sentence ends."""
+"""How a task asks to remove or to deploy something, how it negates, and where a sentence ends."""
 
 MAX_PATHS = 64
-"""Paths of one step that are looked at."""
+"""Paths of one step that are checked."""
 
 
 class ExpectedPaths:
-    """Where a run is expected to work: the context's paths, else its workspace."""
+    """Where a run is expected to work: the context's paths, otherwise its workspace."""
 
     def __init__(self, context: Context, workspace: str | None) -> None:
         self.workspace = workspace
@@ -36,11 +36,11 @@ class ExpectedPaths:
         self._mentioned = f"{context.task} {context.primary_goal}"
 
     def is_outside(self, commands: Iterable[Command]) -> bool:
-        """Whether some path of the step is outside; false where nothing is expected."""
+        """Whether a path of the step is outside; false if there are no expected paths."""
         return bool(self._roots) and any(self._is_foreign(path) for path in paths_of(commands))
 
     def is_named(self, command: Command) -> bool:
-        """Whether the task names what the command is about: asks to remove every place, names a host or a machine."""
+        """Whether the task names the command's target: asks to remove every path, or names the host or machine."""
         if command.program in ("cloned", "unpickles"):
             return command.args[1] in self._mentioned
         if command.program in CLOUDS:
@@ -50,7 +50,7 @@ class ExpectedPaths:
         return bool(paths) and all(self._asks_to_remove(path, place_of(path)) for path in paths)
 
     def orders(self, command: Command, hosts: Iterable[str]) -> bool:
-        """Whether the task orders what a command does to other machines (`hosts` of its script), or to branches."""
+        """Whether the task orders what a command does to other machines (`hosts` of its script) or to branches."""
         if command.program == "git":
             operands = [arg for arg in command.args if arg[:1] != "-"]
             names, verb = [name.removeprefix(":").removeprefix("refs/heads/") for name in operands[2:]], REMOVE
@@ -64,7 +64,7 @@ class ExpectedPaths:
         return bool(names) and all(self._says(name, verb) for name in names)
 
     def _says(self, name: str, verb: re.Pattern[str]) -> bool:
-        """Whether a sentence of the task names something and says what is to be done with it."""
+        """Whether a sentence of the task contains both the name and the verb."""
         named = re.compile(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)")
         return len(name) > 1 and any(
             named.search(sentence) and verb.search(sentence) and not NEGATED.search(sentence)
@@ -72,10 +72,10 @@ class ExpectedPaths:
         )
 
     def _asks_to_remove(self, path: str, place: str) -> bool:
-        # A folder of the machine itself is never what a task means by a name in passing.
+        # A mention of a system folder in passing is never a request to remove it.
         if place.count("/") < (3 if zones(place, None, None) & {"vital", "home", "under_home"} else 2):
             return False
-        # "Remove old logs from /var/log/app" asks for files in that folder to go, not for the folder.
+        # "Remove old logs from /var/log/app" asks to remove files in that folder, not the folder.
         whole = path.rstrip("/") == place
         named = (r"(?<!from )(?<!from the )(?<!in )(?<!in the )" if whole else "") + re.escape(place)
         folder = place.rpartition("/")[0]
@@ -99,7 +99,7 @@ class ExpectedPaths:
 
 
 def paths_of(commands: Iterable[Command]) -> list[str]:
-    """The words of a step that are paths: operands with a slash, and what redirections name."""
+    """The paths in a step: operands with a slash, and targets of redirections."""
     found: list[str] = []
     for command in commands:
         found += [resolve(word, command.cwd) for word in command.args if is_path(word, command.program)]
@@ -111,21 +111,21 @@ def paths_of(commands: Iterable[Command]) -> list[str]:
 
 CLOUDS = frozenset(("aws", "gcloud", "az"))
 MACHINE = re.compile(r"[a-z]\w{1,8}(?:\.\w+|(?:-\w+)+-\d+g?)\Z|Standard_\w+\Z")
-"""How clouds call a kind of machine: `p4d.24xlarge`, `a2-highgpu-8g`, `Standard_ND96asr_v4`."""
+"""Clouds' names for machine types: `p4d.24xlarge`, `a2-highgpu-8g`, `Standard_ND96asr_v4`."""
 
 REMOVING = frozenset(("rm", "rmdir", "unlink"))
 KEPT = frozenset(("root", "vital", "home"))
-"""Places that no task means, whatever it says about a machine."""
+"""Paths that no task means, whatever it says about a machine."""
 
 
 def host_of(word: str) -> str:
-    """The machine that a word names in front of a path there: `me@web:/srv/app`."""
+    """The host before a remote path: `me@web:/srv/app`."""
     name, colon, _ = word.partition(":")
     return name if colon and name and "/" not in name and word[:1] != "-" else ""
 
 
 def remote_hosts(commands: Iterable[Command]) -> list[str]:
-    """The machines that the commands of a script log in to."""
+    """The hosts that the commands of a script log in to."""
     found = [SSH_WORDS.inner(command.args)[:1] for command in commands if command.program in ("ssh", "mosh", "autossh")]
     return [host.rpartition("@")[2] for words in found for host in words]
 
@@ -134,13 +134,13 @@ SSH_WORDS = Wrapper(SSH.valued)
 
 
 def place_of(path: str) -> str:
-    """A path as a task would name it: up to its first wildcard, without a slash at the end."""
+    """A path as a task would name it: up to its first wildcard, without a trailing slash."""
     wild = min((at for at in map(path.find, "*?[") if at >= 0), default=-1)
     return (path if wild < 0 else path[:wild].rpartition("/")[0]).rstrip("/")
 
 
 def is_path(word: str, program: str) -> bool:
-    """Whether a word looks like the path of a file here."""
+    """Whether a word looks like a local path."""
     first = word[:1]
     if not first or first in "-$<" or len(word) > 1024 or "://" in word or "\n" in word:
         return False
@@ -152,7 +152,7 @@ PATH_PROGRAMS = name_set("rm mv cp cat tee ls mkdir touch chmod chown ln head ta
 
 
 ALIGNMENT, PROGRESSION, EFFICIENCY = 0.4, 0.4, 0.2
-"""Weights: where it acts and whether it has just failed say more than how often it was done."""
+"""Weights: where a step acts and whether it just failed matter more than how often it was done."""
 
 OUTSIDE = 0.5
 """Alignment of a step that acts only outside the expected paths."""
@@ -161,11 +161,11 @@ AFTER_FAILURES = (1.0, 0.9, 0.7, 0.5, 0.5, 0.5, 0.2)
 """Progression by the number of earlier failures with nothing written since."""
 
 AFTER_REPEATS = (1.0, 1.0, 1.0, 1.0, 1.0, 0.5)
-"""Efficiency by how often the same step was done with nothing written since: a few times may be a check or a poll."""
+"""Efficiency by how often the same step was repeated with nothing written since: a few may be a check or a poll."""
 
 
 def rationality(*, outside: bool, failures: int, repeats: int) -> float:
-    """The three parts together, from 0 to 1; for a context that a step can be held against."""
+    """The weighted sum of the three parts, from 0 to 1; for a context with substance."""
     aligned = OUTSIDE if outside else 1.0
     progressing = AFTER_FAILURES[min(failures, len(AFTER_FAILURES) - 1)]
     efficient = AFTER_REPEATS[min(repeats, len(AFTER_REPEATS) - 1)]
@@ -173,5 +173,5 @@ def rationality(*, outside: bool, failures: int, repeats: int) -> float:
 
 
 def has_substance(context: Context) -> bool:
-    """Whether the context says anything that a step can be held against."""
+    """Whether the context says anything that a step can be compared with."""
     return bool(context.original_prompt or context.primary_goal or context.goals or context.expected_paths)

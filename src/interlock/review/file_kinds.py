@@ -1,4 +1,4 @@
-"""File kinds: what a path names, wherever it is."""
+"""File kinds: the kinds of file that a path names, wherever it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..core import late_pattern
 
 
 def any_of(before: str, fragments: str, after: str) -> str:
-    """A regular expression of three parts, the middle one any of the fragments between blanks."""
+    """A regular expression of three parts; the middle one matches any of the space-separated fragments."""
     return f"{before}(?:{'|'.join(fragments.split())}){after}"
 
 
@@ -128,11 +128,11 @@ KINDS: dict[str, str] = {
     ),
     "repository": r"(?:^|/)\.(?:git|hg|svn|jj)(?:/.*)?\z",
 }
-"""Each kind with the paths that are of it, as RE2 writes them."""
+"""Each kind with an RE2 pattern for its paths."""
 
 
 def _together(expressions: Iterable[str]) -> re2.Set:
-    """One look at a path for all of them."""
+    """All patterns compiled into one search."""
     made = re2.Set.SearchSet()
     for expression in expressions:
         made.Add(expression)
@@ -144,14 +144,14 @@ PASSING = late_pattern(
     r"/?\.git/(?:[\w./*-]*\.lock|gc\.log|(?:rebase-(?:merge|apply)|sequencer)(?:/[^/]+)?|modules/\w[\w./-]*"
     r"|worktrees/\w[^/]*)\Z"
 )
-"""What git makes again, or says itself to remove: locks, a rebase that got stuck, clones of submodules."""
+"""Files that git recreates, or itself says to remove: locks, a stuck rebase, clones of submodules."""
 
 _NAMES = tuple(KINDS)
 _EVERY = _together(KINDS.values())
 
 
 def kinds_of(path: str) -> set[str]:
-    """The kinds of a path from the root, or of a relative one as far as it goes."""
+    """The kinds of an absolute path, or of a relative one as far as possible."""
     hits = _EVERY.Match(path.encode("utf-8", "replace"))
     found = {_NAMES[hit] for hit in hits} if hits else set()
     if "repository" in found and PASSING.search(path) is not None:

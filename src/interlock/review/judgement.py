@@ -1,4 +1,4 @@
-"""Judgement: what a script or a tool call would do, and which rules hold for it."""
+"""Judgement: what a script or a tool call would do, and which rules match it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ MAX_RULES = 16
 """Rules named in one review."""
 
 MAX_JUDGED = 256
-"""Scripts whose judgement is remembered, each with its commands."""
+"""Judgements of scripts that are cached, each with its commands."""
 
 SHORT = 2_000
-"""Characters of a command whose reading is remembered."""
+"""Maximum length of a command whose parse is cached."""
 
 
 class Judgement(Struct, frozen=True):
-    """The strongest action, its base risk, the rules that hold, strongest first, and the commands looked at."""
+    """The strongest action, its base risk, the matching rules, strongest first, and the commands checked."""
 
     action: Action
     risk: float
@@ -44,7 +44,7 @@ class Judgement(Struct, frozen=True):
 
     @property
     def evidence(self) -> str:
-        """The file of an earlier step that contains the strongest rule's command."""
+        """The file of an earlier step that contains the command matched by the strongest rule."""
         first = self.rules[0].id if self.rules else ""
         return next((command.evidence for rule, command in self.hits if rule.id == first and command.evidence), "")
 
@@ -54,7 +54,7 @@ class Judgement(Struct, frozen=True):
 
 
 def read_text(text: str, cwd: str | None, known: Mapping[str, KnownFile] | None = None) -> Script:
-    """The commands of a text; a text that is a statement and not a script goes to no program in particular.
+    """Parse the commands of a text; a bare SQL statement is not attributed to a particular program.
 
     `known` are files of earlier steps.
     """
@@ -71,11 +71,11 @@ def _read(text: str, cwd: str | None, known: Mapping[str, KnownFile] | None = No
 
 
 _read_again = lru_cache(512)(_read)
-"""Runs give the same short commands again and again; what one would do does not change."""
+"""Cached: runs repeat the same short commands, and a command's effect does not change."""
 
 
 def judge_script(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
-    """Judge what a script would run; one that was read before is judged as before."""
+    """Judge what a script would run; a script object that was judged before is served from the cache."""
     if not script.commands and script.complete:
         return NO_COMMANDS
     if not script.complete or (len(script.commands) == 1 and script.commands[0].code is None):
@@ -123,7 +123,7 @@ def _judge(script: Script, workspace: str | None, rules: RuleSet) -> Judgement:
 
 
 def started(command: Command) -> Command | None:
-    """What a command adds to a shell's profile, if that runs something at every start."""
+    """A `starts` command if a command adds something to a shell profile that runs at every start; otherwise None."""
     places = [redirect.target for redirect in command.redirects if redirect.writes]
     text = command.stdin
     if command.program in ("echo", "printf"):
@@ -143,11 +143,11 @@ def started(command: Command) -> Command | None:
 
 FAR = frozenset(("under_home", "system", "vital"))
 PUTTING = frozenset(("tee", "sed", "gsed"))
-"""Programs that put text into files that they name."""
+"""Programs that write text to files that they name."""
 
 
 def spare_named(judged: Judgement, is_named: Callable[[Command], bool]) -> Judgement:
-    """The judgement without rules that do not hold where the task itself names the place."""
+    """The judgement without rules that do not apply because the task itself names the target."""
     spared = {rule.id for rule, command in judged.hits if rule.unless_named and is_named(command)}
     spared -= {rule.id for rule, command in judged.hits if rule.id in spared and not is_named(command)}
     if not spared:
@@ -159,7 +159,7 @@ def spare_named(judged: Judgement, is_named: Callable[[Command], bool]) -> Judge
 
 
 def ask_named(judged: Judgement, is_ordered: Callable[[Command], bool]) -> Judgement:
-    """The judgement with approval in place of a block for rules about what the task itself orders."""
+    """The judgement with approval instead of a block for rules about actions that the task orders."""
     mine = {rule.id for rule, _ in judged.hits if rule.ask_if_named}
     mine -= {rule.id for rule, command in judged.hits if rule.id in mine and not is_ordered(command)}
     if not mine or any(rule.verdict == "block" and not rule.ask and rule.id not in mine for rule in judged.rules):
@@ -172,7 +172,7 @@ def ask_named(judged: Judgement, is_ordered: Callable[[Command], bool]) -> Judge
 
 
 def soften(judged: Judgement, spares: Callable[[Rule, Command], bool]) -> Judgement:
-    """The judgement with blocks turned into warnings where every command that a rule holds for is spared."""
+    """The judgement with a block turned into a warning if every command that its rule matches is spared."""
     if judged.verdict != "block":
         return judged
     kept = {rule.id for rule, command in judged.hits if rule.verdict == "block" and not spares(rule, command)}
@@ -186,7 +186,7 @@ def soften(judged: Judgement, spares: Callable[[Rule, Command], bool]) -> Judgem
 
 
 def strength(hit: tuple[Rule, Command | None]) -> tuple[int, float]:
-    """Sorts the strongest first."""
+    """Sort key: strongest first."""
     return -VERDICTS.index(hit[0].verdict), -rule_risk(hit[0])
 
 
@@ -197,7 +197,7 @@ def with_rule(judged: Judgement, rule: Rule) -> Judgement:
 
 
 def as_redirect(command: Command, op: str, target: str) -> Command:
-    """A redirection as its own command: `>` writes over, `>>` appends, `<` reads."""
+    """A redirection as its own command: `>` overwrites, `>>` appends, `<` reads."""
     program = ">>" if ">>" in op else ">" if ">" in op else "<"
     return Command(
         program=program, args=(target,), via=command.via, cwd=command.cwd,
@@ -207,9 +207,9 @@ def as_redirect(command: Command, op: str, target: str) -> Command:
 
 
 DEVICES = {"/dev/null": "emptied", **dict.fromkeys(("/dev/zero", "/dev/urandom", "/dev/random"), "endless")}
-"""What a file is fed with where a device alone is read."""
+"""The source that is reported if a command only reads this device."""
 
 
 def rule_risk(rule: Rule) -> float:
-    """The risk that a rule gives: critical for a block."""
+    """The risk of a rule: critical for a block."""
     return RULE_RISKS[rule.verdict] if rule.risk is None else rule.risk

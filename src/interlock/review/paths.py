@@ -1,4 +1,4 @@
-"""Paths: where a path is, in the words that rules use."""
+"""Paths: the zones of a path, in the terms that rules use."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ SERVED = late_pattern(r"/(?:srv|opt|var/www)(?:/|\Z)")
 USUAL_WORKSPACES = late_pattern(
     r"/(?:workspaces?|testbed|repo|repos|app|code|project|projects|builds|github/workspace|content|src|sandbox)/."
 )
-"""Where agents' containers keep the work, for reviews without a workspace."""
+"""Where agents' containers keep their work, for reviews without a workspace."""
 
 EVERYTHING = frozenset((".", "*", "./*", "./.*", ".*", "**", "./**", "{.,}*", "*.*"))
 
@@ -92,7 +92,7 @@ MAX_PATH = 1_024
 
 
 def zones(path: str, cwd: str | None = None, workspace: str | None = None) -> frozenset[str]:
-    """The zones that a path is in."""
+    """The zones of a path."""
     if len(path) > MAX_PATH:
         return frozenset(("unknown",))
     return zones_of(path, cwd, workspace) if path else frozenset()
@@ -100,7 +100,7 @@ def zones(path: str, cwd: str | None = None, workspace: str | None = None) -> fr
 
 @lru_cache(4096)
 def zones_of(path: str, cwd: str | None, workspace: str | None) -> frozenset[str]:
-    """The same, remembered: a run touches the same paths again and again."""
+    """As `zones`, cached: a run uses the same paths repeatedly."""
     remote = REMOTE.match(path) if ":" in path else None
     if remote is not None and path[1:3] not in (":/", ":\\"):
         there = resolve(remote[1] or remote[2], None)
@@ -113,7 +113,7 @@ def zones_of(path: str, cwd: str | None, workspace: str | None) -> frozenset[str
 
 
 def place(path: str, cwd: str | None, workspace: str | None) -> set[str]:
-    """Where a path is."""
+    """The zones of a path on this machine."""
     if path.startswith("$"):
         return {"unknown", "unset"} if re.match(r"\$\w+/+[*.]*\Z", path) else {"unknown"}
     full = resolve(path, cwd)
@@ -134,7 +134,7 @@ def place(path: str, cwd: str | None, workspace: str | None) -> set[str]:
         if workspace is not None:
             found.add("outside")
         elif cwd is not None and cwd.startswith("/") and (base.startswith(f"{cwd.rstrip('/')}/") and not is_root(cwd)):
-            # Reached from the working directory, whatever was written: as good as relative.
+            # Relative to the working directory, however it was written.
             found.add("inside" if not path.startswith(("/", "~")) else "elsewhere")
         elif USUAL_WORKSPACES.match(base):
             found.add("inside")
@@ -146,7 +146,7 @@ def place(path: str, cwd: str | None, workspace: str | None) -> set[str]:
 
 
 def relative(path: str, cwd: str | None) -> set[str]:
-    """A path whose beginning is not known."""
+    """The zones of a path whose base directory is unknown."""
     if path == ".." or path.startswith("../"):
         return {"parent"}
     if path in EVERYTHING or path in ("./", "./{}/.."):
@@ -155,9 +155,9 @@ def relative(path: str, cwd: str | None) -> set[str]:
 
 
 def fixed(base: str) -> set[str]:
-    """The zones that do not depend on where the work is."""
+    """The zones that do not depend on the workspace."""
     if is_root(base):
-        # A search below the root picks from everywhere, but picks.
+        # `find / ...` acts only on what it matches, so it is not 'vital'.
         return {"root", "system"} if base == "/{}" else {"root", "system", "vital"}
     if TEMP.match(base):
         return {"temp"}
@@ -180,7 +180,7 @@ def is_root(path: str) -> bool:
 
 
 def resolve(path: str, cwd: str | None) -> str:
-    """The path from its working directory, with `.` and `..` taken out; `~` stays."""
+    """The path joined with its working directory, without `.` and `..`; `~` stays."""
     joined = path if path.startswith(("/", "~")) or cwd is None else f"{cwd.rstrip('/')}/{path}"
     if "//" not in joined and "/." not in joined and not joined.startswith("."):
         return joined
@@ -189,6 +189,6 @@ def resolve(path: str, cwd: str | None) -> str:
 
 
 def windows(path: str) -> str:
-    """`C:\\Windows\\x` in the form of the rest."""
+    """`C:\\Windows\\x` with forward slashes."""
     clean = path.replace("\\", "/")
     return f"C:{clean[2:]}"

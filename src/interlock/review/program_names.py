@@ -1,4 +1,4 @@
-"""Names of programs by what they do, and of subcommands where the program alone does not say."""
+"""Names of programs by what they do, and of subcommands where the program alone does not determine that."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ EDITS_IN_PLACE: dict[str, tuple[str, ...]] = {
     "sysctl": ("-w", "--write"),
     "iw": ("set",),
 }
-"""Programs that only read unless one of these is given."""
+"""Programs that only read unless one of these options is given."""
 
 SUBCOMMANDS: dict[str, dict[str, Action]] = {
     "git": _table(
@@ -128,10 +128,10 @@ SUBCOMMANDS: dict[str, dict[str, Action]] = {
 
 
 class ListingOption(Struct, frozen=True):
-    """How a subcommand that lists or changes is made to list.
+    """Options and operands that make a subcommand list rather than change.
 
-    `asking` options always do, `changing` ones never. Else the first operand is one of `words`, or there are at most
-    `operands` of them. `otherwise` is what it does when it does not list.
+    `asking` options always list, `changing` ones never. Otherwise it lists if the first operand is one of `words`, or
+    if there are at most `operands` of them. `otherwise` is its action when it does not list.
     """
 
     asking: frozenset[str] = frozenset()
@@ -169,7 +169,7 @@ GIT_QUESTIONS: dict[str, ListingOption] = {
     "submodule": ListingOption(words=name_set("status summary")),
     "symbolic-ref": ListingOption(changing=name_set("-d --delete"), operands=1),
 }
-"""Subcommands of git that list or change, by their words."""
+"""Subcommands of git that list or change, depending on their arguments."""
 
 SUBCOMMANDS["podman"] = SUBCOMMANDS["nerdctl"] = SUBCOMMANDS["docker"]
 SUBCOMMANDS["yarn"] = SUBCOMMANDS["pnpm"] = SUBCOMMANDS["bun"] = SUBCOMMANDS["npm"]

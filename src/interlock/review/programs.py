@@ -1,4 +1,4 @@
-"""Programs: what kind of action a command is, by its name and subcommand."""
+"""Programs: the action of a command, by its name and subcommand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Action = Literal["delete", "network", "modify", "create", "read", "unknown", "un
 RISKS: dict[Action, float] = {
     "delete": 0.8, "network": 0.6, "modify": 0.4, "create": 0.3, "read": 0.1, "unknown": 0.4, "unparsable": 0.7,
 }  # fmt: skip
-"""Base risk by action; a program that is not known is .4, what cannot be parsed .7."""
+"""Base risk by action; .4 for an unknown program, .7 for a script that cannot be parsed."""
 
 READING = (
     "select",
@@ -31,11 +31,11 @@ READING = (
     "\\l",
     "with",
 )
-"""How statements begin that only read."""
+"""First words of statements that only read."""
 
 
 def action_of(command: Command) -> Action:
-    """The kind of action; `unknown` for a program that is not in the tables, or that runs what cannot be seen."""
+    """The action of a command; `unknown` for a program that is not in the tables, or that runs code we cannot see."""
     program = command.program
     action = PROGRAMS.get(program)
     if action is not None:
@@ -45,7 +45,7 @@ def action_of(command: Command) -> Action:
     if table is not None:
         at = next((at for at, arg in enumerate(command.args[:6]) if arg in table), None)
         if at is None:
-            # A subcommand that is not known may do anything; options alone ask for help or a version.
+            # An unknown subcommand may do anything; options alone ask for help or a version.
             return table.get("", "unknown" if any(arg[:1] != "-" for arg in command.args) else "read")
         subcommand = command.args[at]
         return git_action(subcommand, command.args[at + 1 :], table) if program == "git" else table[subcommand]
@@ -57,7 +57,7 @@ def action_of(command: Command) -> Action:
 
 
 def git_action(subcommand: str, args: tuple[str, ...], table: dict[str, Action]) -> Action:
-    """What a subcommand of git does that lists or changes, by its words."""
+    """The action of a git subcommand that lists or changes, by its arguments."""
     if subcommand in ("clean", "rm"):
         previews = any(arg == "--dry-run" or (arg[:1] == "-" != arg[1:2] and "n" in arg) for arg in args)
         return "read" if previews else "modify" if "--cached" in args else "delete"
@@ -68,7 +68,7 @@ def git_action(subcommand: str, args: tuple[str, ...], table: dict[str, Action])
 
 
 def asks(question: ListingOption, args: tuple[str, ...]) -> bool:
-    """Whether the words ask for something rather than change it."""
+    """Whether the arguments query something rather than change it."""
     names = {arg.partition("=")[0] for arg in args}
     operands = [arg for arg in args if arg[:1] != "-"]
     if not question.changing.isdisjoint(names):
@@ -81,7 +81,7 @@ def asks(question: ListingOption, args: tuple[str, ...]) -> bool:
 
 
 def action_of_code(command: Command) -> Action:
-    """Code that can be read speaks for itself: what it does are separate commands."""
+    """The action of an interpreter: visible code is judged by its own commands."""
     if command.code is not None or command.stdin is not None:
         return "read" if command.program in SHELLS or not signs_in(command.code or "").harms else "unknown"
     module = command.args[1] if command.args[:1] == ("-m",) and len(command.args) > 1 else ""

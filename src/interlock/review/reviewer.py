@@ -1,4 +1,4 @@
-"""Reviewer: judges every step of one run before it runs, and remembers what failed."""
+"""Reviewer: reviews every step of one run before it runs, and remembers failures."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from .written_files import WrittenFiles
 MAX_FAILURES = 256
 MAX_PENDING = 64
 MAX_RECENT = 64
-"""Bounds of what is remembered; the oldest goes first."""
+"""Limits of what is remembered; the oldest entry is dropped first."""
 
 MAX_SHOWN = 32
 SHOWING = name_set("cat less more head tail bat batcat nl sed grep rg vim view")
-"""Programs that show what is in a file."""
+"""Programs that show the contents of a file."""
 
 WARMING = (
     "cd a && git push origin x | tee b; rm -r c; curl -d @d https://example.com/e > f",
@@ -49,13 +49,13 @@ WARMING = (
 WRITES = ("create", "modify", "delete")
 
 CallCheck = Callable[[ToolCall], Rule | None]
-"""What else has a say in a call: the rule that it breaks, if any."""
+"""An additional check of a call: returns the rule that it breaks, if any."""
 
 ENCODER = msgspec.json.Encoder(order="sorted")
 
 
 class ReviewerState(Struct):
-    """What a reviewer remembers: failures and repeats by action, calls without a result, files and untrusted text."""
+    """A reviewer's state: failures and repeats by action, calls without a result, files and untrusted text."""
 
     v: int = 1
     failures: dict[str, int] = {}
@@ -66,10 +66,10 @@ class ReviewerState(Struct):
 
 
 class Reviewer:
-    """One per run. `review` before a step runs, `observe` when its result is there; `check` adds a custom rule.
+    """One per run. Call `review` before a step runs, `observe` when its result arrives; `check` adds a custom rule.
 
-    `restorable`: checkpoints of the workspace are made; `contained`: the agent has its own container; `private`:
-    files of the person that no step may read.
+    `restorable`: the workspace has checkpoints; `contained`: the agent runs in its own container; `private`: files of
+    the user that no step may read.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Reviewer:
         self._scales = scales(self._config.risk_levels, self._config.rationality_levels, has_substance(context))
 
     def review(self, step: Step) -> Review:
-        """The verdict on a step; steps that call no tool, and our own, are allowed."""
+        """Review a step; steps without a tool call, and Interlock's own, are allowed."""
         tool = step.tool
         if tool is None or step.kind != "tool_call" or step.origin != "agent":
             return Review(verdict="allow", action="read")
@@ -109,7 +109,7 @@ class Reviewer:
                 judged = ask_named(judged, lambda command: self._expected.orders(command, hosts))
         action, base = strongest_action(call, judged)
         if self.check is not None and action == "read" and any(c.program in INTERPRETERS for c in judged.commands):
-            # Where it counts which files change, a program is not believed that it only reads.
+            # Where it matters which files change, do not assume that an interpreter only reads.
             action = "unknown"
         sign = signature(tool)
         failures, repeats = state.failures.get(sign, 0), state.recent.get(sign, 0)
@@ -133,12 +133,12 @@ class Reviewer:
         return review if self._config.ask or not review.ask else replace(review, ask=False)
 
     def warm(self) -> None:
-        """Make what the first review would have to make, before anybody waits for it."""
+        """Fill the caches before the first review, so that nobody waits for them."""
         for text in WARMING:
             judge_script(read_text(text, self._workspace), self._workspace, self._rules)
 
     def observe(self, step: Step) -> None:
-        """Learn from a result: a failure counts, a success does not, a successful write makes everything new."""
+        """Learn from a result: a failure is counted, a success clears its count, a successful write all counts."""
         if step.kind != "tool_result" or step.origin != "agent":
             return
         taken = self._pop_call(step)
@@ -158,17 +158,17 @@ class Reviewer:
             state.failures.pop(sign, None)
 
     def save(self) -> bytes:
-        """What the reviewer remembers, to continue in another process."""
+        """The reviewer's state, for continuing in another process."""
         return msgspec.json.encode(self._state)
 
     def restore(self, saved: bytes) -> None:
-        """Take up what `save` gave."""
+        """Continue from the result of `save`."""
         self._state = from_json(saved, ReviewerState)
 
     def _mind_untrusted(
         self, step: Step, call: ToolCall, judged: Judgement, action: Action, outside: bool
     ) -> Judgement:
-        """The judgement with what holds where the call carries untrusted text; its own result may be such a text."""
+        """Add the rule for a call that contains untrusted text; mark a call whose own result will be untrusted."""
         assert step.tool is not None
         untrusted = self._state.untrusted
         name, kind = kind_of(step.tool.name[:MAX_NAME])
@@ -182,14 +182,14 @@ class Reviewer:
         return judged
 
     def _spares(self, rule: Rule, command: Command) -> bool:
-        """Whether a rule only warns here: it is the run's own, can be undone, or stays in the agent's own container."""
+        """Whether a rule only warns: it affects only the workspace, can be undone, or stays in the container."""
         if rule.contained and self._contained:
             return True
         own = rule.in_workspace or (rule.undoable and self._restorable)
         return own and is_here(command, self._workspace)
 
     def _remember(self, call: ToolCall, step: int) -> None:
-        """Know what the call leaves in files, and which files it shows."""
+        """Record the files that the call writes and those that it shows."""
         memory = self._state.memory
         if call.script.made:
             memory.learn(call.script, step)
@@ -211,7 +211,7 @@ class Reviewer:
             forget_oldest(pending, MAX_PENDING)
 
     def _pop_call(self, step: Step) -> tuple[str, tuple[str, bool]] | None:
-        """The call that a result belongs to: by its id, else the newest of the same agent."""
+        """The call that a result belongs to: by its id, otherwise the newest of the same agent."""
         pending = self._state.pending
         key = call_key(step)
         if key in pending:
@@ -224,7 +224,7 @@ class Reviewer:
 
 
 def is_here(command: Command, workspace: str | None) -> bool:
-    """Whether a command of git works on the workspace itself."""
+    """Whether a git command works on the workspace itself."""
     if workspace is None or not ELSEWHERE.isdisjoint(command.via) or not OTHER_TREE.isdisjoint(command.args):
         return False
     return command.cwd is None or f"{resolve(command.cwd, None)}/".startswith(f"{workspace.rstrip('/')}/")
@@ -235,23 +235,23 @@ OTHER_TREE = frozenset(("-C", "--git-dir", "--work-tree"))
 
 
 def strongest_action(call: ToolCall, judged: Judgement) -> tuple[Action, float]:
-    """The action of a call: what the tool says of itself, or the strongest thing that its commands do."""
+    """The action of a call: the tool's own, or the strongest action of its commands."""
     if call.action is not None:
         return call.action, RISKS[call.action]
     return judged.action, judged.risk
 
 
 def signature(tool: Tool) -> str:
-    """What makes two calls the same action: tool and arguments, blanks aside."""
+    """A hash of the tool and its arguments, ignoring whitespace: equal for the same action."""
     raw = ENCODER.encode((tool.name, tool.arguments))
-    if raw.find(b"  ") >= 0:  # `in` would first take the blanks for a number, and raise
-        # In JSON the only blank that is not escaped is the space.
+    if raw.find(b"  ") >= 0:  # `in` is slower: it tries the bytes as an integer first
+        # In JSON the only unescaped whitespace is the space.
         raw = b" ".join(raw.split())
     return hashlib.blake2b(raw, digest_size=8).hexdigest()
 
 
 def call_key(step: Step) -> str:
-    """What joins a call and its result: the call's id, or its agent and place."""
+    """The key that links a call and its result: the call's id, or its agent and index."""
     if step.tool is not None and step.tool.call_id:
         return f"id:{step.tool.call_id}"
     return f"{step.agent or ''}#{step.index}"
@@ -263,7 +263,7 @@ def forget_oldest(entries: dict[str, int] | dict[str, tuple[str, bool]], limit: 
 
 
 class CallWeight(Struct, frozen=True):
-    """What the numbers of a call say, and the review that it gets if no rule says more."""
+    """The scores of a call, and its review if no rule matches."""
 
     risk: float
     rationality: float
@@ -272,7 +272,7 @@ class CallWeight(Struct, frozen=True):
 
 
 class Scales:
-    """Weighs calls under one configuration; `measured` where the context says what a call is held against."""
+    """Scores calls under one configuration; `measured` if the context gives something to compare a call with."""
 
     def __init__(self, risks: RiskLevels, rationalities: RationalityLevels, measured: bool) -> None:
         self._risks, self._rationalities, self._measured = risks, rationalities, measured
@@ -288,4 +288,4 @@ class Scales:
 
 
 scales = lru_cache(8)(Scales)
-"""The scales of a configuration, shared by all runs that have it."""
+"""The scales of a configuration, shared by all runs that use it."""

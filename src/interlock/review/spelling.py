@@ -1,4 +1,4 @@
-"""Spelling: other ways to write the same call in a piece of code, brought to the plain one."""
+"""Spelling: rewrites obfuscated or indirect forms of a call into the plain one."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ SUBSCRIPT = late_pattern(r"\[['\"](\w{1,64})['\"]\](?=\()")
 IMPORT = late_pattern(r"\b(?:__import__|importlib\.import_module)\(\s{0,4}['\"](\w{1,64})['\"]\s{0,4}\)")
 DICTIONARY = late_pattern(r"\bvars\(\s{0,4}([A-Za-z_]\w{0,63})\s{0,4}\)|\b([A-Za-z_]\w{0,63})\.__dict__")
 BY_NAME = ("__import__", "import_module", "__dict__", "vars(")
-"""A module by its name, and what is in it by name; what such code has in it."""
+"""Modules and members accessed by name; substrings of such code."""
 MAPPED = late_pattern(r"\bmap\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},")
 HOME = late_pattern(
     r"(?:pathlib\.)?Path\.home\(\)|(?:os\.path\.)?expanduser\((['\"])~\1\)|os\.environ\[(['\"])HOME\2\]"
     r"|\b(?:os\.)?(?:getenv|environ\.get)\((['\"])HOME\3\)|(?:\bos|require\((['\"])(?:node:)?os\4\))\.homedir\(\)"
     r"|\bDir\.home\b(?:\(\))?|\bENV\[(['\"])HOME\5\]|\$ENV\{['\"]?HOME['\"]?\}|\bprocess\.env\.HOME\b"
 )
-"""The home directory, as languages ask for it."""
+"""The home directory, as various languages express it."""
 
 GIVEN = late_pattern(r"=\s{0,4}((?:require\([^()\n]{0,80}\)\.)?[A-Za-z_][\w.]{0,127})(?=\s{0,4}(?:[;\n,)]|\Z))")
-"""A function that is given another name: `f = shutil.rmtree`. Found by the sign, of which there are few."""
+"""A function assigned to another name: `f = shutil.rmtree`. Found by the `=`, which is rare."""
 
 RENAMED = late_pattern(r":\s{0,4}([A-Za-z_]\w{0,63})(?=\s{0,4}[,}])")
-"""A function that is taken from a module under another name: `{rmSync: f} = require('fs')`."""
+"""A function imported from a module under another name: `{rmSync: f} = require('fs')`."""
 
 IMPORTED = late_pattern(r" as\s{1,4}([A-Za-z_]\w{0,63})")
-"""The same in an import: `from os import system as f`."""
+"""The same in a Python import: `from os import system as f`."""
 
 MAX_NAME = 64
 MAX_BLANKS = 4
-"""Characters of a name before a sign, and of what is between them."""
+"""Characters of a name before an operator, and of whitespace between them."""
 
 
 def spell_out(code: str) -> str:
-    """The same code with calls by name, literals put together, and the home directory as `~`."""
+    """The same code with plain calls instead of calls by name, joined literals, and the home directory as `~`."""
     if "%" in code:
         code = PERCENT.sub(r'"\1"', code)
     code = plain_literals(code)
@@ -62,13 +62,13 @@ def spell_out(code: str) -> str:
 
 
 LIST = late_pattern(r"=\s{0,4}\[(\s{0,40}(?:['\"][^'\"\n]{0,400}['\"]\s{0,40},?\s{0,40}){1,32})\]")
-"""A list of literals with a name, found by the sign: the words of a command."""
+"""A list of literals assigned to a name, found by the `=`: the words of a command."""
 
 MAX_LISTS = 16
 
 
 def lists_in_place(code: str) -> str:
-    """Lists of literals, with what is appended to them, in the calls that are given their names."""
+    """Inline lists of literals, with what is appended to them, into the calls that use their names."""
     for found in islice(LIST.finditer(code), MAX_LISTS):
         name, items = _before(code, found.start()), found[1].strip().rstrip(",")
         if not name:
@@ -82,7 +82,7 @@ def lists_in_place(code: str) -> str:
 
 
 def plain_literals(code: str) -> str:
-    """Literals that are written in pieces, backwards, as numbers or encoded, as the text that they mean."""
+    """Decode literals that are split, reversed, given as numbers or encoded."""
     if "\\x" in code or "\\u" in code:
         code = ESCAPED.sub(lambda found: shown(chr(int(found[1] or found[2], 16))), code)
     if "chr" in code or "bytes" in code or "fromCharCode" in code:
@@ -120,7 +120,7 @@ def _has(code: str, signs: tuple[str, ...]) -> bool:
 
 
 def decoded(found: re.Match[str]) -> str:
-    """The text of an encoded literal; the call as it is where that is none."""
+    """The decoded text of an encoded literal; the call unchanged if it cannot be decoded."""
     try:
         raw = bytes.fromhex(found[2]) if "hex" in (found[1] or "hex") else base64.b64decode(found[2], validate=True)
     except (binascii.Error, ValueError):
@@ -129,7 +129,7 @@ def decoded(found: re.Match[str]) -> str:
 
 
 def as_literal(raw: bytes, otherwise: str) -> str:
-    """Bytes as a string literal, if they are a text."""
+    """Bytes as a string literal, if they are text."""
     try:
         text = raw.decode()
     except UnicodeDecodeError:
@@ -143,10 +143,10 @@ def shown(letter: str) -> str:
 
 
 MAX_PIECES = 12
-"""How often neighbouring literals are put together."""
+"""How often adjacent literals are joined."""
 
 PERCENT = late_pattern(r"%[qQwWi]\(([^()\"\n]{0,400})\)")
-"""Literals of Ruby: `%q(a)`, `%w(a)`."""
+"""Ruby literals: `%q(a)`, `%w(a)`."""
 
 PARTIAL = late_pattern(r"\b(?:functools\.)?partial\(\s{0,4}([A-Za-z_][\w.]{0,127})\s{0,4},?")
 ESCAPED = late_pattern(r"\\x([0-9a-fA-F]{2})|\\u00([0-9a-fA-F]{2})")
@@ -166,7 +166,7 @@ ENCODINGS = ("b64decode", "decode_base64", "fromhex", "unhexlify", "atob", "'bas
 RUBY_RUN = late_pattern(r"%x[({\[|!]([^)}\]|!\n]{1,400})[)}\]|!]")
 PACKED = late_pattern(r"\b(unhex_?)?pack\(\s{0,4}['\"]H\*['\"]\s{0,4},\s{0,4}['\"]([0-9a-fA-F]{4,65536})['\"]\s{0,4}\)")
 BESIDE = late_pattern(r"\(\s{0,4}([A-Za-z_][\w.]{1,80})\s{0,4},\s{0,4}\((?=\s{0,4}['\"\[])")
-"""A function beside the arguments that it will be called with, as a pickle has them."""
+"""A function next to the arguments that it will be called with, as in a pickle."""
 
 ROTATED = late_pattern(
     r"(?:codecs\.)?(?:decode|encode)\(\s{0,4}(['\"])([^'\"\\\n]{1,400})\1\s{0,4},\s{0,4}['\"]rot_?13['\"]\s{0,4}\)"
@@ -175,7 +175,7 @@ BACKWARDS = late_pattern(r"(['\"])([^'\"\\\n]{1,400})\1\[::-1\]")
 PIECES = late_pattern(r"(['\"])([^'\"\\\n]{0,400})\1\s{0,4}(?:\+\s{0,4})?\1([^'\"\\\n]{0,400})\1")
 
 BESIDE_EACH_OTHER = late_pattern(r"(['\"])\s{0,4}(?:\+\s{0,4})?\1")
-"""Where there can be such pieces at all."""
+"""A quick check for such pieces."""
 
 
 def other_names(code: str, acts: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
@@ -197,7 +197,7 @@ def _renamed(sign: re.Pattern[str], code: str, acts: Callable[[str], bool]) -> I
 
 
 def _before(code: str, at: int) -> str:
-    """The name that ends before a place, with a few blanks at most between them."""
+    """The name that ends before an index, with at most a few spaces between them."""
     end = at
     while end > max(0, at - MAX_BLANKS) and code[end - 1].isspace():
         end -= 1

@@ -1,4 +1,4 @@
-"""SQL: what kinds of statements a text holds."""
+"""SQL: the kinds of statements that a text contains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core import late_pattern
 MAX_SQL = 16_384
 MAX_STATEMENTS = 500
 MAX_STATEMENT = 4_096
-"""Characters of one statement, its literals aside."""
+"""Characters of one statement, excluding literals."""
 
 KINDS: dict[str, str] = {
     "drop": "DROP of a table, database, schema, user or the like",
@@ -62,7 +62,7 @@ DROP_TEST = late_pattern(
 
 DELETE = late_pattern(r"\bDELETE\s+FROM\s+(?:ONLY\s+)?[\w.\"`\[\]]+", re.IGNORECASE)
 DELETE_NODES = late_pattern(r"\bMATCH\s*\(\s*\w*\s*\)\s*(?:DETACH\s+)?DELETE\b", re.IGNORECASE)
-"""The same in Cypher: of every node, whatever it is."""
+"""The same in Cypher: for every node."""
 UPDATE = late_pattern(r"\bUPDATE\s+(?:ONLY\s+)?[\w.\"`\[\]]+\s+(?:AS\s+\w+\s+)?SET\b", re.IGNORECASE)
 NARROWED = late_pattern(r"\bWHERE\s+(?!1\s*=\s*1\b|TRUE\b|'?1'?\s*;?\s*\Z)\S|\bLIMIT\s+\d", re.IGNORECASE)
 ALTER_DROP = late_pattern(r"\bALTER\s+TABLE\b[\s\S]*?\bDROP\s+(?!DEFAULT|NOT\b)\S", re.IGNORECASE)
@@ -73,14 +73,14 @@ PURGE = late_pattern(
 
 
 def is_bare_sql(text: str) -> bool:
-    """Whether a whole command is a statement rather than a program."""
+    """Whether a whole command is an SQL statement rather than a program."""
     if "/*" in text[:2048]:
         text = without_literals(text[:2048])
     return text.lstrip()[:6].lower().startswith(BEGINS) and BARE.match(text[:2048]) is not None
 
 
 def kinds_of(text: str) -> frozenset[str]:
-    """The kinds of the statements in a text; what is in comments and string literals does not count."""
+    """The kinds of the statements in a text, ignoring comments and string literals."""
     bare = without_literals(text[:MAX_SQL])
     if "\\" in bare:
         bare = CLIENT_LINE.sub(";", bare)
@@ -91,8 +91,8 @@ def kinds_of(text: str) -> frozenset[str]:
 
 
 def without_literals(text: str) -> str:
-    """The text with empty literals, and a blank for each comment; what MySQL runs in a comment (`/*! ... */`) stays."""
-    # As bytes: in a text each match is counted from its beginning.
+    """The text with empty literals and without comments; code in MySQL's executable comments (`/*! ... */`) stays."""
+    # As bytes: in a str, each match would be located by counting from the beginning.
     return bytes(LITERALS.sub(_blank, text.encode("utf-8", "replace"))).decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Tools: what a tool call would do, in the same words as a shell command."""
+"""Tools: what a tool call would do, in the same terms as a shell command."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from .written_files import Write, WrittenFiles
 
 MAX_NAME = 200
 MAX_TEXT = 1_048_576
-"""Characters of an argument that are looked at."""
+"""Characters of an argument that are checked."""
 
 
 class ToolCall(Struct, frozen=True):
-    """A tool call read: its commands, its action where the tool itself says it, the argument that holds a command.
+    """A parsed tool call: its commands, its action if the tool defines it, and the argument that contains a command.
 
-    `writes` is what it leaves in files.
+    `writes` are the texts that it writes to files.
     """
 
     script: Script
@@ -40,11 +40,11 @@ class ToolCall(Struct, frozen=True):
 
 
 def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
-    """Read a tool call by the tool's name and arguments; `memory` is what earlier steps have left in files."""
+    """Parse a tool call by the tool's name and arguments; `memory` has the files written by earlier steps."""
     name, kind = kind_of(tool.name[:MAX_NAME])
     arguments = tool.arguments
     if kind != "shell" and (verb := verb_of(arguments)):
-        # A tool for many things: which of them, an argument says.
+        # A multi-purpose tool: an argument selects the action.
         name = f"{name}_{verb}"
         kind = "unknown" if kind == "harmless" else kind
     if kind == "shell":
@@ -70,7 +70,7 @@ def read_tool(tool: Tool, cwd: str | None, memory: WrittenFiles) -> ToolCall:
 
 
 def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | None, memory: WrittenFiles) -> ToolCall:
-    """A tool that is not known by its name: what its arguments are says what it does."""
+    """Parse a call of an unknown tool by its arguments."""
     commands, scripts, code = read_arguments(name, arguments, cwd)
     if not commands and not scripts and not code:
         return CUSTOM.get(kind) or ToolCall(NO_SCRIPT, "unknown")
@@ -90,12 +90,12 @@ def read_custom(name: str, kind: str, arguments: dict[str, object], cwd: str | N
 
 NO_SCRIPT = Script(())
 CUSTOM = {"harmless": ToolCall(NO_SCRIPT, "read"), "deletes": ToolCall(NO_SCRIPT, "delete")}
-"""Tools whose arguments say nothing, by kind."""
+"""Calls whose arguments say nothing, by kind of tool."""
 
 
 @lru_cache(512)
 def kind_of(tool_name: str) -> tuple[str, str]:
-    """The tool's plain name and what kind of tool the name says it is."""
+    """The tool's plain name and the kind of tool that the name indicates."""
     name = plain_name(tool_name)
     if SHELL.match(name):
         return name, "shell"
@@ -170,17 +170,17 @@ PATH_KEYS = (
     "notebookPath",
     "relativePath",
 )
-"""How tools call the file that they are about; some write their arguments in camel case."""
+"""Argument names for the file that a tool works on; some are in camel case."""
 
 
 def plain_name(name: str) -> str:
-    """The tool's own name, without the server or namespace in front, in snake case."""
+    """The tool's own name, without the server or namespace prefix, in snake case."""
     last = re.split(r"__|[./:]", name.strip())[-1] or name
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[-\s]+", "_", last).lower()
 
 
 def text_of(arguments: dict[str, object], keys: tuple[str, ...]) -> tuple[str | None, str]:
-    """The first of the arguments that holds text; a list of words is joined as a shell would read it."""
+    """The first of the arguments that contains text; a list of words is joined as a shell would read it."""
     for key in keys:
         value = arguments.get(key)
         if isinstance(value, str) and value:
@@ -233,7 +233,7 @@ def read_files(name: str, arguments: dict[str, object], cwd: str | None) -> Tool
 
 @lru_cache(512)
 def file_verb(name: str) -> str:
-    """The command that does what the tool's name says."""
+    """The command equivalent to the tool's name."""
     return next((verb for verb, pattern in FILE_VERBS if re.search(pattern, name)), "ls")
 
 
@@ -246,14 +246,14 @@ FILE_VERBS = (
 
 
 def touch(program: str, path: str | None, action: Action, cwd: str | None, *options: str) -> ToolCall:
-    """A file tool as the command that does the same."""
+    """A file tool as the equivalent command."""
     if path is None:
         return ToolCall(NO_SCRIPT, action)
     return ToolCall(Script((Command(program=program, args=(*options, path), cwd=cwd),)), action)
 
 
 def written(call: ToolCall, path: str | None, arguments: dict[str, object]) -> ToolCall:
-    """The call with what it writes; what a schedule or a shell's start would run is judged when it is written."""
+    """The call with its writes; text that a schedule or a shell's start would run is judged when it is written."""
     writes = writes_of(path, arguments)
     if not writes:
         return call
@@ -283,12 +283,12 @@ PIPELINE = re.compile(
 )
 ALL_SECRETS = re.compile(r"\$\{\{\s{0,4}toJSON\(\s{0,4}secrets\s{0,4}\)\s{0,4}\}\}", re.IGNORECASE)
 RUN_LINE = re.compile(r"^\s*(?:-\s+)?(?:run|script):\s*\|?(.*)$", re.MULTILINE)
-"""Files of a pipeline, which runs elsewhere with all secrets; what stands for all of these; a line that runs."""
+"""Pipeline files, which run elsewhere with all secrets; the expression for all secrets; a line that runs a command."""
 
 
 @lru_cache(512)
 def is_of_pipeline(path: str) -> bool:
-    """Whether a file is one of a pipeline; a run writes few files, again and again."""
+    """Whether a file belongs to a pipeline; cached, since a run writes few files repeatedly."""
     return PIPELINE.search(path) is not None
 
 
@@ -305,7 +305,7 @@ def path_of(arguments: dict[str, object]) -> str | None:
 
 
 def read_request(arguments: dict[str, object], cwd: str | None) -> ToolCall:
-    """A tool that uses the network; a method and an address make it a request that rules know."""
+    """A tool that uses the network; with a method and a URL it is a request that rules can match."""
     url, method = arguments.get("url"), arguments.get("method")
     if not isinstance(url, str):
         return ToolCall(NO_SCRIPT, "network")

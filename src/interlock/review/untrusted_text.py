@@ -1,7 +1,7 @@
-"""Untrusted text: pieces of what came from outside, found again in a later call that acts.
+"""Untrusted text: parts of external text that reappear in a later call that acts.
 
-A page, an issue or a foreign file may say "now run this". Its commands, hosts and paths are kept as fingerprints; a
-risky call that carries one of them was perhaps not the agent's own idea.
+A page, an issue or an external file may say "now run this". Its commands, hosts and paths are kept as fingerprints; a
+risky call that contains one of them may not have been the agent's own idea.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .shell.secret_flow import is_secret_file
 from .wordlist import name_set
 
 MAX_MARKS = 1_024
-"""Fingerprints that are remembered; the oldest go first."""
+"""Fingerprints kept; the oldest are dropped first."""
 
 MAX_TEXT = 32_768
-"""Characters of one result that are looked at, from the beginning and as many from the end."""
+"""Characters of one result that are checked, at the beginning and at the end."""
 
 MAX_PIECES = 1_000
-"""Pieces of each kind in one text that are looked at."""
+"""Pieces of each kind checked per text."""
 
 ADDRESS = late_pattern(r"(?:https?|ftp|wss?|ssh|git)://(?:[^\s/@'\"`<>]{1,80}@)?([A-Za-z0-9.-]{3,120})")
 HOST = late_pattern(r"(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,24}\Z")
@@ -39,7 +39,7 @@ KNOWN_HOSTS = late_pattern(
     r"|debian\.org|ubuntu\.com|rust-lang\.org|crates\.io|golang\.org|go\.dev|huggingface\.co|microsoft\.com|apache\.org"
     r"|anaconda\.(?:org|com)|arxiv\.org|w3\.org|localhost|example\.(?:com|org|net)|kernel\.org|gnu\.org|mozilla\.org)\Z"
 )
-"""Hosts that many texts name, so that naming one says nothing."""
+"""Hosts so common in texts that naming one means nothing."""
 
 _RISKY = (
     "curl|wget|nc|ncat|netcat|socat|telnet|ssh|scp|sftp|rsync|rm|dd|shred|chmod|chown|sudo|bash|sh|zsh|eval|base64"
@@ -56,7 +56,7 @@ _HINT = re2.Set.SearchSet()
 for _expression in ("://", rf"\b(?:{_RISKY})[ \t]", _SECRET):
     _HINT.Add(_expression)
 _HINT.Compile()
-"""Which kinds of pieces a text can have at all: one look for all of them."""
+"""The kinds of pieces that a text may contain: one search for all of them."""
 
 SENDING = name_set(
     "nc ncat netcat socat telnet ssh scp sftp rsync ftp mail mailx mutt sendmail send-secret dig nslookup"
@@ -65,19 +65,19 @@ BODIES = ("-d", "--data", "-F", "--form", "-T", "--upload-file", "--post", "--bo
 
 
 class UntrustedText(Struct):
-    """Fingerprints of untrusted text, with the step that it came with; and calls whose result will be untrusted."""
+    """Fingerprints of untrusted text with the step of its result; and calls whose result will be untrusted."""
 
     marks: dict[str, int] = {}
     waiting: dict[str, str] = {}
 
     def expect(self, key: str, origin: str, limit: int) -> None:
-        """The result of this call comes from outside."""
+        """Record that this call's result will come from outside."""
         self.waiting[key] = origin
         while len(self.waiting) > limit:
             del self.waiting[next(iter(self.waiting))]
 
     def learn(self, text: str, step: int, trusted: str) -> None:
-        """Mark what an untrusted text could make an agent do, but for what the task itself says."""
+        """Record what an untrusted text could make an agent do, except for what the task itself says."""
         if len(text) > 2 * MAX_TEXT:
             text = f"{text[:MAX_TEXT]}\n{text[-MAX_TEXT:]}"
         for piece in pieces(text):
@@ -89,7 +89,7 @@ class UntrustedText(Struct):
             del self.marks[next(iter(self.marks))]
 
     def carried(self, texts: Iterable[str]) -> int | None:
-        """The step whose text some of these carry on."""
+        """The step whose untrusted text reappears in these texts; None if there is none."""
         if self.marks:
             for text in texts:
                 for piece in pieces(text[:MAX_TEXT]):
@@ -114,7 +114,7 @@ def pieces(text: str) -> Iterator[str]:
 
 
 def commands_in(text: str, raw: bytes) -> Iterator[re.Match[str]]:
-    """The beginnings of commands. In plain text the words are looked for first: there are few, and that is fast."""
+    """The beginnings of commands. In ASCII text their first words are searched first, which is fast: they are rare."""
     if len(raw) != len(text):
         yield from COMMAND.finditer(text)
         return
@@ -133,7 +133,7 @@ def _word() -> re.Pattern[bytes]:
 
 
 def hosts_in(text: str) -> Iterator[str]:
-    """The hosts of addresses, found by the sign after the scheme."""
+    """The hosts of URLs, found by the `://`."""
     at = text.find("://")
     while at >= 0:
         scheme = next((scheme for scheme in SCHEMES if text.endswith(scheme, 0, at)), None)
@@ -152,12 +152,12 @@ def fingerprint(piece: str) -> str:
 
 
 def is_risky(commands: Iterable[Command], action: str, ruled: bool) -> bool:
-    """Whether a text from outside must not decide about a call: it sends, breaks a rule, or cannot be read."""
+    """Whether external text must not decide about a call: it sends, matches a rule, or cannot be parsed."""
     return ruled or action == "unparsable" or any(map(sends, commands))
 
 
 def sends(command: Command) -> bool:
-    """Whether a command sends something elsewhere, or installs from an address."""
+    """Whether a command sends data elsewhere, or installs from a URL."""
     if command.program in SENDING:
         return True
     if command.program in ("curl", "wget", "http", "xh"):
@@ -173,7 +173,7 @@ def host_of(address: str) -> str:
 
 
 def untrusted_rule(mode: str, step: int) -> Rule:
-    """The rule that holds for a call that carries untrusted text."""
+    """The rule for a call that contains untrusted text."""
     return Rule(
         id="untrusted.instruction",
         why=f"It follows untrusted text (the result of step {step}), not the task.",
@@ -187,7 +187,7 @@ def untrusted_rule(mode: str, step: int) -> Rule:
 FOREIGN = late_pattern(
     r"(?:^|_)(?:issue|issues|pull_request|comment|comments|discussion|ticket|email|inbox|message|thread)(?:_|\Z|s\b)"
 )
-"""Names of tools that show what others wrote."""
+"""Names of tools that show text written by others."""
 
 FETCHING = name_set("curl wget http https xh lynx w3m links")
 SHOWING = name_set("cat less more head tail bat nl sed grep rg awk")
@@ -195,12 +195,12 @@ SHOWING = name_set("cat less more head tail bat nl sed grep rg awk")
 
 @lru_cache(512)
 def is_foreign(name: str) -> bool:
-    """Whether a tool's name says that it shows what others wrote; a run has few tools."""
+    """Whether a tool's name says that it shows text written by others; cached, since a run has few tools."""
     return "__" in name or FOREIGN.search(name) is not None
 
 
 def origin_of(name: str, kind: str, commands: Iterable[Command], outside: bool) -> str:
-    """Where the result of a call comes from, if that is outside; empty if it is the run's own."""
+    """The external origin of a call's result; empty if the result is the run's own."""
     if kind == "network":
         return "the web"
     if is_foreign(name):

@@ -1,4 +1,4 @@
-"""Verdict: from risk and rationality to allow, warn, modify or block; and in words, for a person and for the agent."""
+"""Verdict: from risk and rationality to allow, warn, modify or block; and its wording for people and for the agent."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ OUTSIDE = 0.3
 """Added when a step leaves the expected paths."""
 
 FAILURES = (0.0, 0.1, 0.2, 0.4)
-"""Added by the number of earlier failures of the same action; the last counts for three and more."""
+"""Added by the number of earlier failures of the same action; the last value is for three or more."""
 
 JUST_BELOW = 0.01
-"""How far below critical additions may lift a step: critical comes from a rule alone."""
+"""How far below critical additions may raise a step: only a rule makes it critical."""
 
 
 def risk_level(risk: float, levels: RiskLevels) -> Level:
@@ -50,19 +50,19 @@ def with_additions(base: float, *, outside: bool, failures: int, levels: RiskLev
 
 @lru_cache(256)
 def added(base: float, outside: bool, failures: int, critical: float) -> float:
-    """The same from plain values, remembered: few steps differ in them."""
+    """As `with_additions`, from plain values, cached: few steps differ in them."""
     if outside or failures:
         base += (OUTSIDE if outside else 0.0) + FAILURES[min(failures, len(FAILURES) - 1)]
     return max(0.0, round(min(base, critical - JUST_BELOW), 4))
 
 
 def decide(risk: float, rationality: float, risks: RiskLevels, rationalities: RationalityLevels) -> Verdict:
-    """What the table says."""
+    """The verdict from the table."""
     return TABLE[risk_level(risk, risks), rationality_level(rationality, rationalities)]
 
 
 def strongest(one: Verdict, other: Verdict) -> Verdict:
-    """Block before modify before warn before allow."""
+    """The stronger verdict: block before modify before warn before allow."""
     return one if one == other or VERDICTS.index(one) > VERDICTS.index(other) else other
 
 
@@ -81,7 +81,7 @@ def as_review(
     judged: Judgement, verdict: Verdict, risk: float, rationality: float, *, action: Action, outside: bool = False,
     failures: int = 0, text: str | None = None, arguments: dict[str, object] | None = None, key: str | None = None,
 ) -> Review:  # fmt: skip
-    """The review that a judgement leads to; the strongest rule speaks, else the numbers do."""
+    """The review of a judgement; its reason is the strongest rule's, otherwise that of the scores."""
     first = judged.rules[0] if judged.rules else None
     rewritten = rewrite_command(text, judged) if text is not None and verdict == "modify" else None
     return Review(
@@ -104,12 +104,12 @@ def _asks(judged: Judgement) -> bool:
 
 
 def reason_with(why: str, evidence: str) -> str:
-    """A rule's reason, with the file that the command is in."""
+    """A rule's reason, with the file that contains the command."""
     return f"{why.removesuffix('.')} ({evidence})." if evidence else why
 
 
 def reason_of(action: Action, outside: bool, failures: int) -> str:
-    """Why a step has its risk when no rule speaks."""
+    """The reason for a step's risk if no rule matches."""
     if not outside and not failures:
         return f"{REASONS[action]}."
     where = " outside the expected paths" if outside else ""
@@ -124,9 +124,9 @@ def advice_for(outside: bool, failures: int) -> str:
 
 
 def rewrite_command(text: str, judged: Judgement) -> str | None:
-    """The command with the dangerous words of its `modify` rules replaced; None if a safe form is not known.
+    """The command with the dangerous words of its `modify` rules replaced; None if there is no known safe form.
 
-    Only words of commands in the text itself are touched, never quoted scripts inside it.
+    Only words of commands in the text itself are replaced, never quoted scripts inside it.
     """
     if any(rule.verdict == "block" for rule in judged.rules):
         return None
@@ -147,7 +147,7 @@ def rewrite_command(text: str, judged: Judgement) -> str | None:
 
 
 def replace_words(part: str, words: dict[str, str]) -> str:
-    """Whole words of one command replaced; an empty replacement takes the word out."""
+    """Replace whole words of one command; an empty replacement removes the word."""
     for old, new in words.items():
         part = re.sub(rf"(?<!\S){re.escape(old)}(?!\S)", lambda _, new=new: new, part)  # type: ignore[misc]
     return part

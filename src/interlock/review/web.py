@@ -1,4 +1,4 @@
-"""Web: the request that a command line would send."""
+"""Web: the HTTP request that a command line would send."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .wordlist import name_set
 
 
 class WebRequest(Struct, frozen=True):
-    """Method, address and body, as far as the command line says."""
+    """Method, URL and body, as far as the command line gives them."""
 
     method: str
     url: str
@@ -51,7 +51,7 @@ VERBS = ("-X", "--request", "--method", "-Method")
 
 
 def request_of(command: Command) -> WebRequest | None:
-    """The request, for the programs that send one."""
+    """The request, for programs that send one; otherwise None."""
     program = command.program
     args = command.args
     if program in ("gh", "glab"):

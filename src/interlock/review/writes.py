@@ -1,4 +1,4 @@
-"""Writes: the files that a tool call writes, with their text, whatever the tool calls its arguments."""
+"""Writes: the files that a tool call writes, with their text, whatever the tool's argument names."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .wordlist import as_text
 from .written_files import MAX_TEXT, Write
 
 MAX_EDITS = 256
-"""Edits of one call that are looked at."""
+"""Edits of one call that are checked."""
 
 MAX_PATCH = 262_144
-"""Characters of a patch that are looked at."""
+"""Characters of a patch that are checked."""
 
 WHOLE = (
     "content",
@@ -46,7 +46,7 @@ PATCHED = re.compile(r"^(?:\*\*\* (?:Add|Update) File: |\+\+\+ (?:b/)?)([^\t\n]{
 
 
 def writes_of(path: str | None, arguments: dict[str, object]) -> tuple[Write, ...]:
-    """What a call of a tool that writes or edits files leaves in them."""
+    """The texts that a call writes to files or edits into them."""
     if path is not None:
         found = tuple(_edits(path, arguments))
         if found:

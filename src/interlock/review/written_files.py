@@ -1,4 +1,4 @@
-"""WrittenFiles: what earlier steps have left in files, so that running a file is judged by what it contains."""
+"""WrittenFiles: files written by earlier steps, so that running a file is judged by its contents."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .shell.build_files import may_be_loaded
 from .shell.scope import BELOW, MAX_ASKED, find, stems_of
 
 MAX_FILES = 128
-"""Files that are remembered; the oldest goes first."""
+"""Files kept; the oldest is dropped first."""
 
 MAX_TEXT = 16_384
-"""Characters of one file: a program that does harm does it in far less, and the end is kept too."""
+"""Characters of one file: harmful code needs far less, and the end is kept too."""
 
 MAX_TOTAL = 131_072
-"""Characters of all files together. They are stored with the state of the run."""
+"""Characters of all files together. They are stored with the run's state."""
 
 
 MAX_SECRETS = 16
-"""Files with a secret in them that every command is looked through for."""
+"""Files with a secret whose names every command is searched for."""
 
 
 class Write(Struct, frozen=True):
-    """What a tool writes to a file: its whole text, or (`old` given) a new piece in the place of an old one."""
+    """A write to a file: its whole text, or (with `old`) a replacement for a part of it."""
 
     path: str
     text: str
@@ -36,9 +36,9 @@ class Write(Struct, frozen=True):
 
 
 class WrittenFiles(Struct):
-    """Files by their place; what is not there any more, or harmless, is not in it.
+    """Files by path, without deleted and harmless ones.
 
-    Where files come or go, `files` is another mapping.
+    `files` is replaced, never modified in place, when files are added or removed.
     """
 
     files: dict[str, KnownFile] = {}
@@ -70,16 +70,16 @@ class WrittenFiles(Struct):
         return script
 
     def read_code(self, code: str, language: str, cwd: str | None) -> Script:
-        """The commands that a piece of program text amounts to, with the contents of files that it runs."""
+        """The commands equivalent to a piece of code, with the contents of files that it runs."""
         return read_code(code, language, cwd, self.files)
 
     def learn(self, script: Script, step: int) -> None:
-        """Remember the files that a script leaves behind."""
+        """Record the files that a script writes."""
         for place, file in script.made:
             self.put(place, replace(file, step=step))
 
     def write(self, place: str, write: Write, step: int) -> None:
-        """Remember what a tool writes; of a file that is not known whole, the pieces that are."""
+        """Record a tool's write; of a file whose whole text is unknown, keep the known parts."""
         known = self.files.get(place)
         before = known.text if known is not None and known.text is not None else None
         if write.old is None:
@@ -92,7 +92,7 @@ class WrittenFiles(Struct):
             self.put(place, KnownFile(f"{before}\n{write.text}", step=step))
 
     def put(self, place: str, file: KnownFile) -> None:
-        """Remember one file, if it can matter; forget what is too much."""
+        """Record one file if it can matter; drop the oldest beyond the limits."""
         self.files = dict(self.files)
         gone = self.files.pop(place, None)
         if gone is not None:
@@ -122,20 +122,20 @@ class WrittenFiles(Struct):
             self.size -= len(self.files.pop(oldest).text or "")
 
     def show(self, places: Iterable[str]) -> None:
-        """The contents of these files were shown: what was fetched has been read."""
+        """Mark fetched files as read, because their contents were shown."""
         for place in places:
             known = self.files.get(place)
             if known is not None and known.fetched and not known.read:
                 self.files[place] = replace(known, read=True)
 
     def _finds(self, script: Script) -> list[object]:
-        """What the files that a script asks for are now: as long as they are the same, so is its reading."""
+        """The current state of the files that a script refers to; a cached parse is valid while it is unchanged."""
         if self.loaded or len(script.asked) >= MAX_ASKED or any(place.endswith(BELOW) for place, _ in script.asked):
             return [*self.files.items()]
         return [find(self.files, place, path) for place, path in script.asked]
 
     def _knows(self, script: Script, text: str) -> bool:
-        """Whether some file that the script asks for is known."""
+        """Whether a file that the script refers to is known."""
         if not self.files or not (script.asked or self.secrets):
             return False
         if self.secrets and any(name.rpartition("/")[2] in text for name in self.secrets):
@@ -160,7 +160,7 @@ def names_one(text: str, stems: Iterable[str]) -> bool:
 MAX_LIST = 512
 MAX_READINGS = 128
 _READINGS: dict[tuple[str, str | None], tuple[Script, list[object]]] = {}
-"""Readings of commands with the files that they ran: a run repeats its commands more often than it changes files."""
+"""Cached parses of commands with the files that they ran: runs repeat commands more often than they change files."""
 
 _ACTS = re2.Set.SearchSet()
 _ACTS.Add(
@@ -174,9 +174,9 @@ _ACTS.Compile()
 
 
 def may_matter(text: str) -> bool:
-    """Whether running a text can do anything that a rule is about: one quick look."""
+    """Whether running a text can do anything that a rule is about: one quick search."""
     if text[:1] in ("/", "~") and len(text) <= MAX_LIST:
-        return True  # a list of places
+        return True  # a list of paths
     if "import" in text or ">" in text:
-        return True  # as most programs
+        return True  # as in most programs
     return bool(_ACTS.Match(text.encode("utf-8", "replace")))

@@ -1,1 +1,1 @@
-"""The detectors, one file each: a module here with a factory named `detector` is a built-in detector."""
+"""The detectors, one per module: a module here with a factory named `detector` is a built-in detector."""

@@ -1,4 +1,4 @@
-"""Broken calls: one call after the other whose arguments are garbled, so that it does nothing."""
+"""Broken calls: consecutive calls with garbled arguments, which do nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Calls(Struct):
 
 
 class BrokenCalls(StatefulDetector[Calls]):
-    """Most of the last calls are broken: the agent does not see that nothing happens."""
+    """Most of the last calls are broken: the agent does not notice that nothing happens."""
 
     type = "broken_calls"
     kinds = frozenset(("tool_call", "tool_result"))
@@ -65,8 +65,8 @@ class BrokenCalls(StatefulDetector[Calls]):
         recent, tuning = self.state.recent, self.tuning
         broken = [one for one in recent if one[2] and one[2] != "first line"]
         if len(broken) < tuning.broken_calls or len({batch for _, batch, _ in broken}) < 2:
-            return ()  # calls made at once are one try
-        # An agent that breaks its calls in several ways reads about the one that it used most.
+            return ()  # calls of one batch are one attempt
+        # For an agent that breaks calls in several ways, report the most frequent one.
         kinds = [kind for *_, kind in broken]
         most = max(dict.fromkeys(kinds), key=kinds.count)
         return (
@@ -84,7 +84,7 @@ class BrokenCalls(StatefulDetector[Calls]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """One more broken call, once it has its result."""
+        """Whether the call that just got its result was broken."""
         turn = self.history.turn
         return turn is not None and any(step == turn.asked and garble for step, _, garble in self.state.recent)
 

@@ -1,4 +1,4 @@
-"""Destructive action: what the reviewer would block, seen after the fact."""
+"""Destructive action: a call that the reviewer would block, detected after the fact."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..effect import command_of, emptied_paths, is_shell
 
 
 class NoState(Struct):
-    """No state: once is enough."""
+    """No state: one occurrence is enough."""
 
 
 class DestructiveAction(StatefulDetector[NoState]):
-    """Raises at once for a call whose review says block."""
+    """Raises an alarm immediately for a call whose review says block."""
 
     type = "destructive_action"
     kinds = frozenset(("tool_call",))
@@ -34,7 +34,7 @@ class DestructiveAction(StatefulDetector[NoState]):
             call = self.history.call
             return self._emptied(step.index, step.tool) if call is not None and call.effect == "write" else ()
         if review.rules and all(rule.startswith(PREFIX) for rule in review.rules):
-            # Outside of what was agreed, which is scope creep.
+            # It only breaks the contract, which is scope creep.
             return ()
         why = review.reason.rstrip(". ") or "blocked by review"
         advice = f" {review.instead}" if review.instead else ""
@@ -52,7 +52,7 @@ class DestructiveAction(StatefulDetector[NoState]):
         )
 
     def _emptied(self, step: int, tool: Tool) -> tuple[Issue, ...]:
-        """A redirection that empties a file which the run has read and never wrote."""
+        """A redirection that empties a file which the run has read but never written."""
         if not self.history.ledger.read or not is_shell(tool.name):
             return ()
         command = command_of(tool)

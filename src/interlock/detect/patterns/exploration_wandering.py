@@ -1,4 +1,4 @@
-"""Exploration wandering: from directory to directory, back and forth, away from what the task names."""
+"""Exploration wandering: moving between directories, away from what the task names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..goal import goal_stems, path_stems
 
 
 class Wanderings(Struct):
-    """(step, directory, whether it was a move, whether it had to do with the goal) of the last looks."""
+    """(step, directory, whether the directory changed, whether it relates to the goal) of the last reads."""
 
     looks: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     last: str = ""
@@ -22,7 +22,7 @@ class Wanderings(Struct):
 
 
 class ExplorationWandering(StatefulDetector[Wanderings]):
-    """Scores how much of the looking around is moving about without aim."""
+    """Scores how much of the exploration is aimless."""
 
     type = "exploration_wandering"
     kinds = frozenset(("tool_result",))
@@ -42,7 +42,7 @@ class ExplorationWandering(StatefulDetector[Wanderings]):
             state.looks.clear()
             return ()
         if not turn.paths or turn.failed or turn.batch == state.batch:
-            return ()  # what fails shows nothing, and what is asked at once is one look
+            return ()  # a failed call shows nothing, and a batch counts as one read
         state.batch = turn.batch
         if state.goal is None:
             state.goal = dict.fromkeys(goal_stems(self.context, self.history.past.prompt))
@@ -75,7 +75,7 @@ class ExplorationWandering(StatefulDetector[Wanderings]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """One more look elsewhere that has nothing to do with the goal."""
+        """Whether this read moved elsewhere and is unrelated to the goal."""
         turn, looks = self.history.turn, self.state.looks
         if turn is None or not looks or looks[-1][0] != turn.step:
             return False

@@ -1,4 +1,4 @@
-"""Goal drift: the run goes somewhere else than its task, or skips the plan that it made for it."""
+"""Goal drift: the run departs from its task, or skips the plan that it made."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..fingerprint import bounded, words
 from ..goal import SHORT, STEM, goal_stems, path_stems
 
 SUBJECT = 400
-"""Stems that count as being about the goal: those of the task, and those of what was done for it."""
+"""Maximum number of stems about the goal: those of the task and of the work done for it."""
 READ = 300
-"""Characters of a thought that are read."""
+"""Characters read of the text before a call."""
 
 
 class Course(Struct):
@@ -29,7 +29,7 @@ class Course(Struct):
 
 
 class GoalDrift(StatefulDetector[Course]):
-    """Compares what is done with what was asked and planned."""
+    """Compares the calls with the task and the plan."""
 
     type = "goal_drift"
     kinds = frozenset(("tool_call", "message"))
@@ -49,7 +49,7 @@ class GoalDrift(StatefulDetector[Course]):
         return found
 
     def _drifted(self, seen: Seen, call: PendingCall) -> tuple[Issue, ...]:
-        """Calls that have less and less to do with the task and with what was done for it."""
+        """Calls that have less and less to do with the task and with the work done for it."""
         state, tuning = self.state, self.tuning
         if not state.begun:
             state.begun = True
@@ -63,7 +63,7 @@ class GoalDrift(StatefulDetector[Course]):
             return ()
         alignment = self._alignment(seen.step, call)
         if alignment >= 1.0 and call.paths:
-            # What was touched for the goal belongs to it from now on.
+            # Paths touched for the goal count as part of it from now on.
             for path in call.paths:
                 state.subject.update(dict.fromkeys(path_stems(self._inside(path))))
             while len(state.subject) > SUBJECT:
@@ -89,7 +89,7 @@ class GoalDrift(StatefulDetector[Course]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """One more call that has nothing to do with the goal; one word in common is a way back to it."""
+        """Whether this call has nothing to do with the goal; one shared word is enough to count as a return to it."""
         if stuck.needed == 1:
             return standing
         call = self.history.call
@@ -107,18 +107,18 @@ class GoalDrift(StatefulDetector[Course]):
         return True
 
     def _alignment(self, step: Step, call: PendingCall) -> float:
-        """How much a call, or else the thought before it, is about the subject."""
+        """How much a call, or the text before it, is about the subject."""
         subject, enough, shared = self.state.subject, self.tuning.drift_words, 0
         written = self.history.ledger.written
         if written and any(file_name(path) in written for path in call.paths):
-            return 1.0  # what the run made belongs to its work
+            return 1.0  # the run's own files are part of its work
         for word in call.words:
             if word[:STEM] in subject:
                 shared += 1
                 if shared >= enough:
                     return 1.0
         if step.content:
-            # The subject has no short or common words, so that they need not be left out here.
+            # The subject has no short or common words, so they need not be filtered out here.
             thought = {word[:STEM] for word in words(bounded(step.content, READ, 0))}
             shared = max(shared, len(subject.keys() & thought))
         return min(shared / enough, 1.0)
@@ -127,7 +127,7 @@ class GoalDrift(StatefulDetector[Course]):
         return path.removeprefix(self.context.workspace) if self.context.workspace else path
 
     def _skipped(self, step: int) -> tuple[Issue, ...]:
-        """An answer before the plan was carried out."""
+        """The agent answers before it has carried out its plan."""
         past = self.history.past
         speech = past.speech
         broken = speech.broken()
@@ -149,7 +149,7 @@ class GoalDrift(StatefulDetector[Course]):
 
 
 def _slope(values: list[float]) -> float:
-    """How much a fitted line falls or rises from the first value to the last."""
+    """How much a fitted line rises or falls from the first value to the last."""
     count = len(values)
     middle = (count - 1) / 2
     mean = sum(values) / count

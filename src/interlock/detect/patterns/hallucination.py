@@ -1,4 +1,4 @@
-"""Hallucination: what the agent states and the trace contradicts."""
+"""Hallucination: statements of the agent that the trace contradicts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..fingerprint import name_words, words
 FOUND = 8
 """Contradictions kept."""
 MISSING = 64
-"""Modules remembered as missing."""
+"""Missing modules remembered."""
 
 _NO_SUCH_TOOL = late_pattern(
     r"unknown (?:command|tool|function|action)|no such tool"
@@ -26,20 +26,20 @@ _NO_SUCH_TOOL = late_pattern(
     re.IGNORECASE,
 )
 _TOOL_HINTS = ("unknown", "tool", "not a")
-"""What such a message has in it; most messages have none of it, and looking is cheaper than matching."""
+"""Substrings of such messages; most messages contain none, and this check is cheaper than matching."""
 _NO_SUCH_FILE = ("no such file", "can't open")
 _NO_SUCH = ("does not exist", "not found", "cannot find")
 _OF_FILES = ("file", "path", "director", "~")
-"""What such a message has in it where it is about a file; the file itself is masked in it."""
+"""Substrings of such messages about files; the path itself is masked."""
 _NO_COMMAND = ("command not found", ": not found", "no module named", "modulenotfound")
-"""A program or a module that is missing; files are another matter."""
+"""Messages about a missing program or module, as opposed to a file."""
 _LOOKS = frozenset((b"ls", b"stat", b"find", b"test", b"exists", b"list", b"glob"))
-"""Asking whether a file is there takes nothing for granted."""
+"""Checking whether a file exists is not an assumption that it does."""
 _NO_SUCH_NAME = late_pattern(r"(?:No module named|cannot import name) ['\"]([\w.]+)['\"]")
 
 
 class Contradictions(Struct):
-    """What was found as (step, sentence); the modules that were not there; whether an unfounded answer was reported."""
+    """Contradictions as (step, sentence); missing modules; whether an unfounded answer was reported."""
 
     found: list[tuple[int, str]] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Contradictions(Struct):
 
 
 class Hallucination(StatefulDetector[Contradictions]):
-    """Collects contradictions; two of them make an alarm. An answer out of nowhere is two at once."""
+    """Collects contradictions; two raise an alarm. An answer without a basis counts as two."""
 
     type = "hallucination"
     kinds = frozenset(("tool_call", "message", "tool_result"))
@@ -68,17 +68,17 @@ class Hallucination(StatefulDetector[Contradictions]):
         return self._tell(step.index) if step.content and self._said(step, seen.absent) else ()
 
     def _did(self, turn: CompletedCall) -> bool:
-        """Whether a result contradicts what the call took for granted."""
+        """Whether a result contradicts an assumption of the call."""
         state = self.state
         if not turn.failed or turn.failing:
-            return False  # what a failing test says is about the code, not about what the agent takes for granted
+            return False  # a failing test is about the code, not about the agent's assumptions
         message = turn.message.lower()
         if _has(message, _TOOL_HINTS) and _NO_SUCH_TOOL.search(turn.message):
             return self._note(turn.asked, f"there is no tool {turn.tool}")
         name = _NO_SUCH_NAME.search(turn.message) if "name" in message else None
         if name is not None:
-            # Missing once is how one finds out; used again it is made up. A script that is run once more while its
-            # import is mended says nothing new, unless the call itself names the module again.
+            # Missing once is how one finds out; using it again is a hallucination. Rerunning a script while its import
+            # is being fixed is not new, unless the call itself names the module again.
             known, what = name[1] in state.missing, f"there is no {name[1]}"
             push(state.missing, name[1], MISSING)
             new = words(name[1].encode()) <= turn.words or all(what != said for _, said in state.found)
@@ -89,7 +89,7 @@ class Hallucination(StatefulDetector[Contradictions]):
         return False
 
     def _said(self, step: Step, absent: tuple[str, ...] | None) -> bool:
-        """Take in what is said; whether the run contradicts it."""
+        """Whether the run contradicts a statement of the agent; if so, note it."""
         done = self.history.ledger
         if done.failing is not None and claims_pass(step.content):
             return self._note(step.index, f"tests are said to pass, but they failed at step {done.failing}")
@@ -102,7 +102,7 @@ class Hallucination(StatefulDetector[Contradictions]):
         return False
 
     def _answer(self, step: int) -> tuple[Issue, ...]:
-        """An answer that rests on a look-up which never happened."""
+        """An answer that relies on a lookup which never happened."""
         past = self.history.past
         speech = past.speech
         broken = speech.broken()
@@ -148,9 +148,9 @@ class Hallucination(StatefulDetector[Contradictions]):
         return True
 
     def _heard(self, path: str) -> bool:
-        """Whether the task or an earlier result spoke of the file, or the run wrote it.
+        """Whether the task or an earlier result mentioned the file, or the run wrote it.
 
-        The failure itself often repeats the path: what was learnt with this very turn does not count.
+        The failure itself often repeats the path, so words learned in this turn do not count.
         """
         name = file_name(path)
         stem = name.lstrip(".").partition(".")[0].lower()
@@ -164,7 +164,7 @@ class Hallucination(StatefulDetector[Contradictions]):
         )
 
     def _pending(self, path: str) -> bool:
-        """Whether a call that may write it has no result yet, the one that goes with the words included."""
+        """Whether a pending call, including one in the same message, names this file."""
         return any(file_name(path) in map(file_name, call.paths) for call in self.history.past.pending)
 
 

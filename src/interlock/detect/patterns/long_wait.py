@@ -1,4 +1,4 @@
-"""Long wait: something is waited for far longer than it should take. Judged by time alone: waiting is not looping."""
+"""Long wait: a wait that takes far longer than it should. Judged by time alone: waiting is not looping."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..stuck_tracking import repeat_of
 from ..waiting_calls import named_seconds, told_to_wait
 
 WAITS = 8
-"""Things waited for at once."""
+"""Concurrent waits tracked."""
 LONGER = 1.5
-"""Durations are named by optimists."""
+"""Factor for announced durations, which tend to be optimistic."""
 
 
 class Wait(Struct):
-    """Since when the same answer comes, and until when that is fine."""
+    """When the same answer was first seen, and until when that is acceptable."""
 
     since: float
     until: float
@@ -30,14 +30,14 @@ class Wait(Struct):
 
 
 class Waits(Struct):
-    """What is waited for, by check; how long the task allows."""
+    """Waits by check; how long the task allows."""
 
     waits: dict[str, Wait] = field(default_factory=dict)
     patience: float | None = None
 
 
 class LongWait(StatefulDetector[Waits]):
-    """Speaks once for each wait: a hint to the agent and an alert to a person, never more."""
+    """Alerts once per wait: a hint to the agent and an alert to a person, nothing stronger."""
 
     type = LONG_WAIT
     kinds = frozenset(("tool_result",))
@@ -70,7 +70,7 @@ class LongWait(StatefulDetector[Waits]):
         )
 
     def _wait(self, name: str, turn: CompletedCall, answer: str) -> Wait:
-        """The wait that this turn belongs to; another answer begins it anew."""
+        """The wait that this turn belongs to; a different answer restarts it."""
         waits = self.state.waits
         wait = waits.pop(name, None)
         if wait is None or wait.outcome != turn.outcome:

@@ -1,4 +1,4 @@
-"""Loop: the same calls with the same outcome, alone or in a cycle; rounds of editing that change nothing."""
+"""Loop: the same calls with the same outcome, alone or in a cycle; edit rounds that change nothing."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..statements import sentences
 from ..stuck_tracking import MARKS, failure_of, got_better, repeat_mark, repeat_of
 
 QUOTED = 80
-"""Bytes of a sentence that are repeated."""
+"""Bytes of a repeated sentence that are quoted."""
 
 
 CHECKS = 16
-"""Failing checks followed at once."""
+"""Failing checks tracked at once."""
 
 
 class FailingCheck(Struct):
-    """One check that keeps failing: the failures that it showed, and how often one of them came back for nothing."""
+    """A check that keeps failing: its failures, and how often one of them came back without progress."""
 
     marks: list[int] = field(default_factory=list)
     stalled: int = 0
@@ -40,7 +40,7 @@ class FailingCheck(Struct):
 
 
 class Rounds(Struct):
-    """Turns by call and outcome; failing checks; turns, new ones, ones that taught something, and writes so far."""
+    """Turns by call and outcome; failing checks; counts of turns, new turns, informative turns and writes."""
 
     turns: int = 0
     fresh: int = 0
@@ -57,10 +57,10 @@ class Rounds(Struct):
 
 
 class Loop(StatefulDetector[Rounds]):
-    """Counts how often the very same thing was achieved.
+    """Counts how often the same call had the same outcome.
 
-    Between two times there may be turns that are repetitions themselves (a cycle) and one that is not (noise).
-    After a write the same call is a new experiment: then only a failure that stays the same counts.
+    Between two occurrences there may be turns that are repetitions themselves (a cycle) and one that is not (noise).
+    After a write the same call is a new experiment: then only an unchanged failure counts.
     """
 
     type = "loop"
@@ -77,7 +77,7 @@ class Loop(StatefulDetector[Rounds]):
             self.state.since = turn.asked
         thread = self._follow(turn)
         if turn.failed:
-            # Both look at every failure; an alarm of the first says all that one of the second would.
+            # Both must see every failure; an alarm of the first makes one of the second redundant.
             stalls = self._stalls(turn)
             return self._rounds(turn, thread) or stalls
         if turn.effect in ("run", "write"):
@@ -89,7 +89,7 @@ class Loop(StatefulDetector[Rounds]):
         elif turn.effect == "answer":
             self.state.answered = turn.step
         elif turn.effect == "think" and self.state.answered > self.history.past.prompt_step:
-            return ()  # waiting to be dismissed, with its answer given
+            return ()  # it has answered and is waiting to be dismissed
         return self._repeats(turn, thread) or self._near(turn)
 
     def _follow(self, turn: CompletedCall) -> Recurrence:
@@ -107,12 +107,12 @@ class Loop(StatefulDetector[Rounds]):
             if not turn.failed or state.turns - thread.turn > tuning.round_span:
                 thread.clear()
             else:
-                # Looking into it first makes the next try an informed one.
+                # Investigating first makes the next attempt an informed one.
                 thread.rounds += state.gains == thread.gains
         thread.add(turn.step, turn.batch)
         if not known:
             state.fresh += 1
-            # A write that was made before in the same way changes nothing.
+            # A write identical to an earlier one changes nothing.
             state.writes += turn.wrote
             state.gains += turn.taught and not turn.wrote
         thread.turn, thread.fresh, thread.gains = state.turns, state.fresh, state.gains
@@ -163,7 +163,7 @@ class Loop(StatefulDetector[Rounds]):
         )
 
     def _stalls(self, turn: CompletedCall) -> tuple[Issue, ...]:
-        """Runs of one check whose failures come back although they take turns, or differ in their numbers."""
+        """Runs of one check whose failures come back, though they alternate or differ in their numbers."""
         state, tuning = self.state, self.tuning
         if turn.waits or turn.effect not in ("run", "write") or turn.program == turn.tool:
             return ()
@@ -206,7 +206,7 @@ class Loop(StatefulDetector[Rounds]):
         )
 
     def _says(self, step: Step) -> tuple[Issue, ...]:
-        """The same sentence before one call after another, or in one message after another."""
+        """The same sentence before consecutive calls, or in consecutive messages."""
         state, tuning, prompts = self.state, self.tuning, self.history.past.prompts
         if prompts != state.prompts:
             state.said.clear()
@@ -226,9 +226,9 @@ class Loop(StatefulDetector[Rounds]):
         if len(found) + 1 < tuning.sentence_times:
             return ()
         if found and any(turn.wrote and turn.asked >= found[0] for turn in self.history.turns):
-            found = []  # "Let's run the test again" after a change is said of something new
+            found = []  # "Let's run the test again" after a change refers to something new
         if found and self._differ(step, found):
-            found = []  # the same words about calls that differ: another attempt each time
+            found = []  # the same words about different calls: a new attempt each time
         times = len(found) + 1
         severity = tuning.severity(times - tuning.sentence_times + tuning.medium_after)
         if severity is None:
@@ -248,7 +248,7 @@ class Loop(StatefulDetector[Rounds]):
         )
 
     def _differ(self, step: Step, said: list[int]) -> bool:
-        """Whether the calls that went with what was said were refused for their form, and each was put differently."""
+        """Whether the calls after the repeated sentence were rejected for their form, and each was different."""
         call = self.history.call
         made = [turn for turn in self.history.turns if turn.asked in said]
         if call is None or call.step != step.index or len(made) < len(said):
@@ -257,7 +257,7 @@ class Loop(StatefulDetector[Rounds]):
         return len(keys) == len(made) + 1 and all(turn.failed and refused_for_form(turn.message) for turn in made)
 
     def _near(self, turn: CompletedCall) -> tuple[Issue, ...]:
-        """Nearly the same asked again and again without a change in between, and nothing learnt from it."""
+        """Nearly the same request repeated without a change in between and without new information."""
         tuning = self.tuning
         if turn.wrote or turn.news > tuning.no_news or turn.effect == "answer" or turn.waiting:
             return ()
@@ -297,7 +297,7 @@ def _check(turn: CompletedCall) -> str:
 
 
 def _failing(turn: CompletedCall, count: int) -> dict[str, object]:
-    """What a hint says about a failing call."""
+    """Details of a failing call, for the hint."""
     details: dict[str, object] = {"count": count, "error": turn.message, "tool": turn.tool}
     return details | {"place": turn.place} if turn.place else details
 

@@ -1,4 +1,4 @@
-"""Repetitive errors: the same failure again and again, whatever the call and whatever is between."""
+"""Repetitive errors: the same failure repeatedly, whatever the call and whatever happens in between."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..recurrence import Recurrence, follow
 from ..stuck_tracking import failure_of
 
 LONG = 150
-"""Characters of a message that was probably longer."""
+"""Messages longer than this were probably truncated."""
 
 
 class Failures(Struct):
-    """Failures by their normalised message; what was counted so far; when each tool last did its work."""
+    """Failures by their normalised message; the counters so far; when each tool last succeeded."""
 
     turns: int = 0
     gains: int = 0
@@ -28,7 +28,7 @@ class Failures(Struct):
 
 
 class RepetitiveErrors(StatefulDetector[Failures]):
-    """Counts a normalised error: enough of them in the last turns make an alarm, all of them its severity."""
+    """Counts a normalised error: its recent occurrences raise the alarm, all occurrences set the severity."""
 
     type = "repetitive_errors"
     kinds = frozenset(("tool_result",))
@@ -54,11 +54,11 @@ class RepetitiveErrors(StatefulDetector[Failures]):
         # Where calls differ, or something was written in between, the first failure is the price of trying.
         free = 0 if thread.close >= thread.count - 1 and thread.rounds == 0 else 1
         if turn.waiting and turn.effect != "write":
-            return ()  # what is waited for is not there at first; judged by time, see long_wait
+            return ()  # what the call waits for may not exist yet; judged by time, see long_wait
         if turn.waits:
             free += self.tuning.patience
         if refused_for_form(turn.message):
-            # Nothing ran: a call that is put differently and sent again costs little.
+            # Nothing ran: rewording and resending a call costs little.
             free = max(free, self.tuning.form_again if thread.close >= thread.count - 1 else self.tuning.form_patience)
         severity = self.tuning.severity(thread.count - free)
         if severity is None or len(thread.turns) - free < self.tuning.medium_after:
@@ -95,7 +95,7 @@ class RepetitiveErrors(StatefulDetector[Failures]):
             before = next((one for one in self.history.turns[-2::-1] if one.error == turn.error), None)
             written = state.writes > thread.writes
             if before is not None and before.key == turn.key and written:
-                thread.clear()  # the same test after an edit is a new experiment: rounds of it are a loop
+                thread.clear()  # the same test after an edit is a new experiment: repeated rounds are a loop
             else:
                 thread.close += before is not None and _same_try(before, turn)
                 thread.rounds += written
@@ -108,7 +108,7 @@ class RepetitiveErrors(StatefulDetector[Failures]):
         return thread
 
     def _looked(self, turn: CompletedCall, since: int) -> bool:
-        """Whether a look into the file that the call is about taught something: the next try is informed."""
+        """Whether the agent learned something from reading a file of this call: the next attempt is informed."""
         for before in self.history.turns[-2::-1]:
             if before.step <= since:
                 break
@@ -118,15 +118,15 @@ class RepetitiveErrors(StatefulDetector[Failures]):
 
 
 def _same_try(before: CompletedCall, turn: CompletedCall) -> bool:
-    """Whether a call was made again in the same way; nearly the same counts if nothing in the answer differs.
+    """Whether the same call was repeated; nearly the same counts if the result is identical.
 
-    A message that repeats another argument each time answers another guess.
+    A message that names a different argument each time answers a different guess.
     """
     return before.key == turn.key or (before.outcome == turn.outcome and before.near(turn))
 
 
 def _said(message: str) -> str:
-    """What an error says, as the end of a sentence. A long one that ends in the middle of a word was cut there."""
+    """An error message as the end of a sentence. A long one that ends in mid-word was truncated."""
     if len(message) > LONG and message[-1].isalnum():
         return f"{message.rpartition(' ')[0] or message} …"
     return f"{message.rstrip('. ') or 'no message'}."

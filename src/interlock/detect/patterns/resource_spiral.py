@@ -1,4 +1,4 @@
-"""Resource spiral: more and more is spent for the same or less progress."""
+"""Resource spiral: spending grows while progress does not."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from ..failure import refused_for_form
 from ..fingerprint import alike
 
 BYTES_PER_TOKEN = 4
-"""If the source gives no usage, the length of the text is used."""
+"""Used to estimate tokens from the text if the source gives no usage."""
 
 
 FAN = 32
-"""Processes started at once, from which a machine has other work no more."""
+"""Number of concurrent processes that can take up a whole machine."""
 _ENDLESS = late_pattern(r"\bwhile\s+(?:true|:|\[\s*1\s*\]|1)\s*;|\bfor\s*\(\(\s*;\s*;")
 _PAUSES = late_pattern(r"\b(?:break|exit|return|sleep|read|wait|timeout|inotifywait|select|accept|listen)\b")
-"""What a script with an endless loop does where it is meant to run for long."""
+"""Found in a script with an endless loop that is meant to run for long."""
 _BEHIND = late_pattern(r"\bnohup\b|\bsetsid\b|\bdisown\b|done['\")\s]*&(?!&)")
 _FAN = late_pattern(r"\bfor\s+\w+\s+in\s+(?:\{\d+\.\.|\$\(seq\s+(?:1\s+)?)(\d+)[})][^\n]*?\bdo\b[^\n]*[^&>]&\s*done")
 _MIRRORS = late_pattern(r"\bwget\s[^;&|\n]*(?<!\S)(?:-[a-zA-Z]*[rm][a-zA-Z]*|--recursive|--mirror)(?!\S)[^;&|\n]*")
 _BOUND = late_pattern(r"(?<!\S)(?:-[a-zA-Z]*[lAQ]\b|--level|--accept|--quota|--include)")
-"""Options that say how far a recursive download goes."""
+"""Options that limit a recursive download."""
 
 FAR = 4.0
-"""A call that costs this many times what raised the alarm is more of the same, even if others cost as much already."""
+"""A call that costs this many times the alarm's amount counts as a recurrence, even if others cost as much."""
 
 
 class Spending(Struct):
-    """What the current sample has spent and gained, the samples before it as (spend per progress, step), and the
-    turns since anything was gained; `used` since the last call, and `calls` with what each used: tokens, dollars,
-    step."""
+    """Spend and gains of the current sample, earlier samples as (spend per progress, step), and the turns since the
+    last gain; `used` since the last call, and `calls` with the usage of each: tokens, dollars, step."""
 
     warmed: int = 0
     turns: int = 0
@@ -55,7 +54,7 @@ class Spending(Struct):
 
 
 class ResourceSpiral(StatefulDetector[Spending]):
-    """Watches spend per progress grow, and the same question reworded again and again."""
+    """Watches for growing spend per progress, and for the same question reworded repeatedly."""
 
     type = "resource_spiral"
 
@@ -81,7 +80,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         if state.used[0] or state.used[1]:
             found += self._leap(turn)
         if state.warmed < self.tuning.growth_warm:
-            # A context that fills from nothing grows fast and means nothing.
+            # A context that starts empty grows fast, which means nothing.
             state.warmed, state.spend = state.warmed + 1, 0.0
             return found
         state.turns += 1
@@ -93,7 +92,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         return found
 
     def _runaway(self, step: Step) -> tuple[Issue, ...]:
-        """A command that leaves a loop without an end running, a script of one, or dozens of processes at once."""
+        """A command that leaves an endless loop running, a script with one, or dozens of concurrent processes."""
         call, tool = self.history.call, step.tool
         if call is None or tool is None or call.effect not in ("run", "write"):
             return ()
@@ -127,7 +126,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         )
 
     def _questions(self, turn: CompletedCall) -> tuple[Issue, ...]:
-        """The same question in other words, again and again, with less and less in the answers."""
+        """The same question reworded repeatedly, with little new in the answers."""
         tuning = self.tuning
         if turn.news > tuning.query_news and not turn.failed:
             return ()
@@ -159,10 +158,10 @@ class ResourceSpiral(StatefulDetector[Spending]):
         )
 
     def _idle(self, turn: CompletedCall) -> tuple[Issue, ...]:
-        """Turn after turn without anything written, learnt or changed."""
+        """Consecutive turns in which nothing was written, learned or changed."""
         state, tuning = self.state, self.tuning
         if turn.effect == "answer":
-            state.answered = turn.step  # what comes after the answer does not count
+            state.answered = turn.step  # turns after the answer do not count
         if turn.gain or self.history.past.prompt_step > (state.idle[-1] if state.idle else turn.step):
             state.idle.clear()
             state.idled = 0
@@ -199,13 +198,13 @@ class ResourceSpiral(StatefulDetector[Spending]):
         )
 
     def _tries(self, turn: CompletedCall) -> bool:
-        """Whether a tool refused the call for its form, and it is put differently from those before."""
+        """Whether a tool rejected the call for its form, and the call differs from the previous ones."""
         if not turn.failed or not refused_for_form(turn.message):
             return False
         return all(before.key != turn.key for before in self.history.turns[-2:-8:-1])
 
     def _leap(self, turn: CompletedCall) -> tuple[Issue, ...]:
-        """A call that costs twice as much as the one before, again and again, or ten times what calls cost."""
+        """Calls that repeatedly double in cost, or one that costs ten times the median."""
         state, tuning = self.state, self.tuning
         push(state.calls, (state.used[0], state.used[1], turn.step), tuning.spend_window)
         state.used = [0.0, 0.0]
@@ -237,7 +236,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """For spend per call: another call that costs far more than most."""
+        """For spend per call: whether this call again costs far more than most."""
         calls = self.state.calls
         if stuck.key != "spend per call" or self.history.turn is None or not calls:
             return standing
@@ -248,7 +247,7 @@ class ResourceSpiral(StatefulDetector[Spending]):
         return last > 2 * median(call[unit] for call in calls) or last >= FAR * stuck.level
 
     def _growth(self, step: int) -> tuple[Issue, ...]:
-        """Spend per progress, sample by sample."""
+        """Growth of spend per progress from sample to sample."""
         samples, tuning = self.state.samples, self.tuning
         if len(samples) <= tuning.growth_samples:
             return ()

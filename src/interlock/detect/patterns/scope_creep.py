@@ -1,4 +1,4 @@
-"""Scope creep: reads and writes outside what the task needs; secrets and keys at once."""
+"""Scope creep: reads and writes beyond what the task needs; secrets and keys raise an alarm immediately."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _SECRET_PLACE = late_pattern(
     r"|(?:^|/)\.git/(?:config|hooks/|HEAD|index|refs/|objects/)"
 )
 _ORDINARY = late_pattern(r"(?:^|/)(?:\.env(?:\.(?:local|dev|development|test))?|\.npmrc)$|(?:^|/)\.git/")
-"""Of these what belongs to the project itself, and what its own programs read at each start."""
+"""Those that belong to the project itself, and that its own programs read at each start."""
 _NEUTRAL = late_pattern(r"^/(?:/|$|(?:dev|proc|tmp|var/folders|usr|bin|sbin|lib|lib64|opt|sys|etc)(?:/|$))")
-"""The system itself: looking at it is not leaving the task."""
+"""System paths: reading them is not leaving the task."""
 
 
 class ScopeState(Struct):
-    """(step, path, outside, written) of the last accesses to distinguishable places; since when a clause of the
-    task is broken."""
+    """(step, path, outside, written) of the last accesses to known locations; the step at which each clause of the task
+    was first broken."""
 
     recent: list[tuple[int, str, bool, bool]] = field(default_factory=list)
     roots: list[str] | None = None
@@ -63,7 +63,7 @@ class ScopeState(Struct):
 
 
 class ScopeCreep(StatefulDetector[ScopeState]):
-    """Compares the paths of calls with the places that the task and the workspace name."""
+    """Compares the paths of calls with those that the task and the workspace name."""
 
     type = "scope_creep"
     kinds = frozenset(("tool_call", "tool_result"))
@@ -94,7 +94,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         return (self._critical(turn, step.content) or self._outside(turn)) if turn.paths else ()
 
     def _breach(self, step: Step, review: Review) -> tuple[Issue, ...]:
-        """A call that breaks the run's contract, whether or not it was refused."""
+        """A call that breaks the run's contract, whether or not it was blocked."""
         tool, call = step.tool, self.history.call
         if tool is None:
             return ()
@@ -119,13 +119,13 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         )
 
     def _forbidden(self, step: Step) -> tuple[Issue, ...]:
-        """A call that does what the task's own words forbid: the first that is worth an alarm, else a note."""
+        """A call that the task's wording forbids: the first breach worth an alarm, otherwise a note."""
         call, tool = self.history.call, step.tool
         if call is None or tool is None or call.effect in ("answer", "think"):
             return ()
         shell = is_shell(tool.name)
         if not shell and call.effect != "write":
-            return ()  # what only looks breaks nothing
+            return ()  # a read breaks nothing
         task = self.context.task or self.history.past.prompt
         if not task:
             return ()
@@ -155,18 +155,18 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         return self._unasked(step, tool.name, what, shown) if what else note
 
     def _said(self, step: Step) -> tuple[Issue, ...]:
-        """Words before a call that say that it breaks a clause of the task."""
+        """Text before a call which says that the call breaks a clause of the task."""
         tool, task = step.tool, self.context.task or self.history.past.prompt
         if tool is None or not task:
             return ()
         clause, sentence = announced(read_constraints(task), step.content)
-        # What a call does counts more than what is said of it.
+        # What a call does counts more than what the text says about it.
         if clause is None or only_comments(writes_of(path_of(tool.arguments), tool.arguments)):
             return ()
         return self._told(step, tool.name, clause, f'it says "{sentence}"', "medium")
 
     def _severity(self, step: Step, tool: Tool, clause: Constraint, what: str, written: tuple[str, ...]) -> Severity:
-        """How bad it is to break a clause."""
+        """The severity of breaking a clause."""
         if clause.kind == "only" and self._is_first(step, (what,)):
             return "low"
         if clause.kind in FILES and only_comments(writes_of(path_of(tool.arguments), tool.arguments)):
@@ -174,10 +174,10 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         return "high" if written else "medium"
 
     def _is_first(self, step: Step, written: Iterable[str]) -> bool:
-        """Whether these are the first files of the project beside those that may change.
+        """Whether these are the first project files outside the list of what may change.
 
-        A list of what may change is rarely whole: the first is worth a note, more an alarm; and the first already where
-        the task says again that nothing else may change.
+        Such a list is rarely complete: the first file is worth a note, more are worth an alarm; if the task also says
+        that nothing else may change, the first one already is.
         """
         task = self.context.task or self.history.past.prompt
         if any(clause.kind == "rest" for clause in read_constraints(task)):
@@ -187,11 +187,11 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         )
 
     def _in_project(self, path: str) -> bool:
-        """Whether a path is in the workspace; where that is not known, whether it is relative and stays below."""
+        """Whether a path is in the workspace; if that is unknown, whether it is relative and has no leading `..`."""
         return relative(path, self.context.workspace)[:1] not in ("/", "~", "$") and not path.startswith("../")
 
     def _of_the_machine(self, step: Step, tool: Tool, rules: tuple[str, ...]) -> tuple[Issue, ...]:
-        """A call that changes a file of the machine itself, of which the task does not speak."""
+        """A call that changes a system file which the task does not mention."""
         call = self.history.call
         if "fs.write-system" not in rules or call is None:
             return ()
@@ -218,7 +218,7 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         )
 
     def _brought(self, step: Step, turn: CompletedCall) -> tuple[Issue, ...]:
-        """A result with a secret in it, or that tells of more than was allowed, where the task says so."""
+        """A result that shows a secret, or reports more than the task allows."""
         task = self.context.task or self.history.past.prompt
         for clause in about_results(task) if task else ():
             if clause.kind == "secret" and (REDACTED in step.content or shown_secret(step.content)):
@@ -305,14 +305,14 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         )
 
     def shows(self, stuck: Stuck, standing: bool) -> bool:
-        """One look outside again; what was touched before stays in the window."""
+        """Whether this turn accessed a path outside; earlier accesses remain in the window."""
         turn, recent = self.history.turn, self.state.recent
         if stuck.needed == 1 or turn is None:
             return standing
         return bool(recent) and recent[-1][0] == turn.step and recent[-1][2]
 
     def _named(self, path: str) -> bool:
-        """Whether the task speaks of this very file."""
+        """Whether the task names this file."""
         name = path.rstrip("/").rpartition("/")[2]
         if any(matches(glob, relative(path, self.context.workspace)) for glob in self.context.contract.may_change):
             return True
@@ -322,10 +322,10 @@ class ScopeCreep(StatefulDetector[ScopeState]):
         return name in goal_text(self.context, self.history.past.prompt)
 
     def _roots(self) -> list[str]:
-        """What may be touched: what was said, else where the places are that the task names."""
+        """Directories that may be accessed: those given explicitly, otherwise those of paths that the task names."""
         told = [path for path in (*self.context.expected_paths, self.context.workspace or "") if path.startswith("/")]
         self.state.told = bool(told)
-        # A task that names /srv/app/x.py may well need /srv/app/y.py, and a script beside it.
+        # A task that names /srv/app/x.py may well need /srv/app/y.py, or a script beside it.
         places = named_places(goal_text(self.context, self.history.past.prompt))
         pointers = task_files(self.context.original_prompt or self.history.past.prompt)
         named = [
@@ -335,19 +335,19 @@ class ScopeCreep(StatefulDetector[ScopeState]):
 
 
 def _only_listed(turn: CompletedCall, path: str, output: str) -> bool:
-    """Whether a call asked only if a file is there: it lists, and what came back names the file in each line."""
+    """Whether a call only checked that a file exists: it is `ls`, and each line of its output names the file."""
     name = path.rpartition("/")[2]
     return turn.program == "ls" and all(name in line for line in output.splitlines() if line.strip())
 
 
 def _top(path: str) -> str:
-    """Where a path outside is, in its first two parts."""
+    """The first two components of a path outside."""
     return "/".join(path.split("/")[:3])
 
 
 @lru_cache(maxsize=16)
 def _folders(roots: tuple[str, ...]) -> tuple[str, ...]:
-    """What the paths of everything in these places begin with."""
+    """The path prefixes of everything in these directories."""
     return tuple(f"{root.rstrip('/')}/" for root in roots)
 
 
@@ -358,7 +358,7 @@ def _is_neutral(path: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _is_critical(path: str) -> bool:
-    # The name alone is looked at first: an expression that may begin at each part of a path takes far longer.
+    # Check the name first: a pattern that may begin at each component of a path takes far longer.
     if _SECRET_NAME.match(path.rpartition("/")[2]):
         return True
     return ("/." in path or path[:1] in "./") and _SECRET_PLACE.search(path) is not None

@@ -1,4 +1,4 @@
-"""Tests kept honest: what changed about tests and the rules that code is checked by, as facts."""
+"""Test honesty: facts about changes to tests and to the rules that code is checked by."""
 
 from ..._lazy import lazy
 

@@ -1,4 +1,4 @@
-"""Comparison: the facts about tests and rules between two states of a workspace."""
+"""Comparison: facts about tests and rules that changed between two states of a workspace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .weakening import compare_mock_values, compare_mocks, find_admitted, find_r
 FACTS = 40
 """Facts reported per comparison."""
 ALIKE = 0.6
-"""How alike the bodies of two tests are for one to be the other renamed."""
+"""Minimum similarity of two test bodies for one to count as the other, renamed."""
 
 GUARDED = {
     "it never runs": "never runs",
@@ -30,18 +30,18 @@ GUARDED = {
 }
 
 TestEdit = tuple[str, str | None, str | None]
-"""A file that differs: its path, its text before and after; None if there was or is none."""
+"""A changed file: its path, its text before and after; None if it did not or does not exist."""
 
 
 class Surroundings:
-    """What else changed, worked out when it is asked; each text is read once."""
+    """The other changes, computed on demand; each text is parsed once."""
 
     def __init__(self, changed: Sequence[TestEdit], others: Iterable[str] = ()) -> None:
         self._changed, self._others = changed, others
         self._read: dict[tuple[str, str], TestFile | None] = {}
 
     def read(self, text: str, language: str) -> TestFile | None:
-        """The tests of a text."""
+        """The tests in a text."""
         key = (text, language)
         if key not in self._read:
             self._read[key] = read_python(text) if language == "python" else read_javascript(text, language)
@@ -49,7 +49,7 @@ class Surroundings:
 
     @cached_property
     def _code(self) -> list[TestEdit]:
-        """The files whose code is not the same."""
+        """The files whose code changed."""
         return [
             (path, before, after)
             for path, before, after in self._changed
@@ -70,7 +70,7 @@ class Surroundings:
 
     @cached_property
     def elsewhere(self) -> dict[str, list[TestCase]]:
-        """The tests that are new, by file."""
+        """The new tests, by file."""
         found: dict[str, list[TestCase]] = {}
         for path, before, after in self._changed:
             if after is None or not is_test(path) or not (language := language_of(path)):
@@ -84,7 +84,7 @@ class Surroundings:
 
 
 def compare_tests(files: Iterable[TestEdit]) -> tuple[TestFact, ...]:
-    """What changed about tests and checking rules, as facts; nothing that only moved, was renamed or was added."""
+    """Facts about changed tests and checking rules; nothing that was only moved, renamed or added."""
     changed = [(path.replace("\\", "/"), before, after) for path, before, after in files]
     around = Surroundings(changed)
     facts = [fact for path, before, after in changed for fact in compare_file(path, before, after, around)]
@@ -92,7 +92,7 @@ def compare_tests(files: Iterable[TestEdit]) -> tuple[TestFact, ...]:
 
 
 def compare_edits(edits: Sequence[TestEdit], changed: Iterable[str]) -> tuple[TestFact, ...]:
-    """The same for edits in the order in which they were made, pieces of files among them; `changed` are all files."""
+    """The same for edits in the order in which they were made, including fragments; `changed` are all changed files."""
     merged: list[TestEdit] = []
     for path, before, after in edits:
         at = next((at for at, known in enumerate(merged) if known[0] == path and known[2] == before), None)
@@ -107,7 +107,7 @@ def compare_edits(edits: Sequence[TestEdit], changed: Iterable[str]) -> tuple[Te
 
 
 def compare_file(path: str, before: str | None, after: str | None, around: Surroundings) -> list[TestFact]:
-    """The facts of one file."""
+    """The facts about one file."""
     facts: list[TestFact] = []
     if is_snapshot(path):
         if before is not None and after is not None and before != after and not around.sources:
@@ -138,7 +138,7 @@ _SKIPS = re.compile(
 
 
 def _skipped_pieces(path: str, before: str, after: str, facts: list[TestFact]) -> list[TestFact]:
-    """The facts, and a skip that shows only in a fragment of a file that is not a whole statement."""
+    """The facts, plus a skip that is visible only in a fragment that is not a whole statement."""
     if any(fact.kind == "skipped" for fact in facts) or len(_SKIPS.findall(after)) <= len(_SKIPS.findall(before)):
         return facts
     at = next(at for at, line in enumerate(after.splitlines(), 1) if _SKIPS.search(line))
@@ -175,7 +175,7 @@ def _compare(path: str, old: TestFile, new: TestFile, around: Surroundings, *, g
     fresh = [each for case in added for each in case.asserts]
 
     def unchanged() -> bool:
-        # Asked only where it decides: few edits of tests depend on it, and to know it takes reading all other code.
+        # Evaluated on demand: few test edits depend on it, and it requires parsing all other code.
         return not _related(new, around)
 
     for a, b in pairs:
@@ -194,7 +194,7 @@ def _compare(path: str, old: TestFile, new: TestFile, around: Surroundings, *, g
 
 
 def _matched(old: TestFile, new: TestFile) -> tuple[list[tuple[TestCase, TestCase]], list[TestCase]]:
-    """Tests before and after that are the same, by name or else by what they do; and those that have none."""
+    """Matching tests before and after, by name or else by content; and the removed ones without a match."""
     pairs = [(case, new.tests[name]) for name, case in old.tests.items() if name in new.tests]
     free = [case for name, case in new.tests.items() if name not in old.tests]
     removed = []
@@ -237,7 +237,7 @@ def _obsolete(case: TestCase, around: Surroundings) -> bool:
 
 
 def _not_merged(removed: list[TestCase], old: TestFile, new: TestFile) -> list[TestCase]:
-    """Of removed tests those that did not become rows or parts of others."""
+    """The removed tests that did not become rows or parts of others."""
     text = "".join(case.body + "".join(case.rows) for case in new.tests.values())
     gone = [
         case
@@ -299,7 +299,7 @@ _HELPER = re.compile(r"_?(?:assert|check|verify|expect|ensure|validate)", re.IGN
 
 
 def _still(assertion: Assertion, left: list[Assertion]) -> bool:
-    """Whether something of the same is still asserted."""
+    """Whether the same subject or value is still asserted."""
     return any(
         each.subject == assertion.subject or (assertion.literal and each.expected == assertion.expected)
         for each in left
@@ -307,14 +307,14 @@ def _still(assertion: Assertion, left: list[Assertion]) -> bool:
 
 
 def _related(found: TestFile, around: Surroundings) -> bool:
-    """Whether code that the tests of a file are about changed too."""
+    """Whether code that the tests of a file are about also changed."""
     if not around.sources:
         return False
     names = {part for module in found.imports.values() for part in re.split(r"[./]", module) if part}
     named = {re.sub(r"\.\w+$", "", module.rpartition("/")[2]) for module in found.imports.values()}
     if (names | named) & around.sources:
         return True
-    # What a test imports through a package cannot be determined from its name.
+    # A module that a test imports through a package cannot be determined from its name.
     local = [
         module
         for module in found.imports.values()

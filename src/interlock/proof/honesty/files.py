@@ -1,4 +1,4 @@
-"""Files: which files hold tests, and which hold the rules that code is checked by."""
+"""Files: which files contain tests, and which contain the rules that code is checked by."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LEFT = late_pattern(r"(?:^|/)(?:node_modules|\.venv|venv|site-packages|\.git|di
 
 
 REMEMBERED = 1024
-"""Paths that are not looked at twice."""
+"""Paths whose kind is cached."""
 
 
 @lru_cache(REMEMBERED)
@@ -53,19 +53,19 @@ def is_rule(path: str) -> bool:
 
 @lru_cache(REMEMBERED)
 def is_source(path: str) -> bool:
-    """Whether a file holds code that tests are about."""
+    """Whether a file contains code that tests are about."""
     return (_PYTHON.search(path) or _JAVASCRIPT.search(path)) is not None and _LEFT.search(path) is None
 
 
 @lru_cache(REMEMBERED)
 def is_checked_by(path: str) -> bool:
-    """Whether a change of a file may change what checks say: tests, rules, and code that may hold suppressions."""
+    """Whether changing a file may change the result of checks: tests, rules, and code that may contain suppressions."""
     return is_test(path) or is_snapshot(path) or is_rule(path) or is_source(path)
 
 
 @lru_cache(REMEMBERED)
 def language_of(path: str) -> str:
-    """python, javascript, typescript, tsx, or nothing."""
+    """python, javascript, typescript, tsx, or empty."""
     if _PYTHON.search(path):
         return "python"
     found = _JAVASCRIPT.search(path)

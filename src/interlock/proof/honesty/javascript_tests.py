@@ -1,4 +1,4 @@
-"""JavaScript tests: what a file's tests check, from its syntax tree; TypeScript as well."""
+"""JavaScript and TypeScript tests: what a file's tests check, from its syntax tree."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ANYTHING = re.compile(r"expect\.any(?:thing)?\(|expect\.objectContaining\(\{\}\
 
 
 def read_javascript(text: str, language: str) -> TestFile | None:
-    """The tests of a JavaScript or TypeScript file, or of a piece of one."""
+    """The tests of a JavaScript or TypeScript file or fragment."""
     root = parse(text, language)
     if root is None:
         return None
@@ -66,7 +66,7 @@ def _visit(node: Node, prefix: str, skip: str, found: TestFile, case: TestCase) 
 
 
 def _called(node: Node, prefix: str, skip: str, found: TestFile, case: TestCase) -> bool:
-    """Read one call; True if what is below it is read too."""
+    """Read one call; True if its children are to be read too."""
     function = node.child_by_field_name("function")
     name = text_of(function)
     given = given_to(node)
@@ -171,7 +171,7 @@ def _asserted(node: Node, name: str, given: list[Node], case: TestCase) -> bool:
 
 
 def _expected_of(node: Node) -> Node | None:
-    """The `expect(x)` that a chain begins with, where this call ends the chain."""
+    """The `expect(x)` at the beginning of a chain that this call ends."""
     at = node.child_by_field_name("function")
     if node.parent is not None and node.parent.type == "member_expression":
         return None
@@ -222,7 +222,7 @@ def _expect(case: TestCase, subject: Node, name: str, last: str, given: list[Nod
 
 
 def _guard(node: Node, case: TestCase) -> str:
-    """What keeps a failure from being seen: a catch that swallows it, or a condition."""
+    """What hides a failure: a catch that swallows it, or a condition."""
     if "return" in case.calls:
         return "after an early return"
     child, at = node, node.parent

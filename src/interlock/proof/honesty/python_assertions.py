@@ -1,4 +1,4 @@
-"""Python assertions: what an assert or an asserting call demands, and what keeps its failure from being seen."""
+"""Python assertions: what an assert or an asserting call demands, and what hides its failure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BOTH = ("[True,False]", "(True,False)", "{True,False}", "[False,True]", "(False
 
 
 def asserted(node: Node, guard: str) -> Assertion | None:
-    """What a call asserts; None for a call that asserts nothing."""
+    """The assertion of a call; None for a call that asserts nothing."""
     function = text_of(node.child_by_field_name("function"))
     last = function.rpartition(".")[2]
     given = given_to(node)
@@ -47,7 +47,7 @@ def asserted(node: Node, guard: str) -> Assertion | None:
 
 
 def assertions(node: Node, guard: str) -> list[Assertion]:
-    """What an assert statement asserts, one for each condition."""
+    """The assertions of an assert statement, one for each condition."""
     expressions = [each for each in node.named_children if each.type != "comment"]
     if not expressions:
         return []
@@ -169,7 +169,7 @@ def _tolerance(text: str) -> float:
 
 
 def guard_of(node: Node, body: Node) -> str:
-    """What keeps a failure from being seen: an except that swallows it, a condition, a branch that never runs."""
+    """What hides a failure: an except that swallows it, a condition, a branch that never runs."""
     at = node.parent
     child = node
     while at is not None and at.id != body.id:
@@ -196,7 +196,7 @@ def guard_of(node: Node, body: Node) -> str:
 
 
 def _passes(clause: Node) -> bool:
-    """Whether an except does nothing."""
+    """Whether an except clause does nothing."""
     body = clause.children[-1]
     done = [each for each in body.named_children if each.type != "comment"]
     return bool(done) and all(each.type in ("pass_statement", "return_statement") for each in done)

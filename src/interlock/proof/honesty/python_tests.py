@@ -17,7 +17,7 @@ _PATCHES = re.compile(r"(?:^|\.)(?:patch|patch\.object|setattr|patch\.multiple|s
 
 
 def read_python(text: str) -> TestFile | None:
-    """The tests of a Python file, or of a piece of one."""
+    """The tests of a Python file or fragment."""
     root = parse(text, "python")
     if root is None:
         return None
@@ -130,7 +130,7 @@ def _rows(decorator: Node) -> list[str]:
 
 
 def _statements(body: Node, case: TestCase, found: TestFile) -> None:
-    """Everything that a body asserts, calls and mocks; and whether its failures can be seen."""
+    """Collect everything that a body asserts, calls and mocks; and whether its failures are visible."""
     stopped = ""
     for statement in body.children if body.type == "block" else [body]:
         if statement.type == "return_statement" and body.type == "block":
@@ -169,7 +169,7 @@ def _call(node: Node, case: TestCase, guard: str) -> None:
 
 
 def _mocked(node: Node, case: TestCase) -> None:
-    """What a patch puts a mock over: the dotted name, or `module.attribute`."""
+    """Collect the targets that a patch mocks: the dotted name, or `module.attribute`."""
     for call in walk(node):
         if call.type != "call" or not _PATCHES.search(text_of(call.child_by_field_name("function"))):
             continue

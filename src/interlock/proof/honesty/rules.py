@@ -1,4 +1,4 @@
-"""Rules: what a change of configuration, CI or code loosens about the way that the code is checked. Line by line."""
+"""Rules: how a change of configuration, CI or code loosens the checks on code. Line by line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HIGHER_IS_LOOSER = late_pattern(
     re.IGNORECASE,
 )
 TIMES = 3.0
-"""How much a limit such as a timeout has to grow to be reported."""
+"""How much a limit such as a timeout must grow to be reported."""
 _SWITCHED_OFF = late_pattern(
     r"strict|disallow_\w+|warn_\w+|check_untyped_defs|no_implicit_\w+|noImplicit\w+|noUnused\w+|"
     r"noUncheckedIndexedAccess"
@@ -114,12 +114,12 @@ _SIGNS = (
     "ignore", "noqa", "@ts-", "disable", "nolint", "allow(", "SuppressWarnings", "no cover", "environ", "getenv(",
     ".env.", "NODE_ENV", "sys.modules", "JEST_WORKER_ID", "import.meta",
 )  # fmt: skip
-"""One of these is in each text that some of the patterns above match."""
+"""Every text that some of the patterns above match contains one of these."""
 _BRANCH = late_pattern(r"\b(?:if|elif|when|unless)\b|\?\s|&&|\|\|")
 
 
 def compare_rules(path: str, before: str | None, after: str | None) -> list[TestFact]:
-    """What a change of a file with rules loosens."""
+    """What a change to a file with rules loosens."""
     if before is None:
         return []
     if after is None:
@@ -133,7 +133,7 @@ def compare_rules(path: str, before: str | None, after: str | None) -> list[Test
 
 
 def compare_suppressions(path: str, before: str | None, after: str | None, *, test: bool) -> list[TestFact]:
-    """What a change of code silences: checkers, coverage; and code that behaves differently under test."""
+    """What a code change silences: checkers, coverage; and code that behaves differently under test."""
     if before is None or after is None or not any(sign in after for sign in _SIGNS):
         return []
     silenced = [each for each in _SUPPRESSIONS if each[0].search(after)]
@@ -159,7 +159,7 @@ Lines = list[tuple[int, str]]
 
 
 def _difference(old: list[str], new: list[str]) -> tuple[Lines, Lines]:
-    """The lines that went and the lines that came, with their numbers."""
+    """The removed and the added lines, with their numbers."""
     removed: Lines = []
     added: Lines = []
     for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -249,7 +249,7 @@ def _levels(path: str, removed: Lines, added: Lines) -> list[TestFact]:
 
 
 def _longer_lists(path: str, old: list[str], new: list[str]) -> list[TestFact]:
-    """Lists of what is left out that have grown; and lists of what is checked that have shrunk."""
+    """Lists of exclusions that have grown; and lists of checks that have shrunk."""
     facts = []
     before, after = _lists(old), _lists(new)
     for key, (line, items) in after.items():
@@ -315,7 +315,7 @@ def _loosened(path: str, removed: Lines, added: Lines) -> list[TestFact]:
 
 
 def _commands(path: str, removed: Lines, added: Lines) -> list[TestFact]:
-    """Test commands that were taken out of CI, or replaced by ones that do nothing."""
+    """Test commands removed from CI, or replaced by ones that do nothing."""
     facts = []
     was = {name: command for _, text in removed for name, command in _SCRIPT.findall(text)}
     for line, text in added:

@@ -1,4 +1,4 @@
-"""TestFile: what the tests of one file check, whatever its language; without a syntax tree here, by their lines."""
+"""TestFile: what the tests of one file check, in any language; without a syntax tree, judged line by line."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ RANK: dict[Strength, int] = {
 
 
 class Assertion(Struct):
-    """One assertion. `subject` is what is looked at, `expected` what it is compared with; both without spaces.
+    """One assertion. `subject` is the tested expression, `expected` the value it is compared with; both without spaces.
 
-    `weight` is how many values it compares; `tolerance` how far off a near one, or the limit of a bound one, may be;
-    `guard` names what keeps its failure from being seen.
+    `weight` is how many values it compares; `tolerance` the allowed difference of a near one, or the limit of a bound
+    one; `guard` names what hides its failure.
     """
 
     subject: str
@@ -59,7 +59,7 @@ class TestCase(Struct):
 
 
 class TestFile(Struct):
-    """The tests of one file, what it imports (name to module), and what it puts a mock over."""
+    """The tests of one file, its imports (name to module), and its mocks."""
 
     __test__ = False
 
@@ -100,7 +100,7 @@ _SKIP = re.compile(
 
 
 def compare_elsewhere(path: str, before: str, after: str | None) -> list[TestFact]:
-    """Tests removed, assertions removed and tests skipped, by counting."""
+    """Removed tests, removed assertions and skipped tests, by counting."""
     text = after or ""
     facts = []
     old, new = len(_MARK.findall(before)), len(_MARK.findall(text))

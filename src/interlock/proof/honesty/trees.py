@@ -1,4 +1,4 @@
-"""Trees: syntax trees of Python, JavaScript and TypeScript, and small questions about them."""
+"""Trees: syntax trees of Python, JavaScript and TypeScript, and helpers for them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tree_sitter_typescript
 from tree_sitter import Language, Node, Parser
 
 MAX_BYTES = 400_000
-"""A file larger than this is not read."""
+"""Larger files are not parsed."""
 
 _LANGUAGES = {
     "python": Language(tree_sitter_python.language()),
@@ -24,7 +24,7 @@ _parsers = threading.local()
 
 
 def parse(text: str, language: str) -> Node | None:
-    """The root of a text's syntax tree; None for one that is too long."""
+    """The root of a text's syntax tree; None if the text is too long."""
     raw = text.encode("utf-8", "replace")
     if len(raw) > MAX_BYTES:
         return None
@@ -50,12 +50,12 @@ def given_to(call: Node) -> list[Node]:
 
 
 def leaves(node: Node) -> int:
-    """How many values an expression writes out."""
+    """The number of values written out in an expression."""
     return max(1, sum(each.type != "comment" for each in node.named_children)) if node.type in _WRITTEN_OUT else 1
 
 
 def number(text: str) -> float | None:
-    """The number that a text is."""
+    """Parse a numeric literal; None if it is not one."""
     try:
         return float(text.replace("_", ""))
     except ValueError:
@@ -63,7 +63,7 @@ def number(text: str) -> float | None:
 
 
 def walk(node: Node, *, into: frozenset[str] | None = None) -> Iterator[Node]:
-    """A node and everything below it, in order; `into` names kinds of nodes that are given and not entered."""
+    """A node and its descendants, in order; nodes of the kinds in `into` are yielded but not entered."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
@@ -73,7 +73,7 @@ def walk(node: Node, *, into: frozenset[str] | None = None) -> Iterator[Node]:
 
 
 def is_same_code(before: str, after: str, language: str) -> bool:
-    """Whether a program is the same but for its comments and spaces; read up to the first difference."""
+    """Whether two programs differ only in comments and spaces; stops at the first difference."""
     if before == after:
         return True
     left, right = "", ""
@@ -87,7 +87,7 @@ def is_same_code(before: str, after: str, language: str) -> bool:
 
 
 def _words(text: str, language: str) -> Iterator[str]:
-    """The words of a program without its comments."""
+    """The tokens of a program without its comments."""
     root = parse(text, language)
     if root is None:
         yield text
@@ -98,13 +98,13 @@ def _words(text: str, language: str) -> Iterator[str]:
 
 
 LOOPED = 5
-"""How often the body of a loop over something that is not written out is taken to run."""
+"""Assumed iterations of a loop whose items are not written out."""
 _LOOPS = ("for_statement", "for_in_statement", "while_statement")
 _WRITTEN_OUT = ("list", "tuple", "set", "array", "dictionary", "object")
 
 
 def repeated(node: Node, within: Node, over: str) -> int:
-    """How often a node runs in its body: the items of the loops around it; `over` names a loop's field for them."""
+    """How often a node runs in its body: the product of the items of its loops; `over` is a loop's field for them."""
     times = 1
     at = node.parent
     while at is not None and at.id != within.id:

@@ -1,4 +1,4 @@
-"""Weakening: what one test demands less than it did before, or puts in the place of the very thing that it tests."""
+"""Weakening: tests that demand less than before, or mock what they test."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _ADMITS = re.compile(
 
 
 def find_admitted(path: str, before: str, after: str) -> list[TestFact]:
-    """Limits that a new line loosens and says so itself: `assert x > 0.1  # was 0.9`."""
+    """Limits loosened by a new line that says so itself: `assert x > 0.1  # was 0.9`."""
     facts = []
     for found in _ADMITS.finditer(after) if "#" in after or "//" in after else ():
         was, now = float(found["was"]), float(found["now"])
@@ -64,7 +64,7 @@ def find_admitted(path: str, before: str, after: str) -> list[TestFact]:
 
 
 def _same(a: Assertion, b: Assertion) -> bool:
-    """Whether an assertion demands what another did."""
+    """Whether two assertions demand the same."""
     return (a.subject, a.expected, a.strength, a.tolerance, a.weight) == (
         b.subject, b.expected, b.strength, b.tolerance, b.weight,
     )  # fmt: skip
@@ -73,7 +73,7 @@ def _same(a: Assertion, b: Assertion) -> bool:
 def _same_subject(a: Assertion, b: Assertion) -> bool:
     if a.subject == b.subject:
         return True
-    # `assert f(x) == 1` and `assert f(x)`; `expect(f(x))` and `f(x).length`: the call is what is looked at.
+    # `assert f(x) == 1` and `assert f(x)`; `expect(f(x))` and `f(x).length`: the call is the subject.
     core_a, core_b = _core(a.subject), _core(b.subject)
     return bool(core_a) and core_a == core_b
 
@@ -91,7 +91,7 @@ _LESS = {
 
 
 def _weaker(was: Assertion, now: Assertion, name: str, *, unchanged: Callable[[], bool]) -> str:
-    """What makes an assertion weaker than it was; nothing where it is not."""
+    """What makes an assertion weaker than before; empty if it is not."""
     kinds = (was.strength, now.strength)
     if kinds == ("near", "near") and was.tolerance is not None and now.tolerance is not None:
         if now.tolerance < was.tolerance:
@@ -129,7 +129,7 @@ def _float(text: str) -> float | None:
 
 
 def find_rows(path: str, name: str, a: TestCase, b: TestCase) -> list[TestFact]:
-    """Parameter rows with the same inputs and another expected value."""
+    """Parameter rows with the same inputs but a different expected value."""
     if len(a.rows) != len(b.rows):
         return []
     for was, now in zip(a.rows, b.rows, strict=True):
@@ -142,7 +142,7 @@ def find_rows(path: str, name: str, a: TestCase, b: TestCase) -> list[TestFact]:
 
 
 def compare_mock_values(path: str, old: TestFile, new: TestFile) -> list[TestFact]:
-    """Mocks that give something else to tests that demand what they did."""
+    """Mocks that return something else while the tests' assertions are unchanged."""
     if _demands(old) != _demands(new):
         return []
     for key, value in new.returns.items():
@@ -194,7 +194,7 @@ def compare_mocks(path: str, old: TestFile, new: TestFile) -> list[TestFact]:
 
 
 def _under_test(mock: str, case: TestCase, found: TestFile) -> bool:
-    """Whether what is mocked is what the test calls: by its full name, or as attribute of what the file imports."""
+    """Whether the mock's target is what the test calls: by its full name, or as an attribute of an import."""
     owner, _, last = mock.rpartition(".")
     for call in case.calls:
         first, _, rest = call.partition(".")

@@ -1,4 +1,4 @@
-"""Rules as data: one YAML file per family, with the cases that prove each rule beside it."""
+"""Rules as data: one YAML file per family, with test cases beside each rule."""
 
 from ..._lazy import lazy
 

@@ -12,7 +12,7 @@ from .model import RuleFamily
 
 
 def build() -> bytes:
-    """The shipped rules without their cases, one family a line."""
+    """The shipped rules without their cases, one family per line."""
     families = [without_cases(read_family(path)) for path in sorted(FAMILIES.glob("*.yaml"))]
     lines = b",\n".join(msgspec.json.encode(family) for family in families)
     return b"[\n" + lines + b"\n]\n"

@@ -1,4 +1,4 @@
-"""Compiled rules: from data to tests, found by program name."""
+"""Compiled rules: from data to tests, indexed by program name."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .model import Match, Rule, RuleFamily, warning
 from .predicates import MAX_OPERAND, MAX_TEXT, Test, args_set, tests_of, text_set
 
 MAX_NAME = 128
-"""Characters of the name of a program; what is longer is none."""
+"""Characters of a program's name; a longer word is not a program."""
 
 MAX_NAMES = 4_096
-"""Program names whose rules are remembered."""
+"""Program names whose rules are cached."""
 
 MAX_REMEMBERED = 4_096
-"""Commands whose rules are remembered: a run does the same things to the same files again and again."""
+"""Commands whose rules are cached: a run does the same things to the same files repeatedly."""
 
 SHORT = 512
-"""Characters of a command that is remembered."""
+"""Maximum length of a cached command."""
 
 ASKING = frozenset(
     (
@@ -42,7 +42,7 @@ ASKING = frozenset(
         "--check-only",
     )
 )
-"""Options with which nearly every program only talks."""
+"""Options that make nearly every program only print something."""
 
 SILENT = frozenset(
     (
@@ -64,11 +64,11 @@ SILENT = frozenset(
         "[",
     )
 )
-"""Programs that only mention what is in their arguments."""
+"""Programs that only mention their arguments and do not act on them."""
 
 
 class CompiledRule:
-    """One match of a rule; its tests are made when it is first asked."""
+    """One match of a rule; its tests are built on first use."""
 
     __slots__ = ("_tests", "breadth", "firsts", "match", "rule")
 
@@ -89,18 +89,18 @@ class CompiledRule:
         return True
 
     def may_hold(self, fed: bool, wrapped: bool) -> bool:
-        """Whether it can hold at all for a command that something feeds or wraps, or that nothing does."""
+        """Whether the rule can match a command with or without piped input and wrappers."""
         return (fed or not self.match.fed_by) and (wrapped or not self.match.via)
 
     @property
     def asks_for_operand(self) -> bool:
-        """Whether it can hold only where some operand is a certain one, or in a certain place."""
+        """Whether the rule can match only with certain operands or paths."""
         match = self.match
         return bool(match.args or match.paths or match.target or match.moved)
 
 
 def breadth_of(match: Match) -> int:
-    """How much a match is about: a few programs or a kind of place, many programs, whatever has an effect."""
+    """How broad a match is: 0 for a few programs or a telling kind of path, 1 for many programs, 2 for any effect."""
     if not ANYTHING.isdisjoint(match.program):
         return 0 if match.paths and TELLING.issuperset(match.paths) else 2
     return int(len(match.program) > FEW or not VERSATILE.isdisjoint(match.program))
@@ -110,11 +110,11 @@ ANYTHING = frozenset(("deletes", "destroys", "writes", "reads", "unpacks", "touc
 TELLING = frozenset(("trust", "credential", "history", "log", "startup"))
 VERSATILE = frozenset(("aws", "gcloud", "az", "kubectl"))
 FEW = 3
-"""Programs that stand for whatever does something; places that say what it is for; programs that do very much."""
+"""Names for any program with an effect; zones that show its purpose; multi-purpose programs."""
 
 
 def most_specific_first(found: list[CompiledRule]) -> list[CompiledRule]:
-    """Rules in the order in which their reasons are told: by family, those first that know most about the command."""
+    """Rules in the order in which their reasons are reported: by family, the most specific first."""
     families = [rule.rule.id.partition(".")[0] for rule in found]
     best = dict.fromkeys(families, 2)
     for family, rule in zip(families, found, strict=True):
@@ -172,7 +172,7 @@ class ProgramRules:
         self._textual: dict[tuple[bool, bool, bool], frozenset[int] | None] = {}
 
     def is_silent(self, command: Command, workspace: str | None) -> bool:
-        """Whether no rule can hold, by a quick look: no word is one that a rule asks for, no expression is found."""
+        """Whether no rule can match, by a quick check: no word is one that a rule needs, and no pattern matches."""
         text = command.code or command.stdin or ""
         key = (bool(command.fed_by), bool(command.via), bool(text))
         if key not in self._textual:
@@ -192,7 +192,7 @@ class ProgramRules:
         return not deciding or deciding.isdisjoint(self._said(text))
 
     def _deciding_texts(self, fed: bool, wrapped: bool, text: bool) -> frozenset[int] | None:
-        """The expressions on which depends whether a rule holds that asks for no operand; None if more does."""
+        """The patterns that decide whether a rule without operands matches; None if it depends on more."""
         found = []
         for rule in self.always:
             if rule.asks_for_operand or not rule.may_hold(fed, wrapped):
@@ -204,7 +204,7 @@ class ProgramRules:
         return frozenset(found) if text else frozenset()
 
     def _is_plain(self, word: str, cwd: str | None, workspace: str | None) -> bool:
-        """Whether no rule asks for such an operand, nor for one in its place."""
+        """Whether no rule needs this operand or one of its zones."""
         if self._zones and not self._zones.isdisjoint(zones(word, cwd, workspace)):
             found = False
         else:
@@ -216,8 +216,7 @@ class ProgramRules:
         return found
 
     def holding(self, facts: Facts) -> list[CompiledRule]:
-        """The rules that hold; one search over the operands stands for the wildcards of all of them, one over the text
-        for their expressions."""
+        """The matching rules; one search over the operands covers all wildcards, one over the text all patterns."""
         found: list[CompiledRule] = []
         hits: set[int] | None = None
         said: Sequence[int] | None = None
@@ -240,13 +239,13 @@ class ProgramRules:
         return found
 
     def _said(self, text: str) -> Sequence[int]:
-        """The expressions that are found in a text."""
+        """The patterns that match in a text."""
         if self._texts is None:
             self._texts = text_set(self._expressions)
         return self._texts.Match(text[:MAX_TEXT]) or () if text else ()
 
     def _hits(self, operands: Sequence[str]) -> set[int]:
-        """The wildcards that some operand matches."""
+        """The wildcards that match some operand."""
         hits: set[int] = set()
         seen = self._seen
         for operand in operands:
@@ -262,7 +261,7 @@ class ProgramRules:
         return hits
 
     def choose(self, command: Command, words: Sequence[str]) -> tuple[CompiledRule, ...]:
-        """The rules that can hold for a command."""
+        """The rules that can match a command."""
         first = words[0] if words and words[0] in self.by_word else ""
         key = (first, bool(command.fed_by), bool(command.via))
         found = self._chosen.get(key)
@@ -273,7 +272,7 @@ class ProgramRules:
 
 
 def one_search(rules: list[CompiledRule], wanted: dict[CompiledRule, frozenset[int]]) -> re2.Set | None:
-    """All wildcards of some rules as one search; `wanted` is filled with those of each rule."""
+    """All wildcards of the rules as one search; fills `wanted` with those of each rule."""
     numbers: dict[str, int] = {}
     for rule in rules:
         if rule.match.args:
@@ -289,7 +288,7 @@ NO_RULES = ProgramRules([], frozenset())
 
 
 class RuleSet:
-    """All rules, by the program that they are about."""
+    """All rules, by program."""
 
     def __init__(self, families: Iterable[RuleFamily]) -> None:
         families = tuple(families)
@@ -316,7 +315,7 @@ class RuleSet:
         self.judged: dict[int, tuple[object, str | None, Any]] = {}
 
     def matching(self, command: Command, workspace: str | None) -> tuple[Rule, ...]:
-        """The rules that hold for a command."""
+        """The rules that match a command."""
         known = self._known.get(command.program, UNASKED)
         if known is UNASKED and len(command.program) > MAX_NAME:
             return ()
@@ -328,7 +327,7 @@ class RuleSet:
             known = NO_RULES
         if command.code is not None or command.stdin is not None or sum(map(len, command.args)) > SHORT:
             return self._match(command, workspace, known)
-        # Everything of a short command that a test can ask for.
+        # Everything that a test can use of a short command.
         key = (
             command.program, command.args, command.via, command.fed_by, command.filtered, command.cwd, workspace,
             command.assignments,
@@ -374,14 +373,14 @@ class RuleSet:
 
 
 def spared(rule: Rule, server: str) -> Rule | None:
-    """A rule as it holds for a server: not for one of tests, as a warning for another that it spares."""
+    """A rule as applied to a server: None for a test server, a warning for another one that it spares."""
     if not rule.spares or not server or (server == "here" and rule.spares == "tests"):
         return rule
     return None if server == "tests" else replace(warning(rule), ask=False)
 
 
 def only_asks(facts: Facts) -> bool:
-    """Whether the command asks for help, a version or a rehearsal."""
+    """Whether the command only asks for help, a version or a dry run."""
     if not ASKING.isdisjoint(facts.options):
         return facts.values.get("--dry-run") not in ("none", "false")
     return facts.command.args[-1:] == ("--version",)

@@ -1,4 +1,4 @@
-"""Facts: what rules ask about one command, worked out once and only when asked."""
+"""Facts: what rules test about one command, computed once and only when needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HARMLESS_VERBS = name_set(
     cat read test check validate diff plan download copy cp init new inspect print export open tail enable whoami
     count head preview"""
 )
-"""Verbs that settle what a command does: a later word is a name, not an action."""
+"""Verbs that determine the command's action: a later word is a name, not an action."""
 
 READING_VERBS = name_set("list ls get describe show help version")
 """Verbs that are never the name of a group of subcommands."""
@@ -29,14 +29,14 @@ READING_VERBS = name_set("list ls get describe show help version")
 PARTS = re.compile(r"[-_:.]")
 
 WHOLE_OPTIONS = name_set("pwsh powershell openssl keytool adb fastboot")
-"""Programs whose options are words behind one dash, not letters."""
+"""Programs whose options are words after a single dash, not letters."""
 
 
 T = TypeVar("T")
 
 
 class cached(Generic[T]):  # noqa: N801 (it is used as a function)
-    """As functools.cached_property, which takes a lock each time before Python 3.12: no two threads share a command."""
+    """Like functools.cached_property, which takes a lock before Python 3.12: no two threads share a command."""
 
     def __init__(self, work_out: Callable[[Facts], T]) -> None:
         self._work_out, self._name = work_out, work_out.__name__
@@ -84,7 +84,7 @@ class Facts:
                     if word[:2] in valued:
                         self.values[word[:2]] = word[2:]
                 elif at < count:
-                    # Not known to take a value: remember what follows in case a rule asks for it.
+                    # Not known to take a value: store the next word in case a rule needs it.
                     self.values.setdefault(name, args[at])
             else:
                 self.operands.append(word)
@@ -93,7 +93,7 @@ class Facts:
 
     @cached
     def verbs(self) -> frozenset[str]:
-        """The verbs among the subcommands, up to the first that settles the matter."""
+        """The verbs among the subcommands, up to the first that determines the action."""
         found: set[str] = set()
         for at, word in enumerate(self.words):
             lower = word.lower()
@@ -115,7 +115,7 @@ class Facts:
 
     @cached
     def moved_zones(self) -> frozenset[str]:
-        """The zones of the folders before the last operand: names without an ending."""
+        """The zones of the folders before the last operand: names without an extension."""
         found: set[str] = set()
         into = self.values.get("-t") or self.values.get("--target-directory")
         target = into or (self.operands[-1] if self.operands else "")
@@ -134,7 +134,7 @@ class Facts:
 
     @cached
     def text(self) -> str:
-        """The code that the program runs, or the text that it is fed."""
+        """The code that the program runs, or the text on its standard input."""
         return self.command.code or self.command.stdin or ""
 
     @cached
@@ -143,7 +143,7 @@ class Facts:
 
     @cached
     def server(self) -> str:
-        """Where that is which the command works on: `tests`, `here` or unknown."""
+        """The kind of server that the command works on: `tests`, `development`, `here`; empty if it may be remote."""
         return server_of(self.command, self.workspace)
 
     @cached

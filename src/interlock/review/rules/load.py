@@ -1,4 +1,4 @@
-"""Load: rules from YAML, checked, with errors that say where."""
+"""Load: rules from YAML, validated, with errors that name the location."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FAMILIES = Path(__file__).parent / "families"
 SHIPPED = Path(__file__).parent / "shipped.json"
 
 PRIVATE = "supervision.secrets"
-"""The rule about what a person steers with."""
+"""The rule that protects secrets with which a user controls runs."""
 
 LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "target", "sql", "via", "fed_by")
 """Keys of a match that take one entry or a list."""
@@ -26,14 +26,14 @@ LISTS = ("program", "words", "verbs", "options", "without", "args", "paths", "ta
 
 @lru_cache(1)
 def shipped() -> tuple[RuleFamily, ...]:
-    """The families that come with Interlock, as `build` wrote them down."""
+    """The shipped families, from the file written by `build`."""
     return from_json(KEPT.read(SHIPPED), tuple[RuleFamily, ...])
 
 
 def rule_set(rules_path: str | None = None, private: tuple[Path, ...] = ()) -> RuleSet:
-    """The shipped rules and the user's, ready to be asked; the user's are read anew each time.
+    """The shipped rules and the user's, compiled; the user's are read again each time.
 
-    Files that are `private` to the person are protected like those of Interlock itself.
+    Files that are `private` to the user are protected like those of Interlock itself.
     """
     if not rules_path and not private:
         return shipped_rules()
@@ -41,7 +41,7 @@ def rule_set(rules_path: str | None = None, private: tuple[Path, ...] = ()) -> R
 
 
 def _protecting(private: tuple[Path, ...]) -> tuple[RuleFamily, ...]:
-    """The shipped rule about secrets, for these files: by the name of their folder and their own."""
+    """The shipped rule about secrets, for these files: by the names of their folder and file."""
     if not private:
         return ()
     rule = next(rule for family in shipped() for rule in family.rules if rule.id == PRIVATE)
@@ -52,12 +52,12 @@ def _protecting(private: tuple[Path, ...]) -> tuple[RuleFamily, ...]:
 
 @lru_cache(1)
 def shipped_rules() -> RuleSet:
-    """The shipped rules alone, shared by everybody who adds none."""
+    """The shipped rules alone, shared by all callers that add none."""
     return RuleSet(shipped())
 
 
 def read_rules(rules_path: str) -> tuple[RuleFamily, ...]:
-    """The user's rules: one file, or every .yaml and .yml file of a folder."""
+    """The user's rules: one file, or every .yaml and .yml file in a folder."""
     path = Path(rules_path).expanduser()
     if not path.exists():
         raise BadInput(
@@ -68,7 +68,7 @@ def read_rules(rules_path: str) -> tuple[RuleFamily, ...]:
 
 
 def read_family(path: Path) -> RuleFamily:
-    """One file of rules."""
+    """Read one file of rules."""
     import yaml
 
     try:
@@ -102,7 +102,7 @@ def as_family(raw: Any, where: str) -> RuleFamily:
 
 
 def as_rule(entry: Any, where: str, index: int) -> Rule:
-    """One rule, checked as far as it can be without running it."""
+    """One rule, validated as far as possible without running it."""
     name = entry.get("id", f"number {index + 1}") if isinstance(entry, dict) else f"number {index + 1}"
     place = f"{where}: rule {name}"
     if not isinstance(entry, dict):
@@ -119,7 +119,7 @@ def as_rule(entry: Any, where: str, index: int) -> Rule:
 
 
 def as_match(raw: Any) -> Any:
-    """A single entry in place of a list becomes a list."""
+    """Wrap a single entry in a list where a list is expected."""
     if not isinstance(raw, dict):
         return raw
     made = {key: [value] if key in LISTS and isinstance(value, str) else value for key, value in raw.items()}
@@ -130,7 +130,7 @@ def as_match(raw: Any) -> Any:
 
 
 def check_match(match: Match, where: str) -> None:
-    """Names that the types cannot check: zones, kinds of statements, regular expressions."""
+    """Check names that the types cannot: zones, kinds of statements, regular expressions."""
     for key, given, known in (
         ("paths", match.paths, ZONES),
         ("target", match.target, ZONES),

@@ -1,4 +1,4 @@
-"""Rule: one judgement as data, with the cases that prove it."""
+"""Rule: one rule as data, with its test cases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core import Verdict
 
 
 class HttpMatch(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What a web request has to be. `url`, `body` and `not_url` are regular expressions (RE2)."""
+    """Conditions on a web request. `url`, `body` and `not_url` are regular expressions (RE2)."""
 
     method: tuple[str, ...] = ()
     url: str | None = None
@@ -20,7 +20,7 @@ class HttpMatch(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=T
 
 
 class Match(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """When a rule holds: every key that is given must hold; within a list one entry is enough, except `options`."""
+    """When a rule matches: every given key must match; within a list one entry is enough, except for `options`."""
 
     program: Annotated[tuple[str, ...], Meta(description="Names, `*` as wildcard. `>` is a write to a file.")]
     words: Annotated[
@@ -84,7 +84,7 @@ class RuleFamily(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 RISKS: dict[Verdict, float] = {"block": 0.95, "modify": 0.8, "warn": 0.6, "allow": 0.0}
-"""The risk of a step that a rule holds for, where the rule does not say: at least the level that its verdict means."""
+"""The risk of a step that a rule matches, unless the rule sets one: at least the level of its verdict."""
 
 
 def warning(rule: Rule) -> Rule:

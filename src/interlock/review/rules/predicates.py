@@ -12,19 +12,19 @@ from .facts import Facts
 from .model import HttpMatch, Match
 
 FILE_READERS = name_set("cat tac head tail tee grep egrep fgrep rg sort uniq less more pv")
-"""Programs that hand on what is in a file: what they print is no more hidden than the file."""
+"""Programs that pass on a file's contents: their output is as visible as the file."""
 
 Test = Callable[[Facts], bool]
 
 MAX_TEXT = 65_536
-"""Characters of text that a regular expression sees."""
+"""Characters of text that a regular expression searches."""
 
 MAX_OPERAND = 4_096
-"""Characters of an operand that a wildcard sees."""
+"""Characters of an operand that a wildcard matches."""
 
 
 def tests_of(match: Match) -> tuple[Test, ...]:
-    """One test per key, the cheap ones first; `args` and `text` are looked for once for all rules of a program."""
+    """One test per key, cheap ones first; `args` and `text` are searched once for all rules of a program."""
     tests: list[Test] = []
     if match.words:
         tests.append(words_test(match.words))
@@ -66,12 +66,12 @@ def tests_of(match: Match) -> tuple[Test, ...]:
 
 
 def is_fed_unread(facts: Facts) -> bool:
-    """A program makes up what is fed, so that it can be known only by running that."""
+    """Whether a program generates the input, so that it can be known only by running that program."""
     return facts.command.stdin is None and not FILE_READERS.issuperset(facts.command.fed_by)
 
 
 def words_test(entries: tuple[str, ...]) -> Test:
-    """The leading operands begin with one of these sequences."""
+    """Whether the leading operands begin with one of these sequences."""
     sequences = [[frozenset(word.split("|")) for word in entry.split()] for entry in entries]
 
     def test(facts: Facts) -> bool:
@@ -89,7 +89,7 @@ def words_test(entries: tuple[str, ...]) -> Test:
 
 
 def option_test(entry: str) -> Test:
-    """One of the alternatives is given: `-f|--force`, `--delete*`, `--cap-add=SYS_ADMIN`."""
+    """Whether one of the alternatives is given: `-f|--force`, `--delete*`, `--cap-add=SYS_ADMIN`."""
     choices = entry.split("|")
     plain = frozenset(choice for choice in choices if "*" not in choice and "=" not in choice)
     wild = [choice for choice in choices if "*" in choice and "=" not in choice]
@@ -133,20 +133,20 @@ def as_expression(wildcard: str) -> str:
             made += f"[^{inner[1:]}]" if inner.startswith("!") else f"[{inner}]"
             at = close
         else:
-            # Asked of re2 only where it may matter: there are thousands of letters.
+            # Call re2 only for special characters: there are thousands of letters.
             made += letter if letter.isascii() and letter.isalnum() else re2.escape(letter)
         at += 1
     return made
 
 
 def searcher(expression: str) -> Callable[[str], bool]:
-    """Whether an expression is found in a text, in linear time."""
+    """A function that tells in linear time whether an expression matches in a text."""
     one = text_set((expression,))
     return lambda text: bool(one.Match(text))
 
 
 def text_set(expressions: tuple[str, ...]) -> re2.Set:
-    """All expressions as one search, in linear time."""
+    """All expressions as one linear-time search."""
     every = re2.Set.SearchSet()
     for expression in expressions:
         every.Add(expression)

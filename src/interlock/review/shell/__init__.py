@@ -1,4 +1,4 @@
-"""Shell: what a script would run, read from its syntax tree."""
+"""Shell: what a script would run, parsed from its syntax tree."""
 
 from ..._lazy import lazy
 

@@ -1,4 +1,4 @@
-"""Awk: the commands that a program for awk runs, and the files that it writes."""
+"""Awk: the commands that an awk program runs, and the files that it writes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ ACTS = ("system", "|", ">")
 
 MAX_PROGRAM = 16_384
 MAX_RUNS = 32
-"""Commands looked at of one program."""
+"""Commands checked per program."""
 
 MAX_PIECE = 4_096
-"""Characters of a text that is put together."""
+"""Maximum length of a joined text."""
 
 MAX_PIECES = 32
-"""Values that a `printf` is given."""
+"""Arguments of a `printf`."""
 
 TOKEN = late_pattern(
     r'"(?P<string>(?:[^"\\\n]|\\.)*)"|(?P<regex>(?:^|(?<=[~(,!{};&|\n]))\s{0,4}/(?:[^/\\\n]|\\.){1,400}/)'
@@ -40,7 +40,7 @@ VALUED = name_set("-F -v -f -i -l -e -E --field-separator --assign --file --incl
 
 
 class AwkCommand(Struct, frozen=True):
-    """A command that the program runs, with what it is fed; or a file that it writes."""
+    """A command that the program runs, with its input; or a file that it writes."""
 
     script: str = ""
     text: str | None = None
@@ -89,7 +89,7 @@ def _program(args: tuple[str, ...], scope: ShellScope) -> tuple[str | None, dict
 
 
 def read_runs(code: str, known: dict[str, str]) -> list[AwkCommand]:
-    """The commands and files of a program, statement by statement. What a name or a field holds may not be known."""
+    """The commands and files of a program, statement by statement. The value of a name or field may be unknown."""
     found: list[AwkCommand] = []
     known = dict(known)
     words: list[tuple[str, str]] = []
@@ -126,7 +126,7 @@ def _statement(words: list[tuple[str, str]], known: dict[str, str]) -> list[AwkC
 
 
 def _joined(words: list[tuple[str, str]], known: dict[str, str]) -> str:
-    """The text of an expression: adjacent pieces are one, and `printf` inserts its values."""
+    """The text of an expression: adjacent pieces are joined, and `printf` inserts its values."""
     pieces: list[str] = [""]
     for kind, word in words:
         if kind == "comma":
@@ -141,4 +141,4 @@ def _joined(words: list[tuple[str, str]], known: dict[str, str]) -> str:
 
 
 PLAIN = name_set("print printf system getline BEGIN END if else while for do in close return")
-"""Words of the language."""
+"""Keywords and functions of the language."""

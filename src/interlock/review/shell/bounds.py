@@ -1,7 +1,7 @@
-"""Bounds: how much of a script is read, and how it is cut so that no input takes long.
+"""Bounds: how much of a script is parsed, and how it is split so that no input takes long.
 
-The parser is linear on scripts that it understands and quadratic in what it does not, so it is only ever handed a
-little code at once: a long script goes to it statement by statement, and what is still too long is read roughly.
+The parser is linear on scripts that it understands and quadratic on others, so it gets only a little code at a time: a
+long script is parsed statement by statement, and a statement that is still too long is read roughly.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from ...core import late_pattern
 from .simple import SURELY_SHORT
 
 MAX_CHARACTERS = 14_336
-"""Characters looked at of one script; of a longer one the beginning and the end."""
+"""Characters parsed of one script; of a longer one, the beginning and the end."""
 
 MAX_CODE = 1_200
-"""Characters of code that the parser gets at once, quoted text and heredocs aside: at worst tens of milliseconds."""
+"""Characters of code that the parser gets at once, without quoted text and heredocs: at worst tens of milliseconds."""
 
 MAX_BROKEN = 2_400
 """Characters of code that the parser may fail on in one review; after that the rest is read roughly."""
 
 MAX_NODES = 6_000
-"""Nodes of syntax trees looked at per review, nested scripts included."""
+"""Syntax tree nodes visited per review, including nested scripts."""
 
 MAX_DEPTH = 40
 """Nesting of statements, substitutions and wrappers."""
@@ -34,10 +34,10 @@ MAX_WRAPPERS = 24
 """Wrappers around one command."""
 
 MAX_CALLS = 4
-"""Calls of a function inside itself."""
+"""Recursive calls of a function."""
 
 MAX_HEREDOCS = 32
-"""Each one that has no end is looked for to the end of the text."""
+"""Maximum number of heredocs; each one without an end is searched for to the end of the text."""
 
 HEREDOC = late_pattern(r"<<-?[ \t]*(['\"]?)(\w+)\1[^\n]*\n(?:.*?\n)??[ \t]*\2[ \t]*(?=\n|\Z)", re.DOTALL)
 DATA = late_pattern(r"'[^']*'|\"(?:[^\"\\`$]|\\.)*\"|(?:^|(?<=\s))#[^\n]*", re.DOTALL | re.MULTILINE)
@@ -50,7 +50,7 @@ CLOSES = frozenset(("fi", "done", "esac"))
 
 
 def cut(text: str) -> str:
-    """The part of a script that is looked at."""
+    """The part of a script that is parsed."""
     if len(text) <= MAX_CHARACTERS:
         return text
     half = MAX_CHARACTERS // 2
@@ -58,7 +58,7 @@ def cut(text: str) -> str:
 
 
 def unread(text: str) -> str:
-    """The part of a script that is not looked at, heredocs aside."""
+    """The part of a script that is not parsed, without heredocs."""
     if len(text) <= MAX_CHARACTERS:
         return ""
     half = MAX_CHARACTERS // 2
@@ -66,19 +66,19 @@ def unread(text: str) -> str:
 
 
 def is_short(text: str) -> bool:
-    """Whether the parser may have the text at once."""
+    """Whether the parser may get the text at once."""
     return len(text) <= SURELY_SHORT or len(code_of(text)) <= MAX_CODE
 
 
 def code_of(text: str) -> str:
-    """The script without the bodies of its heredocs, its comments, and quoted text in which nothing is expanded."""
+    """The script without heredoc bodies, comments, and quoted text without expansions."""
     if "<<" in text and text.count("<<") <= MAX_HEREDOCS:
         text = HEREDOC.sub("<<_", text)
     return DATA.sub("_", text)
 
 
 def statements(text: str) -> Iterator[str]:
-    """The statements of a long script: cut where a command ends outside brackets, quotes, loops and heredocs."""
+    """The statements of a long script, split where a command ends outside brackets, quotes, loops and heredocs."""
     skip = [found.span() for found in HEREDOC.finditer(text)] if text.count("<<") <= MAX_HEREDOCS else []
     start = depth = position = 0
     while (token := TOKEN.search(text, position)) is not None:

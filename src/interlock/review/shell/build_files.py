@@ -1,4 +1,4 @@
-"""Build files: tools that run what is in a file of their own, where an earlier step has written that file."""
+"""Build files: tools that run the contents of their own file, where an earlier step has written that file."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
     "docker": (("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"), "compose"),
     "docker-compose": (("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"), "compose"),
 }
-"""The files that a tool reads (a folder: all below it; empty: those that it names, or all here), and how they read."""
+"""The files that a tool reads (a folder: all below it; empty: those that it names, or all here), and their format."""
 
 ENDINGS = {"go": (".go",), "rust": (".rs",), "values": (".tf",), "lines": (".yml", ".yaml")}
 ASKS = frozenset(("--version", "-V", "--help", "-h", "--list", "-l", "plan", "validate", "fmt", "ps", "logs", "config"))
-"""What only looks at the file."""
+"""Options and subcommands that only inspect the file."""
 
 
 def run_build_file(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
-    """What a tool would run of the files that an earlier step has written for it."""
+    """Run what a tool would run from the files that an earlier step has written for it."""
     names, how = TOOLS[command.program]
     if names == ("setup.py",) and not any(
         arg in (".", "./", "-e.", ".[dev]") or arg[:2] == "./" for arg in command.args
@@ -93,7 +93,7 @@ def run_build_file(reader: ScriptReader, command: Command, scope: ShellScope) ->
 
 @lru_cache(1024)
 def may_be_loaded(place: str) -> bool:
-    """Whether some tool may run a file of this name by itself: `Snakefile`, `.envrc`, `flake.nix`, but no module."""
+    """Whether a tool may load a file of this name by itself: `Snakefile`, `.envrc`, `flake.nix`, but not a module."""
     name = place.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
     if SETTINGS.match(name) is not None:
@@ -105,13 +105,13 @@ CODE = name_set(
     """py pyi ipynb js jsx mjs cjs ts tsx vue svelte sh bash zsh rb pl pm php lua r jl c h cc cpp hpp cs java kt scala
     go rs swift sql css scss less html xml json jsonl toml lock yml yaml cfg conf ini env svg png pdf tmpl j2 service"""
 )
-"""Endings of what is run by name, or is only data."""
+"""Extensions of files that are run by name, or are only data."""
 ELSEWHERE = ("Dockerfile", "Containerfile", "Jenkinsfile", "Makefile", "makefile", "GNUmakefile", "LICENSE", ".git")
-"""Files that run on another machine, or by a program that is known."""
+"""Files that run on another machine, or that a known program runs."""
 
 
 def run_given(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
-    """Commands inside a written file that some program is given: a compiler, a macro processor, a service manager."""
+    """Run the commands inside a written file given to a program: a compiler, macro processor or service manager."""
     for arg in command.args[:MAX_GIVEN]:
         name = arg.rpartition("=")[2]
         if name.isidentifier() and scope.recall(f"{name}.py") is not None:
@@ -138,7 +138,7 @@ _loadable = OfFiles(
 
 
 def _run_settings(reader: ScriptReader, place: str, text: str, scope: ShellScope) -> None:
-    """A file that a tool reads by itself: as code where it is code, and with the files that it names."""
+    """Run a file that a tool loads by itself: as code if it is code, and with the files that it names."""
     language = LANGUAGES.get(place.rpartition(".")[2])
     if language is not None:
         run_code(reader, text, language, scope)
@@ -155,7 +155,7 @@ LANGUAGES = {
     **dict.fromkeys(("js", "cjs", "mjs", "ts", "cts", "mts"), "node"), "py": "python", "rb": "ruby", "pl": "perl",
     "lua": "lua", "gradle": "groovy", "kts": "kotlin", "php": "php", "exs": "elixir", "rs": "rust",
 }  # fmt: skip
-"""What reads a file of settings that is a program, by its ending."""
+"""The interpreter of a settings file that is a program, by its extension."""
 
 SETTINGS = late_pattern(
     r"(?i)(?:conf|config|settings|setup|tasks?|dodo|fabfile|noxfile|wscript|build|plugins?|hooks?|sitecustomize|usercustomize"
@@ -220,7 +220,7 @@ MAY_ACT.Add(
     r"|kubectl|aws|psql|mysql|unlink|truncate|mv|crontab|base64|bash|sh|python3?|node|perl|ruby|find|eval)\s"
 )
 MAY_ACT.Compile()
-"""Commands that act, in a line of a file that also says other things."""
+"""Commands that act, in a line of a file that also contains other text."""
 
 KEY = late_pattern(r"^\s*(?:-\s+)*(?:[\w.-]+\s*[:=]\s*)?[|>]?-?")
 BACKEND = late_pattern(r"^build-backend\s{0,4}=\s{0,4}['\"]([\w.]{1,80})", re.MULTILINE)
@@ -228,7 +228,7 @@ BUILT = late_pattern(r"^build\s{0,4}=\s{0,4}['\"]([\w./-]{1,80})", re.MULTILINE)
 ABSENT = late_pattern(
     r"\b(?:path|dest):\s*['\"]?([^\s'\"]{1,400})['\"]?\s+state:\s*absent|\bstate:\s*absent\s+path:\s*['\"]?([^\s'\"]{1,400})"
 )
-"""A file or folder that a playbook wants to be gone."""
+"""A file or folder that a playbook removes."""
 
 VALUE = late_pattern(r'\bcommand\s{0,8}=\s{0,8}"((?:[^"\\\n]|\\.){1,2000})"')
 INDENTED = late_pattern(r"^[ ]{2,8}(?=\S)", re.MULTILINE)
@@ -240,7 +240,7 @@ class _Composer(msgspec.Struct):
 
 
 def _run_composer(reader: ScriptReader, command: Command, text: str, scope: ShellScope) -> None:
-    """`composer install` runs what hangs on its events, `composer NAME` that script."""
+    """`composer install` runs the scripts of its events, `composer NAME` that script."""
     try:
         scripts = from_json(text.encode(), _Composer).scripts
     except msgspec.DecodeError:
@@ -254,7 +254,7 @@ def _run_composer(reader: ScriptReader, command: Command, text: str, scope: Shel
 
 
 def _run_services(reader: ScriptReader, text: str, scope: ShellScope) -> None:
-    """Services of a compose file as the `docker run` that they amount to: what they mount and what they run."""
+    """Services of a compose file as the equivalent `docker run`: their mounts and their commands."""
     for part in re.split(r"^ {2}(?=[\w.-]+:\s*$)", text, flags=re.MULTILINE)[1 : MAX_FILES + 1]:
         found = SERVICE.findall(part)
         run = next((value for key, value in found if key in ("command", "entrypoint")), "")

@@ -1,4 +1,4 @@
-"""Carriers: programs that run a command because an option, a variable or their input says so."""
+"""Carriers: programs that run a command given in an option, a variable or their input."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .reader import ScriptReader
 
 MAX_LINES = 64
-"""Lines of an editor's or make's input that are looked at."""
+"""Lines of an editor's or make's input that are checked."""
 
 SED_RUN = late_pattern(r"(?:^|[;\n{])\s*(?:\d+|\$|/[^/\n]{0,200}/)?(?:,(?:\d+|\$|/[^/\n]{0,200}/))?\s*e\s+([^\n]+)")
 SED_REPLACE = late_pattern(r"s([/|#,@!])((?:[^\\\n]|\\.){0,400}?)\1((?:[^\\\n]|\\.){0,400}?)\1[gip0-9]*e")
@@ -33,7 +33,7 @@ GIT_KEYS = late_pattern(
     r"|pager\.\w+|(?:diff|filter|merge)\.[^=]+\.(?:textconv|command|clean|smudge|process|driver)"
     r"|(?:mergetool|difftool)\.[^=]+\.cmd|gpg\.program|credential\.helper|uploadpack\.packobjectshook)\Z"
 )
-"""Settings of git whose value is a command."""
+"""Git settings whose value is a command."""
 
 
 def run_sed(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -81,7 +81,7 @@ def run_git(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pip
 
 
 MAX_BEFORE = 8
-"""Words of git's own before its subcommand."""
+"""Git's own words before its subcommand."""
 
 
 def _run_setting(reader: ScriptReader, name: str, value: str, inner: ShellScope) -> None:
@@ -153,11 +153,11 @@ EDITOR_EMPTY = late_pattern(
     r"(?:^|[|\n:])\s{0,4}(?:%|1,\$|,|0,\$|g/[.^]?\*?/)\s{0,4}d(?:e|el|elete)?!?\s{0,4}(?:$|[|\n\s])"
 )
 EDITOR_DELETE = late_pattern(r"\b(?:delete|delete-file|delete-directory)\(?\s{0,4}['\"]([^'\"\n]{1,300})['\"]")
-"""What the lines of an editor's script do to the file, and to others."""
+"""What the lines of an editor script do to the file, and to others."""
 
 
 def run_make(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """A makefile that is fed, or that this script or an earlier step has written: its recipes."""
+    """Run the recipes of a makefile that is on standard input, or that this script or an earlier step has written."""
     texts: list[str] = []
     names: list[str] = []
     wanted: list[str] = []
@@ -173,7 +173,7 @@ def run_make(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
             elif arg[:1] != "-" and "=" not in arg:
                 wanted.append(arg)
             continue
-        # The parser loses a `-` before a heredoc.
+        # The parser drops a `-` before a heredoc.
         value = found[2] or (args[at] if at < len(args) else "-")
         at += not found[2]
         if found[1].endswith(("eval", "E")):
@@ -203,7 +203,7 @@ MAKE_SHELL = late_pattern(r"\$[({]shell ([^)}]*)[)}]")
 
 
 def run_evaluated(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`let`, `printf -v`, `test -v`: a subscript in their words is evaluated again."""
+    """`let`, `printf -v`, `test -v`: a subscript in their arguments is evaluated again."""
     for arg in command.args:
         if "[" in arg and ("$(" in arg or "`" in arg):
             reader.nested(f': "{arg}"', below(scope, command.program), NOTHING)
@@ -223,7 +223,7 @@ DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
 
 
 def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
-    """A command in one word of another: `rsync -e 'sh -c ...'`, `-o ProxyCommand=...`, `gdb -ex 'shell ...'`."""
+    """A command in an argument of another: `rsync -e 'sh -c ...'`, `-o ProxyCommand=...`, `gdb -ex 'shell ...'`."""
     if command.program in LOADERS:
         _run_loaders(reader, command, scope)
     before = ""
@@ -241,7 +241,7 @@ def run_carried(reader: ScriptReader, command: Command, scope: ShellScope) -> No
 
 
 CONTAINERS = frozenset(("docker", "podman", "nerdctl"))
-"""What a shell in a container runs is read with what the container mounts."""
+"""A shell in a container is read together with the container's mounts."""
 
 
 def _run_loaders(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
@@ -265,11 +265,11 @@ LOADERS = {
 LOADER_SOURCE = late_pattern(
     r"\s{0,4}(?:source|command\s{1,4}source|command\s{1,4}script\s{1,4}import)\s{1,4}(?:-\w{1,4}\s{1,4})?(\S{1,300})"
 )
-"""Options whose value is such a file, and the command of a debugger that runs one."""
+"""Options whose value is such a file, and the debugger command that runs one."""
 
 
 def run_unknown(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> None:
-    """A program that no one knows may run what its words say: `chronic rm -rf x`, `torsocks curl -d @f URL`."""
+    """An unknown program may run its arguments: `chronic rm -rf x`, `torsocks curl -d @f URL`."""
     args = command.args
     for at, arg in enumerate(args[:MAX_BEFORE]):
         if at and args[at - 1] in SAYING:
@@ -287,12 +287,12 @@ ACTING = name_set(
     python python3 perl ruby node php env xargs kill pkill killall git docker kubectl psql mysql unlink rmdir tar cat
     busybox crontab systemctl shutdown reboot poweroff halt userdel mkfs.ext4"""
 )
-"""Programs that are worth following behind one that is not known."""
+"""Programs worth following after an unknown one."""
 
 CHAINED = late_pattern(
     r"[;&|(`]\s{0,4}(?:sudo\s+)?(?:/[\w/.-]{1,80}/)?(?:rm|dd|shred|mkfs|wipefs|curl|wget|nc|ncat|bash|sh|chmod|chown|truncate|mv)\s"
 )
-"""A command behind another one, within a word."""
+"""A second command within a word."""
 
 CARRIED = late_pattern(
     r"(?:[\w.-]{1,40}[=:]\s{0,4}|(?:!|(?:shell|system|exec|run|command|cmd|sh|bash|os|execute|do)(?:\s+|\())\s{0,4})?['\"]?"
@@ -313,11 +313,11 @@ MENTIONING = name_set(
     logger notify-send say cowsay figlet test [ expr adb sql mongosh psql mysql sqlite3 tmux screen read export declare
     alias eval"""
 )
-"""Programs whose words are text, or are read by rules of their own."""
+"""Programs whose arguments are text, or are handled separately."""
 
 
 def run_loaded(reader: ScriptReader, value: str, scope: ShellScope) -> None:
-    """Files of earlier steps that a variable makes a program load: `NODE_OPTIONS="--require ./x.js"`, `-MName`."""
+    """Run files of earlier steps that a variable makes a program load: `NODE_OPTIONS="--require ./x.js"`, `-MName`."""
     for word in value.split()[:MAX_LINES]:
         name = word.rpartition("=")[2]
         if LOADING.match(word) is not None:
@@ -340,11 +340,11 @@ LOADED_BY = {
     "rb": "ruby",
     "sh": "bash",
 }
-"""What runs a file, by the ending of its name."""
+"""The interpreter of a file, by its extension."""
 
 
 def run_assignments(reader: ScriptReader, assignments: Iterable[tuple[str, str]], scope: ShellScope) -> None:
-    """Values that are commands themselves run as such."""
+    """Run variable values that are commands."""
     for name, value in assignments:
         if (scope.files.known or scope.files.made) and name not in HOOKS:
             run_loaded(reader, value, scope)
@@ -356,5 +356,5 @@ def run_assignments(reader: ScriptReader, assignments: Iterable[tuple[str, str]]
         if name in HOOKS and value and not value.startswith("$"):
             reader.nested(value.lstrip("|"), below(scope, name), NOTHING)
         elif "[" in value and SUBSCRIPT.match(value) is not None:
-            # Read by a sum, the value is evaluated as one.
+            # In an arithmetic expression, the value is evaluated again.
             reader.nested(f': "{value}"', below(scope, "="), NOTHING)

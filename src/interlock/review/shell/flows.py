@@ -1,4 +1,4 @@
-"""Flows: what a program hands on through its pipe, where that can be known without running it."""
+"""Flows: a program's output through its pipe, where it can be known without running it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ MAX_SOURCES = 8
 MAX_ITEMS = 32
 
 MAX_ELEMENTS = 1_024
-"""Elements of an array that are remembered."""
+"""Elements of an array that are kept."""
 
 
 def flow_of(command: Command, scope: ShellScope, flow: PipeContent, *, heard: bool) -> PipeContent:
-    """The output of a program that has just run, and what it changed in the scope. `heard`: something reads it."""
+    """The output of a program that has just run; updates the scope. `heard`: something reads the output."""
     make = MAKERS.get(command.program)
     out = PipeContent(None, add_source(flow.sources, command.program))
     if make is not None:
@@ -58,19 +58,19 @@ PACKED = re.compile(r"[\w./~-]+\.(?:tgz|tar(?:\.\w+)?|zip|7z|bundle|gz|bz2|xz|zs
 
 
 def packed_into(command: Command) -> list[str]:
-    """The files that a program packs into."""
+    """The archive files that a program writes."""
     return [name for arg in command.args for name in (arg.rpartition("=")[2],) if PACKED.match(name)][:MAX_ITEMS]
 
 
 def add_source(sources: tuple[str, ...], program: str) -> tuple[str, ...]:
-    """The programs of a pipe with one more; secrets that went in stay in, however long the pipe."""
+    """The programs of a pipe plus one more; the marks of secrets stay, however long the pipe."""
     if len(sources) < MAX_SOURCES:
         return (*sources, program)
     return (*(name for name in sources if name in MARKS), *sources[1 - MAX_SOURCES :], program)
 
 
 def keep(redirects: tuple[Redirect, ...], scope: ShellScope, out: PipeContent) -> None:
-    """Remember what is written to a file, if it is known or a secret."""
+    """Record the text written to a file, if it is known or a secret."""
     secret = secret_of(out.sources)
     fetcher = out.sources[-1] if out.sources and out.sources[-1] in FETCHERS else ""
     for redirect in redirects:
@@ -90,7 +90,7 @@ FETCHERS = frozenset(("curl", "wget", "aria2c", "axel", "fetch", INSTALLER))
 
 
 def fed(redirects: tuple[Redirect, ...], scope: ShellScope, flow: PipeContent) -> PipeContent:
-    """What a command reads whose input is a file: its text, if it is known, and whether it is a secret."""
+    """The input of a command that reads from a file: the text, if known, and whether it is a secret."""
     for redirect in redirects:
         if redirect.op == "<":
             file = scope.file(redirect.target)
@@ -101,7 +101,7 @@ def fed(redirects: tuple[Redirect, ...], scope: ShellScope, flow: PipeContent) -
 
 
 def secret_shown(command: Command, scope: ShellScope) -> str:
-    """The mark of a secret that a program shows because a file or a value among its words is one."""
+    """The mark of the secret that a program shows because one of its arguments is a secret or a file with one."""
     if prints_secret(command):
         return SECRET
     if mark := everything_of(command):
@@ -157,7 +157,7 @@ def cat(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent
 
 
 def copied(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """A copy of a file that the script has written holds the same."""
+    """A copy of a file has the same contents."""
     names = [arg for arg in command.args if not arg.startswith("-")]
     for name in names[:-1][:MAX_ITEMS]:
         file = scope.file(name)
@@ -184,7 +184,7 @@ SPLIT_VALUED = frozenset(("-a", "-b", "-C", "-l", "-n", "--bytes", "--lines", "-
 
 
 def processes(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """The number of a process, by what it was asked for: rules know it by that."""
+    """A placeholder for a process id, by the process name, which rules can match."""
     if command.program == "ps":
         asks = "ppid" in " ".join(command.args) and any(arg in ("$$", "$BASHPID") for arg in command.args)
         return PipeContent("$PPID", out.sources) if asks else out
@@ -209,7 +209,7 @@ def reverse(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCon
 
 
 def translated(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """`tr SET SET`: letter by letter."""
+    """`tr SET SET`: character by character."""
     args = command.args
     if flow.text is not None and len(args) == 2 and args[0] == "-d" and "[:" not in args[1]:
         return replace(out, text=flow.text.translate(dict.fromkeys(map(ord, ansi(args[1])))))
@@ -230,7 +230,7 @@ TR_RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 
 def resolved(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """`readlink -f`, `realpath`: the one name of a path."""
+    """`readlink -f`, `realpath`: the canonical path."""
     paths = [arg for arg in command.args if arg[:1] != "-"]
     return replace(out, text=scope.place(paths[0])) if len(paths) == 1 and "$" not in paths[0] else out
 
@@ -256,7 +256,7 @@ def listed(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCont
 
 
 def picked(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """A filter hands on what it was given, or some of it; `tee` writes it down as well."""
+    """A filter passes on all or part of its input; `tee` also writes it to files."""
     if command.program == "tee" and flow.text is not None:
         more = "-a" in command.args or "--append" in command.args
         for name in command.args:
@@ -274,7 +274,7 @@ INVERTED = frozenset(("-v", "-vE", "-Ev", "-vi", "-iv", "-vF", "-vx", "--invert-
 """All but a few lines are still nearly all."""
 LINE_PICKERS = frozenset(("head", "tail", "grep", "egrep", "fgrep", "rg"))
 LINE_CUTS = frozenset(("-o", "-c", "-r", "--"))
-"""How options begin with which these give parts of lines, or something else: a long one may be any of them."""
+"""Prefixes of options that print parts of lines, or something else; a long option may be any of them."""
 
 
 def silent(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
@@ -282,7 +282,7 @@ def silent(command: Command, scope: ShellScope, flow: PipeContent, out: PipeCont
 
 
 def copied_block(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """`dd of=FILE` writes what it is fed."""
+    """`dd of=FILE` writes its input."""
     if flow.text is not None:
         for arg in command.args:
             if arg.startswith("of="):
@@ -299,11 +299,11 @@ ENVIRONMENT_LISTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "env": ((), ("-0",)), "printenv": ((), ("-0",)), "set": ((),), "export": ((), ("-p",)),
     "declare": ((), ("-x",), ("-p",), ("-px",), ("-xp",)), "typeset": ((), ("-x",), ("-p",)), "compgen": (("-e",),),
 }  # fmt: skip
-"""The words with which these print all variables rather than one, or run something."""
+"""The arguments with which these print all variables, rather than print one or run something."""
 
 
 def all_variables(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """The whole environment has its own name, so that a rule can tell it from one variable."""
+    """The whole environment has its own name, so that a rule can distinguish it from one variable."""
     if command.args in ENVIRONMENT_LISTS[command.program]:
         return PipeContent(None, (*flow.sources, "environment")[-MAX_SOURCES:])
     return set_parameters(command, scope, flow, out) if command.program == "set" else out
@@ -338,7 +338,7 @@ def change_folder(command: Command, scope: ShellScope, flow: PipeContent, out: P
     target = names[0] if names else "~" if "-" not in command.args else scope.value("OLDPWD") or "."
     scope.variables["OLDPWD"] = scope.cwd or "."
     if target.startswith(("/", "~", "$")) or scope.cwd is None:
-        # A relative folder of an unknown place stays relative: it is still below where the script began.
+        # A relative folder below an unknown directory stays relative: it is still below where the script began.
         scope.cwd = target if target.startswith(("/", "~", "$")) else join_folder(None, target)
     else:
         scope.cwd = join_folder(scope.cwd, target)
@@ -368,12 +368,12 @@ MAPFILE_VALUED = frozenset(("-d", "-n", "-O", "-s", "-u", "-C", "-c"))
 
 
 def operands_of(args: tuple[str, ...], valued: frozenset[str]) -> list[str]:
-    """The operands of a builtin some of whose options take the next word."""
+    """The operands of a builtin, without values of options that take the next word."""
     return [arg for at, arg in enumerate(args) if arg[:1] != "-" and (at == 0 or args[at - 1] not in valued)]
 
 
 def read_line(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """`read NAMES`: the words of the first line; what is fed and not known leaves nothing known."""
+    """`read NAMES`: the words of the first line; with unknown input, the variables become unknown."""
     names = operands_of(command.args, READ_VALUED) or ["REPLY"]
     if flow.text is None:
         for name in names:
@@ -390,7 +390,7 @@ def read_line(command: Command, scope: ShellScope, flow: PipeContent, out: PipeC
 
 
 def read_lines(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """`mapfile NAME`: an element for each line."""
+    """`mapfile NAME`: one element per line."""
     names = operands_of(command.args, MAPFILE_VALUED) or ["MAPFILE"]
     if flow.text is not None:
         scope.arrays[names[0]] = tuple(flow.text.split("\n")[:MAX_ELEMENTS])
@@ -398,17 +398,17 @@ def read_lines(command: Command, scope: ShellScope, flow: PipeContent, out: Pipe
 
 
 def in_one_line(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """`xargs` alone prints what it is given."""
+    """`xargs` alone prints its input on one line."""
     return out if flow.text is None else PipeContent(" ".join(flow.text.split()), out.sources)
 
 
 def fetched(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """What comes from the network; the installers of well-known tools have a name of their own."""
+    """Output fetched from the network; the installers of well-known tools have their own source name."""
     return PipeContent(None, add_source(flow.sources, fetcher_of(command)))
 
 
 def archived(command: Command, scope: ShellScope, flow: PipeContent, out: PipeContent) -> PipeContent:
-    """An archive with a secret in it is one itself; its name is the first that looks like an archive."""
+    """An archive that contains a secret is a secret; its name is the first argument that looks like an archive."""
     if secret := secret_shown(command, scope):
         names = (arg for arg in command.args if arg.endswith(ARCHIVES))
         if name := next(names, ""):

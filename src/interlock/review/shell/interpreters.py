@@ -1,4 +1,4 @@
-"""Interpreters: program text in other languages, and statements for databases."""
+"""Interpreters: code in other languages, and statements for databases."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def run_interpreter(reader: ScriptReader, command: Command, scope: ShellScope, f
     operands = operands_of(command.args)
     inline = code is not None
     if code is not None or operands:
-        # Its program is given: what comes through the pipe is data.
+        # The program is given, so the pipe carries data.
         command = msgspec.structs.replace(command, fed_by=())
     fetcher = is_fetched(operands[0], scope) if operands and code is None else None
     if fetcher is not None:
@@ -52,7 +52,7 @@ def run_interpreter(reader: ScriptReader, command: Command, scope: ShellScope, f
 
 
 def operands_of(args: tuple[str, ...]) -> list[str]:
-    """The file to run and its words; `-m a.b` is the file `a/b.py`."""
+    """The file to run and its arguments; `-m a.b` is the file `a/b.py`."""
     if "-m" in args[:-1] and all(arg[:1] == "-" for arg in args[: args.index("-m")]):
         at = args.index("-m")
         return [f"{args[at + 1].replace('.', '/')}.py", *args[at + 2 :]]
@@ -60,7 +60,7 @@ def operands_of(args: tuple[str, ...]) -> list[str]:
 
 
 def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
-    """Carry out the calls of a piece of program text, as far as they can be read."""
+    """Run the calls of a piece of code, as far as they can be parsed."""
     inner = below(scope, program)
     if program in IMPORTS and len(scope.via) < MAX_IMPORTS:
         for name, file in imported(code, program, scope):
@@ -88,7 +88,7 @@ def run_code(reader: ScriptReader, code: str, program: str, scope: ShellScope) -
 
 
 SERVED = (("sql",), ("call",))
-"""Calls of a server's."""
+"""Calls that act on a server."""
 
 LIBRARIES = ("DLL(", "LoadLibrary(", "dlopen(", "load_dynamic(")
 LIBRARY = late_pattern(
@@ -97,11 +97,11 @@ LIBRARY = late_pattern(
 """A library that a program loads."""
 
 READ_BY_CALLS = frozenset(("python", "node", "ruby", "perl", "go", "rust", "deno", "bun"))
-"""Languages whose calls are read; in others a command or a deletion is looked for as such."""
+"""Languages whose calls are parsed; other code is searched for commands and deletions."""
 
 
 def run_payloads(reader: ScriptReader, text: str, scope: ShellScope) -> None:
-    """The commands inside a text of another kind: in its literals, in lists of them, or behind a word."""
+    """Run the commands inside another kind of text: in its literals, in lists of them, or after a word."""
     if not reader.may_search(text):
         return
     text = REMARK.sub("", text)
@@ -140,27 +140,27 @@ DELETING = late_pattern(
     r"(?<![\w-])(?:rm(?:_rf|_r|dir|tree)?!?(?=\()|rm_rf!?|unlink|(?:del|delete|remove|rm)[-_]?(?:[Dd]ir|[Tt]ree|[Ff]older|[Ff]ile|"
     r"[Rr]ecursively|[Aa]ll)\w*)"
 )
-"""A call that deletes files, in whatever language."""
+"""A call that deletes files, in any language."""
 
 DELETING_BARE = late_pattern(
     r"(?:^|[;\[{\n])\s{0,8}(?:file\s+delete|delete\s+file|remove\s+file)(?:\s+-\w+){0,3}\s+(?:--\s+)?([~/][^\s;\]}]{1,300})"
 )
-"""The same in a language whose calls have no brackets."""
+"""The same in languages whose calls have no parentheses."""
 
 FAR = late_pattern(r"['\"]((?:/|~/)[^'\"\n]{1,300})['\"]")
 
 
 def is_scratch(code: str) -> bool:
-    """Whether a program's database is one that it makes itself: in memory, or dropped only to be made anew."""
+    """Whether a program creates its own database: in memory, or dropped only to be recreated."""
     lower = code.lower()
     return ":memory:" in lower or ("drop table if exists" in lower and "create table" in lower)
 
 
 MAX_IMPORTS = 3
-"""Modules that import each other."""
+"""Depth of nested imports."""
 
 MAX_MODULES = 16
-"""Modules of one piece of code that are looked for."""
+"""Modules looked up per piece of code."""
 
 IMPORT = late_pattern(
     r"(?:^|;)[ \t]{0,16}(?:import[ \t]{1,8}([\w.]{1,80})|from[ \t]{1,8}([\w.]{1,80})[ \t]{1,8}import)", re.MULTILINE
@@ -177,11 +177,11 @@ IMPORTS = {
     "node": (REQUIRE, ("", ".js", ".ts", ".mjs", ".cjs", "/index.js", "/index.ts")),
     "ruby": (REQUIRE, ("", ".rb")),
 }
-"""How a language names the modules of a project, and what their files end in."""
+"""How a language names a project's modules, and the suffixes of their files."""
 
 
 def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, KnownFile]]:
-    """The modules of the project that a piece of code imports, where a step has written them."""
+    """The project modules that a piece of code imports, if a step has written them."""
     found: list[tuple[str, KnownFile]] = []
     endings = IMPORTS[language][1]
     stems = stems_of(scope.files.known) if scope.files.known else frozenset()
@@ -198,12 +198,12 @@ def imported(code: str, language: str, scope: ShellScope) -> list[tuple[str, Kno
 
 @lru_cache(64)
 def modules_of(code: str, language: str) -> tuple[str, ...]:
-    """The modules that a piece of code names; a run runs the same file again and again."""
+    """The modules that a piece of code names; cached, since a run runs the same file repeatedly."""
     return tuple(found[1] or found[2] for found in islice(_imports(code, language), MAX_MODULES))
 
 
 def _imports(code: str, language: str) -> Iterator[re.Match[str]]:
-    """Where a piece of code names modules; in Python only lines with the word are looked at."""
+    """Where a piece of code names modules; in Python only lines with `import` are searched."""
     sign = IMPORTS[language][0]
     if sign is not IMPORT:
         yield from sign.finditer(code)
@@ -221,7 +221,7 @@ STANDARD = frozenset(sys.stdlib_module_names) | {"numpy", "pandas", "requests", 
 
 
 def find_sent(reader: ScriptReader, code: str, program: str, scope: ShellScope) -> None:
-    """Write down that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
+    """Record that a piece of code sends a secret elsewhere: it reads one, and it sends something."""
     if not signs_in(code).sends:
         return
     mark = ENVIRONMENT if READS_ENVIRONMENT.search(code) or IN_ADDRESS.search(code) else ""
@@ -245,7 +245,7 @@ IN_ADDRESS = late_pattern(
     r"https?://[^\s'\"`]{0,200}(?:['\"]\s{0,4}[+.]\s{0,4}|\$?\{|#\{)"
     r"(?:os\.(?:environ(?:\.get)?|getenv)|process\.env|ENV)[\[(.]{1,2}['\"]?\w{0,60}(?:KEY|TOKEN|SECRET|PASS|CRED)"
 )
-"""A secret of the environment as a part of an address: a service takes one in a header."""
+"""A secret from the environment inside a URL: services expect one in a header."""
 READS_FILES = late_pattern(
     r"\bopen\(|read_text|read_bytes|readFile|File\.(?:read|open)|file_get_contents|IO\.read|slurp|\bopen\b|upload|files="
 )
@@ -254,7 +254,7 @@ ADDRESS = late_pattern(r"https?://[^\s'\"`)]{1,200}")
 
 
 def inline_code(command: Command, options: tuple[str, ...]) -> str | None:
-    """The text that follows one of the options, joined if there are several."""
+    """The text after one of the options; several are joined."""
     found: list[str] = []
     args = command.args
     for at, arg in enumerate(args):
@@ -331,4 +331,4 @@ SHELL_OUT = late_pattern(
     r"(?:^|\n)\s{0,8}(?:\\+!|\.shell|\.system|system|!)\s{0,8}([^\n]{1,400})"
     r"|\bPROGRAM\s{1,4}'([^'\n]{1,400})'"
 )
-"""Statements with which a client of a database runs a command."""
+"""Statements with which a database client runs a command."""

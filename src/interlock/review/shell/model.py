@@ -1,20 +1,19 @@
-"""What a shell script would do: commands as they would run, in order."""
+"""What a shell script would do: its commands, in order, as they would run."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 MAX_TEXT = 65_536
-"""Characters of a text that is known, in a file or a pipe."""
+"""Maximum length of a known text in a file or a pipe."""
 
 
 class KnownFile(Struct, frozen=True, gc=False, omit_defaults=True):
-    """What is known of a file: its text, the program that fetched it, the program that it is a copy of.
+    """What is known about a file: its text, the program that fetched it, the program that it is a copy of.
 
-    `secret` names the secret that was written into it; `read` is true once its content was shown; `step` is the step
-    that made it, -1 within the script that is being read; `link` is where a link leads; `cloned` the host that a
-    folder was cloned from, and `source` the one that a file was fetched from, if program text does not usually come
-    from there.
+    `secret` names the secret that was written to it; `read` is true once its content was shown; `step` is the step that
+    created it, -1 for the script that is being parsed; `link` is the target of a link; `cloned` is the host that a
+    folder was cloned from, and `source` the host that a file was fetched from, if either is not a usual source of code.
     """
 
     text: str | None = None
@@ -29,7 +28,7 @@ class KnownFile(Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class Redirect(Struct, frozen=True, gc=False):
-    """One redirection: `op` as written (`>`, `>>`, `<`, `&>`), target as it would be."""
+    """One redirection: `op` as written (`>`, `>>`, `<`, `&>`), with the target expanded."""
 
     op: str
     target: str
@@ -40,13 +39,13 @@ class Redirect(Struct, frozen=True, gc=False):
 
 
 class Command(Struct, frozen=True, kw_only=True, gc=False):
-    """One program run, with its words expanded and its wrappers taken off.
+    """One program run, with its words expanded and its wrappers removed.
 
-    `via` names the wrappers, outermost first (`sudo`, `xargs`, `ssh`). A variable or substitution whose value is not
-    known stays in the words as `$NAME` or `$(program)`. `code` is text that the program would execute (`-c`, a
-    heredoc, a pipe), `stdin` text that it is fed, `fed_by` the programs before it in the pipe. `filtered` is true when
-    the operands are what a search picked. `span` is where it is in the outermost script, if it stands there.
-    `evidence` names the file of an earlier step that it stands in.
+    `via` names the wrappers, outermost first (`sudo`, `xargs`, `ssh`). A variable or substitution with an unknown value
+    stays in the words as `$NAME` or `$(program)`. `code` is text that the program would execute (`-c`, a heredoc, a
+    pipe), `stdin` its input text, `fed_by` the programs before it in the pipe. `filtered` is true if a search selected
+    the operands. `span` is its position in the outermost script, if it is there. `evidence` names the file of an
+    earlier step that contains it.
     """
 
     program: str
@@ -64,10 +63,10 @@ class Command(Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Script(Struct, frozen=True):
-    """Everything that a script would run. `complete` is false when a part could not be parsed or was too much.
+    """Everything that a script would run. `complete` is false if a part could not be parsed or was too long.
 
-    `asked` are the files of earlier steps that the reading depends on, by place and as written; `made` are the files
-    that the script leaves behind.
+    `asked` are the files of earlier steps that the result depends on, by path and as written; `made` are the files that
+    the script creates.
     """
 
     commands: tuple[Command, ...]
@@ -77,10 +76,10 @@ class Script(Struct, frozen=True):
 
 
 class PipeContent(Struct, frozen=True, gc=False):
-    """What runs through a pipe: the text if it is known, the programs that made it, the file names that it lists.
+    """The content of a pipe: the text if it is known, the programs that produced it, the file names that it lists.
 
-    `before` is text that may come before it: what is known of a text that is not known whole, or that `a || b` may
-    print instead; `program` the program of the system whose file it is.
+    `before` is text that may precede it: the known part of a partly known text, or what `a || b` may print instead;
+    `program` is the system program whose file it is.
     """
 
     text: str | None = None
@@ -91,7 +90,7 @@ class PipeContent(Struct, frozen=True, gc=False):
 
     @property
     def all_text(self) -> str | None:
-        """Everything that is known of the text."""
+        """All known text."""
         return f"{self.before}\n{self.text or ''}" if self.before else self.text
 
 
@@ -99,7 +98,7 @@ NOTHING = PipeContent()
 
 
 def one_after_another(flows: list[PipeContent], *, either: bool = False) -> PipeContent:
-    """What several statements print together; with `either`, what one of them prints."""
+    """The combined output of several statements; with `either`, the output of one of them."""
     if len(flows) < 2:
         return flows[0] if flows else NOTHING
     last = flows[-1]
@@ -122,5 +121,5 @@ def one_after_another(flows: list[PipeContent], *, either: bool = False) -> Pipe
 
 
 def through_pipe(flow: PipeContent) -> PipeContent:
-    """The same for the next program: it gets all of the text."""
+    """The content as the next program gets it: with all of the text."""
     return PipeContent(flow.all_text, flow.sources, flow.items) if flow.before else flow

@@ -1,4 +1,4 @@
-"""Names: which program a command word means; shells, interpreters and clients that run text, and their options."""
+"""Names: the program that a word refers to; shells, interpreters and clients that run text, and their options."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ WRAPPED_BUILDS = {"gradlew": "gradle", "mvnw": "mvn"}
 
 
 MAX_NAME = 256
-"""Characters; a longer word names no program."""
+"""Characters; a longer word is not a program name."""
 
 
 def program_name(word: str) -> str:
-    """The name that rules know: `/usr/bin/git`, `git.exe` and `\\git` are git; `./rm` is someone's own script."""
+    """The name that rules use: `/usr/bin/git`, `git.exe` and `\\git` are git; `./rm` is a script of the project."""
     return known_name(word) if len(word) <= MAX_NAME else word
 
 
 @lru_cache(4096)
 def known_name(word: str) -> str:
-    """The same, remembered."""
+    """As `program_name`, cached."""
     if "/" in word:
         folder, _, base = word.rpartition("/")
         if folder.endswith("bin") or base in WRAPPED_BUILDS or not base:
@@ -66,7 +66,7 @@ INTERPRETERS: dict[str, tuple[str, ...]] = {
     "deno": ("eval",),
     "rails": ("runner",),
 }
-"""Interpreters, and the options that take code."""
+"""Interpreters, and their options that take code."""
 
 CODE_OPTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("psql", "pgcli", "usql", "vsql", "duckdb"), ("-c", "--command")),
@@ -81,4 +81,4 @@ CODE_OPTIONS: dict[str, tuple[str, ...]] = {
     "influx": ("-execute", "--execute"),
     "wrangler": ("--command",),
 }
-"""Database clients and the like, and the options that take statements; all of them read statements from a pipe too."""
+"""Database clients and similar, and their options that take statements; all of them also read a pipe."""

@@ -1,4 +1,4 @@
-"""Packages: tools of Node's package managers, which fetch a program and run it, or stand for one of the system's."""
+"""Packages: tools of Node's package managers, which fetch and run a program, or are equivalent to a system program."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ VERSION = re.compile(r"(@?[^@]+)@[^@]*\Z")
 """`rimraf@5`, `@scope/tool@latest`."""
 
 PROGRAMS = {"trash-cli": "trash"}
-"""Packages whose program has another name."""
+"""Packages whose program has a different name."""
 
 RUNNING = name_set("exec x dlx")
 """Subcommands that run any package's program."""
 
 TOOLS = name_set("rimraf del-cli shx trash cross-env cross-env-shell env-cmd dotenv concurrently nodemon npx")
-"""Programs of packages that `yarn NAME` runs; any other name is taken for a script of the project."""
+"""Package programs that `yarn NAME` runs; any other name is assumed to be a script of the project."""
 
 MANAGER = Wrapper(name_set("-C --cwd --dir --prefix --filter -F -w --workspace --loglevel"))
 MANAGERS = name_set("npm pnpm yarn bun")

@@ -1,4 +1,4 @@
-"""Projects: tools that run what is in a project's own files, where an earlier step has written those."""
+"""Projects: tools that run a project's own files, where an earlier step has written those."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from .reader import ScriptReader
 
 MAX_FILES = 16
-"""Files of a project that one command is taken to run."""
+"""Project files that one command is assumed to run."""
 
 MAX_LINES = 256
-"""Lines of a makefile, a crontab or the like that are looked at."""
+"""Lines of a makefile, a crontab or similar that are checked."""
 
 MAX_PUSHED = 4
 """Folders that one script pushes from."""
 
 MAX_TARGETS = 64
-"""Targets of a makefile that are followed."""
+"""Makefile targets that are followed."""
 
 
 def run_script(reader: ScriptReader, scope: ShellScope, words: list[str], program: str) -> bool:
-    """`npm run NAME`: what package.json says, with what runs before and after it; false where it says nothing."""
+    """`npm run NAME`: the script in package.json, with its pre and post scripts; false if there is none."""
     text = scope.recall("package.json")
     name = words[1] if words[0] in ("run", "run-script", "rum", "urn") and len(words) > 1 else words[0]
     if words[0] in ("install", "i", "ci", "add"):
         names: tuple[str, ...] = (*INSTALLING, "prepare")
     elif words[0] in ("publish", "pack"):
-        # What others run when they install it, besides what runs now.
+        # Scripts that run at install time for others, besides those that run now.
         names = (*INSTALLING, "prepublishOnly", "prepack", "prepare", "postpack")
     else:
         name = {"t": "test", "tst": "test"}.get(name, name)
@@ -47,7 +47,7 @@ def run_script(reader: ScriptReader, scope: ShellScope, words: list[str], progra
     try:
         scripts = from_json(text.encode(), _Package).scripts
     except msgspec.DecodeError:
-        # An edit leaves a piece of the file: its lines are still names and scripts.
+        # After an edit only a part of the file is known: its lines are still names and scripts.
         scripts = {name: unescaped(script) for name, script in SCRIPT_LINE.findall(text)}
     found = [script for each in names if (script := scripts.get(each))]
     with reader.quoting(scope.evidence("package.json")):
@@ -57,7 +57,7 @@ def run_script(reader: ScriptReader, scope: ShellScope, words: list[str], progra
 
 
 def unescaped(literal: str) -> str:
-    """What a literal of JSON says; as it stands if it is none."""
+    """The decoded JSON string literal; unchanged if it is not valid."""
     try:
         return from_json(f'"{literal}"'.encode(), str)
     except msgspec.DecodeError:
@@ -75,7 +75,7 @@ SCRIPT_LINE = late_pattern(r'"([\w:.-]{1,64})"\s{0,4}:\s{0,4}"((?:[^"\\\n]|\\.){
 
 
 def run_tests(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`pytest`: conftest.py and the test files, as far as earlier steps have written them."""
+    """`pytest`: conftest.py and the test files, if earlier steps have written them."""
     reader.add(command)
     named = [arg.partition("::")[0].rstrip("/") for arg in command.args if arg[:1] != "-"]
     roots = [scope.place(name) for name in named] or [scope.place(".")]
@@ -108,7 +108,7 @@ HOOK_FOLDERS = (".git/hooks", ".husky", ".githooks")
 
 
 def run_hooks(reader: ScriptReader, subcommand: str, scope: ShellScope) -> None:
-    """The hooks that a git command runs."""
+    """Run the hooks of a git command."""
     for name in HOOKS.get(subcommand, ()):
         for folder in HOOK_FOLDERS:
             path = f"{folder}/{name}"
@@ -119,7 +119,7 @@ def run_hooks(reader: ScriptReader, subcommand: str, scope: ShellScope) -> None:
 
 
 def run_recipes(reader: ScriptReader, text: str, wanted: list[str], scope: ShellScope) -> None:
-    """The recipes of the wanted targets and what those need; of the first target where none is named."""
+    """Run the recipes of the wanted targets and their prerequisites; of the first target if none is named."""
     recipes, needs = read_makefile(text)
     waiting = [target for target in wanted if target in recipes] or list(recipes)[: None if wanted else 1]
     done: set[str] = set()
@@ -140,7 +140,7 @@ def read_makefile(text: str) -> tuple[dict[str, list[str]], dict[str, list[str]]
     values: dict[str, str] = {}
     current: list[str] = []
     lines = text.replace("\\\n", " ").split("\n")[:MAX_LINES]
-    # A recipe is put together when it runs: a value may stand below it.
+    # A recipe is expanded when it runs, so a variable may be defined below it.
     for line in lines:
         if line[:1] != "\t" and (value := VALUE.match(line)) is not None:
             values[value[1]] = plain_recipe(value[2], values)
@@ -171,7 +171,7 @@ VARIABLE = late_pattern(r"\$[({]([A-Za-z_]\w{0,63})[)}]")
 
 
 def run_crontab(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`crontab FILE`, `... | crontab -`: the commands of its lines."""
+    """`crontab FILE`, `... | crontab -`: the commands in its lines."""
     reader.add(command)
     names = [arg for at, arg in enumerate(command.args) if arg[:1] != "-" and command.args[at - 1 : at] != ("-u",)]
     text = scope.recall(names[0]) if names else flow.text
@@ -193,7 +193,7 @@ SCHEDULE = late_pattern(r"\s*(?:@\w+|(?:[\d*/,A-Za-z-]+\s+){5})\s*(?:root\s+)?(\
 
 
 def run_on_known(reader: ScriptReader, words: list[str], root: str, scope: ShellScope) -> None:
-    """`find -exec sh {} \\;`: the command on every file below that an earlier step has written."""
+    """`find -exec sh {} \\;`: run the command on every file below the root that an earlier step has written."""
     count = 0
     for place, file in scope.below(root):
         if file.text is not None and count < MAX_FILES:
@@ -202,9 +202,9 @@ def run_on_known(reader: ScriptReader, words: list[str], root: str, scope: Shell
 
 
 def run_shared(reader: ScriptReader, scope: ShellScope) -> None:
-    """What others will run who get what is pushed, as far as it sends a secret or runs code from the network.
+    """Record pushed files that would send a secret or run code from the network on other people's machines.
 
-    Their editors, containers and package managers run these files, so that it counts whatever holds this run.
+    Their editors, containers and package managers run these files, so this run's sandbox does not matter.
     """
     here, count = scope.place("."), 0
     if here in reader.pushed or len(reader.pushed) >= MAX_PUSHED:
@@ -237,7 +237,7 @@ SHARED = late_pattern(
     r"|(?:GNU)?[Mm]akefile|\.?[Jj]ustfile|Taskfile\.ya?ml|Rakefile|Procfile|Vagrantfile|setup\.py|conftest\.py|noxfile\.py|\.envrc"
     r"|\.(?:husky|githooks)/[\w-]+|\.pre-commit-config\.yaml|\.gitpod\.yml|lefthook\.ya?ml|binding\.gyp)\Z"
 )
-"""Files that run at somebody else's who clones them: as a folder is opened, a package installed, a target made."""
+"""Files that run for whoever clones the repository: on opening a folder, installing a package, building a target."""
 
 JSON_TEXT = late_pattern(r'"((?:[^"\\\n]|\\.){1,2000})"')
 RECIPE = late_pattern(r"^\s*[@-]*\s*(?:-\s+)?(?:[\w-]+:\s*(?![/=])[|>]?)?\s*")
@@ -246,14 +246,14 @@ FETCHERS = frozenset(("curl", "wget", "http", "https", "fetch", "nc", "ncat", "a
 
 
 def is_fed_from_afar(command: Command) -> bool:
-    """Whether a program runs what a request brings: `curl X | sh`, `bash <(curl X)`, `sh -c "$(curl X)"`."""
+    """Whether a program runs the response of a request: `curl X | sh`, `bash <(curl X)`, `sh -c "$(curl X)"`."""
     return not FETCHERS.isdisjoint(command.fed_by) or any(
         arg[:2] in ("<(", "$(") and not FETCHERS.isdisjoint(arg[2:-1].split()) for arg in command.args
     )
 
 
 def run_images(reader: ScriptReader, command: Command, scope: ShellScope) -> None:
-    """`docker build`: what a Dockerfile runs stays in the container, except for what it sends."""
+    """`docker build`: a Dockerfile's commands stay in the container, except for what they send."""
     args = command.args
     name = next((args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-f", "--file")), "Dockerfile")
     text = scope.recall(name)

@@ -1,4 +1,4 @@
-"""ScriptReader: reads a script the way a shell would, and writes down every command that would run."""
+"""ScriptReader: reads a script the way a shell would, and records every command that would run."""
 
 from __future__ import annotations
 
@@ -51,17 +51,17 @@ _LANGUAGE = Language(tree_sitter_bash.language())
 _parsers = threading.local()
 
 PLAIN = re.compile(r"[\w./:=@%+,-]+(?: [\w./:=@%+,-]+)*\Z", re.ASCII)
-"""Words without quotes, expansions or operators: the shell does nothing but split them."""
+"""Words without quotes, expansions or operators: the shell only splits them."""
 
 BARE_IFS = re.compile(r"\$IFS(?!\w)")
 BACK_QUOTED = re.compile(r"(\$\{[^}`\n]{0,80})`([^`\n]{0,400})`")
-"""A command in an expansion that the parser takes for a word."""
+"""A command inside an expansion, which the parser treats as a word."""
 
 BOTH_WAYS = re.compile(r"\d{0,4}<>(?=\s{0,4}[/~.$\w])")
-"""`5<>FILE` opens a file for reading and writing: the parser does not know it."""
+"""`5<>FILE` opens a file for reading and writing; the parser does not support it."""
 
 BRACE_COMMAND = re.compile(r"(^|[;&|(\n]\s{0,8})\{([^\s{};,]+(?:,[^\s{};,]*)+)\}")
-"""`{rm,-rf,/}` where a command is expected: the parser does not know it."""
+"""`{rm,-rf,/}` as a command; the parser does not support it."""
 
 HARMLESS = name_set(
     """ls less more head tail bat nl wc diff cmp stat file sort uniq cut tr column chmod chown touch mkdir cp mv rm ln
@@ -69,23 +69,23 @@ HARMLESS = name_set(
     code vim vi nano emacs open xdg-open md5sum sha256sum basename dirname realpath readlink dos2unix pytest dd
     rsync scp cd sudo doas nice nohup time timeout"""
 )
-"""Programs that show, check, move or format a file and run nothing of it, or run a command that is read by itself."""
+"""Programs that show, check, move or format a file without running it, or run a command that is parsed separately."""
 
 WRAPPING = frozenset((*HANDLERS, *PREFIXES, *TOOLS))
 """Programs that may run something else."""
 
 UNCARRIED = frozenset((*MENTIONING, *SHELLS, *INTERPRETERS))
-"""Programs whose words are not commands of their own, or are read as such."""
+"""Programs whose arguments are not commands, or are parsed as such elsewhere."""
 
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
-"""Programs whose words are not commands, or are read as such already."""
+"""Programs whose arguments are not commands, or have already been parsed as such."""
 
 CONFIGURED = CLIENTS | FRAMEWORKS
-"""Programs that find their database by variables."""
+"""Programs that find their database through variables."""
 
 
 def read_script(text: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
-    """Every command that the script would run, wrappers taken off, in order; `known` are files of earlier steps."""
+    """Every command that the script would run, in order, without wrappers; `known` are files of earlier steps."""
     reader, files = ScriptReader(), Files(known)
     reader.read(text, ShellScope(cwd, files), NOTHING)
     if not reader.complete:
@@ -101,23 +101,23 @@ ACTING.Add(
     r"|aws|psql|mysql|unlink|truncate|rmtree|mv|crontab|base64)\b|/dev/"
 )
 ACTING.Compile()
-"""Words of commands that act, for the part of a script that is too long to be read."""
+"""Words of commands that act, for the part of a script that is too long to parse."""
 
 
 MAX_STATEMENTS = 700
-"""Statements of a long script that are read one by one, which are twenty characters long and more; and a third as many
-calls of its own functions."""
+"""Statements of a long script that are parsed one by one, at twenty characters or more each; and a third as many calls
+of its own functions."""
 
 
 def read_code(code: str, language: str, cwd: str | None = None, known: Mapping[str, KnownFile] | None = None) -> Script:
-    """Every command that a piece of program text amounts to, after the interpreter itself."""
+    """Every command equivalent to a piece of code, after the interpreter itself."""
     reader, files = ScriptReader(level=1), Files(known)
     reader.execute([language], ShellScope(cwd, files), PipeContent(code))
     return reader.script(files)
 
 
 class ScriptReader(SyntaxWalk):
-    """One reading of one script. `level` counts the scripts around it; `pushed` are the folders that it pushes."""
+    """Parses one script. `level` counts the enclosing scripts; `pushed` are the folders that it pushes."""
 
     pushed: tuple[str, ...] = ()
 
@@ -128,24 +128,24 @@ class ScriptReader(SyntaxWalk):
     _calls_left = MAX_STATEMENTS // 3
 
     def script(self, files: Files) -> Script:
-        """What was read, with the files that it asked for and made."""
+        """The script as read: its commands, and the files it reads and creates."""
         return Script(tuple(self.commands), self.complete, tuple(files.asked.items()), tuple(files.made.items()))
 
     @contextmanager
     def quoting(self, evidence: str) -> Iterator[None]:
-        """The commands inside are in a file of an earlier step."""
+        """Within this block, attribute commands to the file they were read from (`evidence`)."""
         before, self.evidence = self.evidence, self.evidence or evidence
         yield
         self.evidence = before
 
     def may_search(self, text: str) -> bool:
-        """Whether one more text of another kind may be searched for commands: a script may name the same ones often."""
+        """Whether one more text may be searched for commands: a script may name the same files many times."""
         self._searched -= len(text)
         self.complete = self.complete and self._searched >= 0
         return self._searched >= 0
 
     def read(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """Read a script, or a script inside one; returns what it would print where that is known."""
+        """Read a script, or a script inside one; return its output if that is known."""
         self._characters -= len(text)
         if self._depth >= MAX_DEPTH or self._characters < 0:
             self.complete = False
@@ -154,7 +154,7 @@ class ScriptReader(SyntaxWalk):
             return self.execute(words, scope, flow, span=None if self._level else (0, len(text)))
         text = to_ascii(text)
         if "$IFS" in text:
-            # The parser loses an expansion that letters or a slash follow.
+            # The parser drops an expansion followed by letters or a slash.
             text = BARE_IFS.sub("${IFS}", text)
         if "${" in text and "`" in text:
             text = BACK_QUOTED.sub(r"\1$(\2)", text)
@@ -175,7 +175,7 @@ class ScriptReader(SyntaxWalk):
         return self.together(outs)
 
     def read_roughly(self, text: str, scope: ShellScope) -> None:
-        """What could not be read whole is read word by word as well, so that a plain command inside is still seen."""
+        """Read an incompletely parsed script word by word as well, so that plain commands in it are still found."""
         seen = {(command.program, command.args) for command in self.commands}
         rough = ScriptReader(level=1)
         flow = NOTHING
@@ -190,7 +190,7 @@ class ScriptReader(SyntaxWalk):
                 self.commands.append(command)
 
     def _statement(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """One statement of a long script, if it is short itself."""
+        """Parse one statement of a long script, if it is short itself."""
         if is_short(text):
             return self._parse(text, scope, flow)
         self.complete = False
@@ -210,7 +210,7 @@ class ScriptReader(SyntaxWalk):
         return self.together([self.run(child, scope, flow) for child in root.named_children])
 
     def _simple(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """Run what the parser would find in a simple script, as `run` does with its nodes."""
+        """Run the commands of a simple script, as `run` does with the parser's nodes."""
         listed, either, redirects, piped = simple
         if redirects:
             return self._pipeline([], piped, scope, self._redirect(simple, scope, flow, heard=bool(piped)))
@@ -224,7 +224,7 @@ class ScriptReader(SyntaxWalk):
         return self.together(outs, either=either)
 
     def _redirect(self, simple: SimpleScript, scope: ShellScope, flow: PipeContent, *, heard: bool) -> PipeContent:
-        """Run commands that print elsewhere: one, or all together."""
+        """Run commands with redirected output: one, or all together."""
         listed, either, redirects, _ = simple
         self._nodes -= 1
         self._depth += 1 + heard
@@ -244,7 +244,7 @@ class ScriptReader(SyntaxWalk):
     def _pipeline(
         self, first: list[SimpleCommand], piped: list[SimpleCommand], scope: ShellScope, flow: PipeContent
     ) -> PipeContent:
-        """Run one command, and those that its output goes through."""
+        """Run one command, and those that its output is piped through."""
         heard = bool(piped)
         self._depth += heard
         self._nodes -= heard
@@ -277,7 +277,7 @@ class ScriptReader(SyntaxWalk):
     ) -> PipeContent:  # fmt: skip
         """Run one command whose words are known: an alias, a function, a wrapper, or a program."""
         if assignments and (given := settings_in(assignments, scope)):
-            # Set for this command and for what it runs, but not for the next one.
+            # Set for this command and its children, but not for the next command.
             with scope.having(given):
                 return self.execute(
                     words, scope, flow, redirects=redirects, assignments=assignments, filtered=filtered, span=span
@@ -309,7 +309,7 @@ class ScriptReader(SyntaxWalk):
         elif program in DECLARING:
             run_assignments(self, (arg.partition("=")[::2] for arg in words[1:]), scope)
         if own.fetched and "/" in words[0] and (fetcher := is_fetched(words[0], scope)) is not None:
-            # A program from an earlier step could have been inspected.
+            # A program fetched in an earlier step could have been inspected.
             name = "fetched" if own.step >= 0 else "sh"
             self.add(Command(program=name, args=tuple(words), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))
         if program in scope.aliases and self._depth < MAX_DEPTH:
@@ -342,7 +342,7 @@ class ScriptReader(SyntaxWalk):
             if program in WRAPPING and (out := unwrap(self, command, scope, flow)) is not None:
                 return out
         elif len(words) > 1:
-            # Wrapped too often to follow: what the innermost words say is still looked at.
+            # Too many wrappers to follow: still check the innermost words.
             self.complete = False
             command = innermost(command)
         self.add(command)
@@ -356,7 +356,7 @@ class ScriptReader(SyntaxWalk):
         run_assignments(self, assignments, scope)
 
     def _call(self, name: str, words: list[str], scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """A call of one of the script's own functions; one that calls itself is followed a few times."""
+        """Call one of the script's own functions; recursion is followed a few times."""
         if self._calls.count(name) >= MAX_CALLS:
             return NOTHING
         self._calls_left -= 1
@@ -372,7 +372,7 @@ class ScriptReader(SyntaxWalk):
             self._calls = before
 
     def nested(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """A script inside the script."""
+        """Read a script inside the script."""
         self._depth += 1
         self._level += 1
         try:
@@ -383,7 +383,7 @@ class ScriptReader(SyntaxWalk):
 
 
 def first_in_path(program: str, assignments: tuple[tuple[str, str], ...], scope: ShellScope) -> str:
-    """The written file that a program's name means where the script puts a folder first in `PATH`."""
+    """The written file that a program's name refers to if the script puts a folder first in `PATH`."""
     for name, value in assignments:
         if name == "PATH" and "/" not in program:
             for folder in value.replace("$PWD", ".").split(":")[:8]:
@@ -393,14 +393,14 @@ def first_in_path(program: str, assignments: tuple[tuple[str, str], ...], scope:
 
 
 def innermost(command: Command) -> Command:
-    """The command behind a long row of wrappers, as far as their names tell."""
+    """The command after a long chain of wrappers, as far as their names tell."""
     words = [command.program, *command.args]
     at = next((i for i, word in enumerate(words) if word not in PREFIXES and word[:1] != "-"), 0)
     return Command(program=program_name(words[at]), args=tuple(words[at + 1 :]), via=command.via, cwd=command.cwd)
 
 
 def parser() -> Parser:
-    """This thread's parser: it cannot be shared."""
+    """This thread's parser: parsers cannot be shared."""
     found: Parser | None = getattr(_parsers, "bash", None)
     if found is None:
         found = _parsers.bash = Parser(_LANGUAGE)

@@ -12,13 +12,13 @@ from tree_sitter import Node
 from .model import MAX_TEXT, KnownFile
 
 MAX_KNOWN_FILES = 32
-"""Files of one script that are remembered, so that what is written and then run is read."""
+"""Files kept per script, so that a file that is written and then run is parsed."""
 
 MAX_ASKED = 256
-"""Files of earlier steps that one script may ask for."""
+"""Files of earlier steps that one script may refer to."""
 
 BELOW = "/**"
-"""Ends a place that stands for every file below it."""
+"""Suffix of a path that stands for every file below it."""
 
 ENVIRONMENT = {
     "HOME": "~",
@@ -29,7 +29,7 @@ ENVIRONMENT = {
     "SHELL": "/bin/sh",
     "EUID": "0",
 }
-"""Variables that every shell has; the home directory is written `~` throughout."""
+"""Variables that every shell has; the home directory is always written `~`."""
 
 UNKNOWN = KnownFile()
 
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class OfFiles(Generic[T]):
-    """What is worked out of the files of earlier steps, once for as long as they are the same mapping."""
+    """A value computed from the files of earlier steps, cached while they are the same mapping."""
 
     def __init__(self, work_out: Callable[[Mapping[str, KnownFile]], T]) -> None:
         self._work_out = work_out
@@ -58,7 +58,7 @@ _cloned = OfFiles(lambda known: {place: file.cloned for place, file in known.ite
 
 
 class Files:
-    """What a script makes and clones, and the files of earlier steps (`known`) that it asks for."""
+    """The files that a script creates and clones, and the files of earlier steps (`known`) that it refers to."""
 
     __slots__ = ("asked", "cloned", "known", "linked", "made")
 
@@ -70,7 +70,7 @@ class Files:
         self.cloned = dict(_cloned(known)) if known else {}
 
     def get(self, place: str, path: str) -> KnownFile:
-        """What is known of a file by its place; `path` is how the script writes it."""
+        """What is known about a file at this full path; `path` is the path as the script writes it."""
         found = self.made.get(place)
         if found is not None:
             return found
@@ -84,7 +84,7 @@ class Files:
 
 
 def find(known: Mapping[str, KnownFile], place: str, path: str) -> KnownFile | None:
-    """The file of an earlier step at a place; a relative path also finds the one file that ends in it.
+    """The file of an earlier step at a path; a relative path also matches a single file that ends in it.
 
     A shell may still be in the folder that an earlier step changed to.
     """
@@ -113,13 +113,13 @@ class ShellScope:
         self.links: dict[str, str] = {}
         if self.files.linked:
             here = f"{cwd}/" if cwd is not None else ""
-            # Links that earlier steps have made, by how this scope would write them.
+            # Links created by earlier steps, as this scope would write them.
             self.links = {name.removeprefix(here): link for name, link in self.files.linked}
         self.params: tuple[str, ...] | None = None
         self.via: tuple[str, ...] = ()
 
     def copy(self) -> ShellScope:
-        """A subshell's scope: what is set there stays there."""
+        """A copy for a subshell, whose changes stay there."""
         other = object.__new__(ShellScope)
         other.cwd = self.cwd
         other.files = self.files
@@ -133,7 +133,7 @@ class ShellScope:
         return other
 
     def value(self, name: str) -> str | None:
-        """The value of a variable or parameter; None if it is not known."""
+        """The value of a variable or parameter; None if it is unknown."""
         if name in self.variables:
             return self.variables[name]
         if name == "PWD":
@@ -150,7 +150,7 @@ class ShellScope:
 
     @contextmanager
     def having(self, variables: Mapping[str, str]) -> Iterator[None]:
-        """Variables that are set inside, and then as before."""
+        """Set variables within this block, then restore them."""
         before = {name: self.variables.get(name) for name in variables}
         self.variables.update(variables)
         try:
@@ -162,7 +162,7 @@ class ShellScope:
                     self.variables[name] = value
 
     def place(self, path: str) -> str:
-        """The one name of a file, however it is spelled: `a.sh`, `./a.sh` and `$PWD/a.sh` are the same."""
+        """The normalised path of a file: `a.sh`, `./a.sh` and `$PWD/a.sh` are the same."""
         if self.cwd is not None and path[:1] not in ("/", "~", "$"):
             path = f"{self.cwd}/{path}"
         if "/." not in path and "//" not in path and path[:1] not in ("", ".") and path[-1] != "/":
@@ -170,12 +170,12 @@ class ShellScope:
         return posixpath.normpath(path)
 
     def file(self, path: str) -> KnownFile:
-        """What is known of a file: written, fetched or copied by this script or an earlier step."""
+        """What is known about a file written, fetched or copied by this script or an earlier step."""
         path = self.links.get(path.removeprefix("./"), path) if self.links else path
         return self.files.get(self.place(path), path)
 
     def remember(self, path: str, text: str | None, *, more: bool = False, secret: str = "") -> None:
-        """Keep the text of a file that the script writes, or adds to."""
+        """Record the text of a file that the script writes or appends to."""
         place = self.place(path)
         before = self.files.made.get(place)
         if more and before is not None:
@@ -187,15 +187,15 @@ class ShellScope:
         self.files.put(place, KnownFile(None if text is None else text[:MAX_TEXT], secret=secret))
 
     def note(self, path: str, file: KnownFile) -> None:
-        """Keep what else is known of a file: where it was fetched from, which program it is."""
+        """Record other facts about a file: where it was fetched from, which program it is."""
         self.files.put(self.place(path), file)
 
     def recall(self, path: str) -> str | None:
-        """The text of a file that this script or an earlier step has written."""
+        """The text of a file written by this script or an earlier step; None if it is unknown."""
         return self.file(path).text
 
     def below(self, folder: str) -> Iterator[tuple[str, KnownFile]]:
-        """Every file below a folder that was written: by this script, then by earlier steps."""
+        """Every known file below a folder: those of this script, then those of earlier steps."""
         place = self.place(folder)
         prefix = "" if place == "." else f"{place.rstrip('/')}/"
         self.files.asked.setdefault(f"{place}{BELOW}", folder)
@@ -205,7 +205,7 @@ class ShellScope:
                     yield name, file
 
     def evidence(self, path: str) -> str:
-        """How a review names the file, if an earlier step made it."""
+        """The file's description in a review, if an earlier step created it; otherwise empty."""
         step = self.file(path).step
         return f"{path}, written in step {step}" if step >= 0 else ""
 

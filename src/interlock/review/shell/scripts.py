@@ -1,4 +1,4 @@
-"""Scripts: commands that carry a script, given to a shell here or elsewhere."""
+"""Scripts: commands that contain a script for a shell, here or on another machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENDINGS = {
 }  # fmt: skip
 
 STDIN = ("-", "-s", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
-"""Names for what a shell is fed."""
+"""Names for a shell's standard input."""
 
 
 def run_shell(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -38,7 +38,7 @@ def run_shell(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
             code = args[at + 1] if at + 1 < len(args) else ""
             inner = below(scope, command.program)
             inner.params = tuple(args[at + 2 :]) or ("sh",)
-            # `xargs -I% sh -c %` with names that are not known: what is fed is the code.
+            # `xargs -I% sh -c %` with unknown names: the input is the code.
             fed_by = flow.sources if code == "{}" else ()
             reader.add(msgspec.structs.replace(command, code=code, stdin=None, fed_by=fed_by))
             return reader.nested(code, inner, flow)
@@ -64,7 +64,7 @@ def run_shell(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
 
 
 def run_written(reader: ScriptReader, command: Command, words: list[str], scope: ShellScope, text: str) -> PipeContent:
-    """`./a.sh`, where the script itself has written that file: its first line says who reads it."""
+    """`./a.sh`, where the script itself has written that file: its first line names the interpreter."""
     first, _, _ = text.partition("\n")
     reads = first[2:].split() if first.startswith("#!") else ["sh"]
     if reads and reads[0].endswith("/env"):
@@ -72,7 +72,7 @@ def run_written(reader: ScriptReader, command: Command, words: list[str], scope:
     reader.add(command)
     language = program_name(reads[0]) if reads else "sh"
     if not first.startswith("#!") and "/" not in words[0]:
-        # Named without a folder it is run by a tool that goes by the ending (`uv run a.py`).
+        # Named without a folder, it is run by a tool that goes by the extension (`uv run a.py`).
         language = ENDINGS.get(words[0].rpartition(".")[2], language)
     if language in INTERPRETERS:
         run_code(reader, text, language, below(scope, command.program))
@@ -81,14 +81,14 @@ def run_written(reader: ScriptReader, command: Command, words: list[str], scope:
 
 
 def with_params(scope: ShellScope, params: tuple[str, ...]) -> ShellScope:
-    """The scope of a script that is called with these words, its own name first."""
+    """The scope of a script called with these words, its own name first."""
     inner = scope.copy()
     inner.params = params
     return inner
 
 
 def run_eval(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`eval`: its words are a script in this very scope."""
+    """`eval`: its arguments are a script in the same scope."""
     if not command.args:
         return None
     reader.add(msgspec.structs.replace(command, code=" ".join(command.args)))
@@ -107,7 +107,7 @@ def run_source(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
 
 
 def run_remote(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`ssh HOST words...`: the words are joined and read by a shell over there."""
+    """`ssh HOST words...`: the words are joined and read by a shell on that host."""
     words = SSH.inner(command.args)
     reader.add(command)
     if not words:
@@ -116,7 +116,7 @@ def run_remote(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
 
 
 def elsewhere(scope: ShellScope, command: Command) -> ShellScope:
-    """Another machine: nothing of ours is known there."""
+    """The scope on another machine, where nothing of ours is known."""
     other = ShellScope("~")
     other.via = (*scope.via, command.program)
     return other
@@ -128,7 +128,7 @@ def run_watch(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
 
 
 def run_trap(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`trap CODE SIGNAL` runs later, `at` and `batch` run what they are fed."""
+    """`trap CODE SIGNAL` runs later; `at` and `batch` run their input."""
     if command.program != "trap":
         reader.add(command)
         return NOTHING if flow.text is None else script(reader, command, scope, NOTHING, flow.text)
@@ -137,5 +137,5 @@ def run_trap(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
 
 
 def script(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent, text: str) -> PipeContent:
-    """A script carried by a command."""
+    """Read a script that a command contains."""
     return reader.nested(text, below(scope, command.program), NOTHING if flow.text == text else flow)

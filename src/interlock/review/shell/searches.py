@@ -1,4 +1,4 @@
-"""Searches: `find` runs a command on what it picks or deletes it, `xargs` on what it is given."""
+"""Searches: `find` deletes what it matches or runs a command on it, `xargs` runs one on its input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_ROOTS = 8
 
 MAX_ITEMS = 32
-"""File names handed over by a pipe that are followed."""
+"""File names from a pipe that are followed."""
 
 TESTS = name_set(
     """-name -iname -path -ipath -wholename -iwholename -regex -iregex -size -empty -mtime -atime -ctime -mmin -amin
@@ -27,11 +27,11 @@ TESTS = name_set(
 """Tests that narrow the search to some files."""
 
 WEAK_TESTS = name_set("-type -xtype -maxdepth -mindepth -fstype -readable -writable -executable")
-"""Tests that narrow it to a kind of file: enough below the working directory, not below the root."""
+"""Tests that narrow it to a type of file: enough below the working directory, not below the root."""
 
 
 BROAD_ROOTS = ("/", "~", "/home", "/Users")
-"""Below these is everyone's work: even all files of a single kind are many."""
+"""These contain everyone's work: even the files of a single kind are many."""
 
 NAME_TESTS = name_set("-name -iname -path -ipath -wholename -iwholename -regex -iregex")
 
@@ -46,7 +46,7 @@ REMOVING = name_set("rm unlink shred srm rmdir")
 
 
 def run_find(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """Run the commands of `-exec` and its like on every root, and `-delete` as the removal that it is."""
+    """Run the commands of `-exec` and similar on every root, and treat `-delete` as a removal."""
     args = command.args
     roots = roots_of(args)
     narrow = is_narrow(args)
@@ -79,7 +79,7 @@ def run_find(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
 
 
 def run_xargs(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`xargs rm`: the names come from the pipe. `xargs -I% CODE` and `parallel` run once for each line."""
+    """`xargs rm`: the names come from the pipe. `xargs -I% CODE` and `parallel` run once per line."""
     is_parallel = command.program == "parallel"
     words = (PARALLEL if is_parallel else XARGS).inner(command.args)
     mark = mark_of(command.args) or ("{}" if is_parallel else None)
@@ -93,9 +93,9 @@ def run_xargs(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
     if not words:
         return reader.nested("\n".join(items), below(scope, "parallel"), NOTHING) if is_parallel and items else None
     inner = below(scope, command.program)
-    # What an earlier search picked counts like input that xargs has not read.
+    # Matches of an earlier search count like input that xargs has not read.
     picked = not items or all(item.endswith("{}") for item in items)
-    # A path among the words is taken in any case.
+    # A path among the words is affected in any case.
     picked = picked and not any(word[:1] in ("/", "~") and (mark or "{}") not in word for word in words[1:])
     out = NOTHING
     for group in [(item,) for item in items if item] if lines and mark is not None else [items]:
@@ -113,7 +113,7 @@ LINES = re.compile(r"[\n\0]")
 
 
 def by_line(args: tuple[str, ...]) -> bool:
-    """Whether blanks do not part the names."""
+    """Whether names are not separated by whitespace."""
     return any(arg[:2] in ("-0", "-d") or arg in ("--null", "--delimiter") for arg in args)
 
 
@@ -134,7 +134,7 @@ def mark_of(args: tuple[str, ...]) -> str | None:
 
 
 def fill(words: list[str], items: tuple[str, ...], mark: str) -> list[str]:
-    """The words with the names put in at the placeholder, otherwise at the end."""
+    """The words with the names inserted at the placeholder, otherwise at the end."""
     filled: list[str] = []
     for word in words:
         if word == mark:
@@ -147,7 +147,7 @@ def fill(words: list[str], items: tuple[str, ...], mark: str) -> list[str]:
 
 
 def is_narrow(args: tuple[str, ...]) -> bool:
-    """Whether a test picks some files and leaves others; `-name '*'` does not."""
+    """Whether a test selects some files and not others; `-name '*'` does not."""
     for at, arg in enumerate(args):
         value = args[at + 1] if at + 1 < len(args) else ""
         if (arg in TESTS or arg.startswith("-newer")) and value not in ("*", ".*", "*.*"):
@@ -158,14 +158,14 @@ def is_narrow(args: tuple[str, ...]) -> bool:
 
 
 def widened(picked: list[str], kind: bool) -> list[str]:
-    """What a removal takes: below the root or a home, all files of one kind (`*.py`) are as good as all files."""
+    """What a removal affects: below the root or a home, all files of one kind (`*.py`) count as all files."""
     if not kind:
         return picked
     return [f"{pick[:-2]}*" if pick.endswith("{}") and (pick[:-3] or "/") in BROAD_ROOTS else pick for pick in picked]
 
 
 def is_kind(args: tuple[str, ...]) -> bool:
-    """Whether only names narrow the search, and to a kind of file that is not garbage."""
+    """Whether only names narrow the search, and to a kind of file that is not disposable."""
     kinds, others = False, False
     for at, arg in enumerate(args[:-1]):
         if arg in NAME_TESTS:
@@ -177,7 +177,7 @@ def is_kind(args: tuple[str, ...]) -> bool:
 
 
 def is_broad(pattern: str) -> bool:
-    """Whether a pattern is for files of a kind wherever they are, rather than for some files or for garbage."""
+    """Whether a pattern matches a kind of file anywhere, rather than certain or disposable files."""
     kept = re.sub(r"\[[^]]*\]|[*?.\\/_$^+\s]", "", pattern).lower()
     if pattern.strip("*.?\\^$").count("/") or kept in RUBBISH or pattern.rstrip("*").endswith(("~", "#")):
         return False

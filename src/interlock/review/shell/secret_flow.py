@@ -1,4 +1,4 @@
-"""Secrets: which files and words of a script hold one, so that it can be followed to where it is sent."""
+"""Secrets: which files and words of a script contain one, so that it can be followed to where it is sent."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..wordlist import name_set
 from .model import Command, KnownFile
 
 SECRET, ENVIRONMENT, EVERYTHING = "a-secret", "environment", "everything"
-"""Stand among the programs of a pipe for a secret, for all variables of the environment, and for all of a project's
-files or a database's rows."""
+"""Marks among the programs of a pipe: a secret, the whole environment, and all files of a project or rows of a
+database."""
 
 MARKS = frozenset((SECRET, ENVIRONMENT, EVERYTHING))
 
 MAX_PATH = 256
-"""Characters; what is longer names no secret."""
+"""Characters; a longer path is not a secret file."""
 
 UNREVEALING = name_set(
     """wc sha256sum sha1sum sha512sum md5sum cksum b2sum shasum ls stat test [ chmod chown rm mv file touch mkdir du df
@@ -26,10 +26,10 @@ UNREVEALING = name_set(
     cmp openssl aws terraform ansible ansible-playbook gcloud az psql mysql npm yarn pnpm pip uv poetry make pytest node
     python ruby perl php bash sh zsh which type command"""
 )
-"""Programs that use a file with a secret, or say something about it, without showing it."""
+"""Programs that use a file with a secret, or report something about it, without showing it."""
 
 NAMING = name_set("echo printf curl wget test [")
-"""Programs whose words are not the names of files."""
+"""Programs whose arguments are not file names."""
 
 _FILES = re2.Set.SearchSet()
 _FILES.Add(
@@ -40,7 +40,7 @@ _FILES.Add(
     r"|vault.?token|\.ssh(?:/.*)?|\.aws(?:/.*)?|\.gnupg(?:/.*)?|\.kube(?:/.*)?|\.docker/config\.json|\.config/gcloud(?:/.*)?|\.azure(?:/.*)?|\.password-store(?:/.*)?)\*?$"
 )
 _FILES.Compile()
-"""Names of files that hold secrets."""
+"""Names of files that contain secrets."""
 
 _PUBLIC = late_pattern(
     r"(?i)\.pub\Z|example|sample|template|\.dist\Z|known_hosts|\.ssh/config\Z|\.test\Z|public|\.aws/config\Z"
@@ -82,7 +82,7 @@ TAKING = DUMPING | PACKING | CLIPBOARD
 
 
 def everything_of(command: Command) -> str:
-    """The mark of what a program prints or packs: a whole project or database, or what a person has copied."""
+    """The mark of a program that prints or packs a whole project or database, or the clipboard; otherwise empty."""
     program, args = command.program, command.args
     if program not in TAKING and "--rdb" not in args:
         return ""
@@ -98,7 +98,7 @@ def everything_of(command: Command) -> str:
 
 
 def prints_secret(command: Command) -> bool:
-    """Whether a program that keeps secrets is asked for one."""
+    """Whether a program that stores secrets is asked for one."""
     if command.program in ("pass", "gopass", "lpass", "rbw") and command.args:
         return True
     if command.program not in STORES:
@@ -109,7 +109,7 @@ def prints_secret(command: Command) -> bool:
 
 @lru_cache(2048)
 def is_secret_file(path: str) -> bool:
-    """Whether a file's name says that it holds a secret."""
+    """Whether a file's name says that it contains a secret."""
     if len(path) > MAX_PATH or _PUBLIC.search(path):
         return False
     if _FILES.Match(path.encode("utf-8", "replace")):
@@ -119,7 +119,7 @@ def is_secret_file(path: str) -> bool:
 
 
 def secret_in(path: str, file: KnownFile) -> str:
-    """The mark of the secret that a file holds, by what was written into it or by its name."""
+    """The mark of the secret in a file, by the text written to it or by its name."""
     return file.secret or (SECRET if is_secret_file(path) else "")
 
 
@@ -129,7 +129,7 @@ def secret_of(sources: tuple[str, ...]) -> str:
 
 
 def secret_word(word: str) -> str:
-    """The mark of a secret that a word carries: what a substitution gave, or a variable whose name says so."""
+    """The mark of the secret in a word: from a substitution, or from a variable whose name says so."""
     if "(" in word and (found := _MARKED.search(word)) is not None:
         return found[1]
     return SECRET if "$" in word and _VARIABLE.search(word) else ""

@@ -1,8 +1,8 @@
-"""Servers: whether what a command works on is on this machine, and is a database, a queue or a store of tests.
+"""Servers: whether a command's target is on this machine, and is a database, queue or store for tests.
 
-One notion for clients of databases, migrations, brokers, stores and backups. Something is of tests if every host that
-the command names is this machine (its own address, a socket or a file), a name that it gives (a database, an
-environment, settings, a topic) says that it is made to be thrown away, and no name says something else.
+One definition for clients of databases, migrations, brokers, stores and backups. A target is for tests if every host
+that the command names is this machine (its own address, a socket or a file), a name that it gives (a database, an
+environment, settings, a topic) says that it is disposable, and no name says otherwise.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .settings import CLIENTS, FRAMEWORKS, is_setting
 from .sinks import LOCAL
 
 HERE, DEVELOPMENT, TESTS = "here", "development", "tests"
-"""On this machine, as the command itself says; there, for development; there, and of tests."""
+"""On this machine, as the command itself says; the same, for development; the same, for tests."""
 
 MAX_WORDS = 64
 MAX_WORD = 1_024
-"""Words of a command that are looked at, and characters of one."""
+"""Words of a command that are checked, and characters of one."""
 
 
 def server_of(command: Command, workspace: str | None) -> str:
-    """Where that is which a command works on: `tests`, `development`, `here`; nothing if it may be elsewhere."""
+    """The kind of server that a command works on: `tests`, `development`, `here`; empty if it may be elsewhere."""
     if not ELSEWHERE.isdisjoint(command.via) or len(command.args) > MAX_WORDS:
         return ""
     if command.program in EMULATING:
@@ -47,17 +47,17 @@ def server_of(command: Command, workspace: str | None) -> str:
 
 
 def code_is_for_tests(code: str) -> bool:
-    """Whether a piece of program text connects only to this machine, and there to databases of tests."""
+    """Whether a piece of code connects only to this machine, and there only to test databases."""
     named = Named(None, None)
     for literal in CONNECTS.findall(code):
         if not literal:
-            return False  # whatever it is given
+            return False  # the argument is unknown
         named.take("url" if "://" in literal else "dbname", literal)
     return all(is_here(host) for host in named.hosts) and named.purpose == TESTS
 
 
 class Named:
-    """The hosts, the databases and the like, and the settings that a command names."""
+    """The hosts, the databases and similar, and the settings that a command names."""
 
     def __init__(self, cwd: str | None, workspace: str | None) -> None:
         self._cwd, self._workspace = cwd, workspace
@@ -67,20 +67,20 @@ class Named:
 
     @property
     def purpose(self) -> str:
-        """What it is for, as every database says that is named, else the settings."""
+        """The common purpose of all named databases, or of the settings if there are none; empty if there is none."""
         said = {purpose_of(name) for name in self.databases or self.settings}
         if any(REAL.search(name) for name in (*self.databases, *self.settings)):
             return ""
         return TESTS if said == {TESTS} else DEVELOPMENT if said and said <= {TESTS, DEVELOPMENT} else ""
 
     def take(self, key: str, value: str) -> None:
-        """Sort one value by its key, or by what it looks like."""
+        """Classify one value by its key, or by its form."""
         if len(value) > MAX_WORD:
-            self.hosts.append("")  # who knows
+            self.hosts.append("")  # unknown
             return
         address = ADDRESS.match(value.removeprefix("jdbc:"))
         if "=" in value and address is None:
-            # A connection in parts: `Server=localhost;Database=app_dev`, `host=localhost dbname=app_dev`.
+            # A connection string: `Server=localhost;Database=app_dev`, `host=localhost dbname=app_dev`.
             for part in BLANKS.sub("=", value).replace(";", " ").split():
                 name, equals, inner = part.partition("=")
                 if equals and "=" not in inner:
@@ -114,7 +114,7 @@ class Named:
 
 
 def pairs(command: Command) -> Iterator[tuple[str, str]]:
-    """What a command's words name, each with its key: `-h X`, `--env=X`, `RAILS_ENV=X`, an address, an operand."""
+    """The values in a command's words, each with its key: `-h X`, `--env=X`, `RAILS_ENV=X`, a URL, an operand."""
     program, before = command.program, ""
     flags, operands = FLAGS.get(program, frozenset()), 0
     for arg in command.args[:MAX_WORDS]:
@@ -144,7 +144,7 @@ def pairs(command: Command) -> Iterator[tuple[str, str]]:
 
 
 def takes_next(option: str, program: str) -> bool:
-    """Whether the word behind an option may be its value: it has none yet."""
+    """Whether the word after an option may be its value: it has none yet."""
     return option[:1] == "-" and "=" not in option and not (program in ATTACHED and option[1:2] != "-" and option[2:])
 
 
@@ -158,7 +158,7 @@ def stated(command: Command) -> list[str]:
 
 @lru_cache(1024)
 def purpose_of(name: str) -> str:
-    """What a name says that it is made for: to be thrown away, or to be worked with."""
+    """The purpose that a name indicates: tests, development, or neither."""
     return TESTS if OF_TESTS.search(name) else DEVELOPMENT if OF_DEVELOPMENT.search(name) else ""
 
 
@@ -174,26 +174,26 @@ OF_TESTS = late_pattern(
 )
 OF_DEVELOPMENT = late_pattern(rf"{_BEGIN}(?i:dev|devel|develop|development|local|sandbox){_END}")
 REAL = late_pattern(rf"{_BEGIN}(?i:prod|production|live|staging|mainnet|backups?){_END}")
-"""Names of what is made to be thrown away, of what is worked with, and of what people rely on."""
+"""Names of disposable targets, of those for development, and of those that people rely on."""
 
 CONNECTS = late_pattern(
     r"\b(?:connect|create_engine|create_async_engine|MongoClient|Elasticsearch|Redis|from_url|createConnection|createClient"
     r"|createPool|Client|Pool|Sequelize|PrismaClient)\((?:\s{0,4}[\"']([^\"'\n]{1,200})[\"']\s{0,4}[,)])?"
 )
-"""Where a piece of program text connects, with the literal that it is given."""
+"""Calls by which code connects, with the literal argument."""
 
 OTHER_DATABASE = late_pattern(
     r"(?i)(?:\bdrop\s{1,8}(?:database|keyspace|user|role|tablespace)\s{1,8}(?:if\s{1,8}exists\s{1,8})?"
     r"|(?:^|[;\n])\s{0,8}(?:use|\\c|\\connect)\s{1,8}|getSiblingDB\(\s{0,4})[\"'`\[]?([\w.$-]{1,80})"
 )
 QUALIFIED = late_pattern(r"(?i)\b(?:table|exists|truncate|from|update)\s{1,8}[`\"\[]?(\w{1,80})[`\"\]]?\.[`\"\[]?\w")
-"""Names of databases in statements: dropped, turned to, or in front of a table's."""
+"""Database names in statements: dropped, selected, or before a table's name."""
 
 ADDRESS = late_pattern(r"([a-z][a-z0-9+.-]{1,30})://(?:[^/@\s]*@)?([^/?#\s]*)/?([^?#\s]*)")
 FILE = late_pattern(r"(?:jdbc:)?(?:sqlite3?|file|duckdb|unix|h2:file|h2:mem)(?:\+\w{1,16})?:|\.{0,2}/(?!/)|:memory:\Z")
 BLANKS = late_pattern(r"\s{0,8}=\s{0,8}")
 BUCKETS = frozenset(("s3", "gs", "az"))
-"""Addresses, those that are a file or a socket, and those that name no host."""
+"""URLs, those that are a file or a socket, and those without a host."""
 
 HOST_KEY = late_pattern(
     r"(?i)(?:^|[_-])(?:host|hostaddr|hostname|hosts|servers?|bootstrap-servers?|brokers?|broker-list|endpoints?|endpoint[_-]url|addr"
@@ -206,22 +206,22 @@ REPOSITORY_KEY = late_pattern(r"(?i)(?:^|[_-])repo(?:sitory)?\Z")
 SETTING_KEY = late_pattern(
     r"(?i)(?:^|[_-])(?:env|environment|settings|settings_module|profiles?_active|schema|context|config|stage)\Z"
 )
-"""What the value of an option, a variable or a part of a connection names."""
+"""What the value of an option, a variable or a part of a connection string names."""
 
 OURS = frozenset(("inside", "temp"))
 ELSEWHERE = name_set(
     """ssh mosh autossh kubectl oc gcloud heroku fly flyctl railway nomad aws az salt pdsh clush pssh other-engine"""
 )
 EMULATING = name_set("awslocal samlocal")
-"""Where a file is the run's own; wrappers that run a command elsewhere; programs of a service that is imitated here."""
+"""Zones of the run's own files; wrappers that run a command elsewhere; programs of a locally emulated service."""
 
 HERE_BY_DEFAULT = (CLIENTS | FRAMEWORKS) - name_set("aws restic borg")
-"""Programs that work on this machine unless they are told otherwise."""
+"""Programs that work on this machine unless told otherwise."""
 
 MYSQL = name_set("mysql mariadb mysqladmin")
 ATTACHED = MYSQL | name_set("psql pgcli dropdb dropuser pg_restore")
 BEHIND_FLAGS = late_pattern(r"-[XqAt1wWeaEnsSxlbz0if]+([hd])(.*)\Z")
-"""Clients to whose short options a value may be attached, and a host or a database behind other letters."""
+"""Clients whose short options may have an attached value, and a host or database after other letters."""
 
 NAMED_FIRST = {
     **dict.fromkeys(name_set("psql pgcli mysql mariadb mycli mongosh mongo usql dropdb"), "dbname"),
@@ -233,7 +233,7 @@ NAMED_LATER = {
     **dict.fromkeys(name_set("nats rpk kafkactl"), (2, "topic")),
     "borg": (1, "repo"),
 }
-"""What the first operand is, or those behind so many words of a subcommand."""
+"""What the first operand is, or the operands after this many words of a subcommand."""
 
 SHORT = {"-h": "host", "-H": "host", "-d": "dbname", "-D": "dbname", "-L": "url"}
 SHORT_OF = {
@@ -250,4 +250,4 @@ FLAGS = {
     **dict.fromkeys(("sqlite3", "sqlite"), name_set("-batch -json -csv -line -column -header -noheader -bail -echo")),
     "borg": name_set("-v -p -s --force --list --stats --progress"),
 }  # fmt: skip
-"""Options that take no value, where the next word counts."""
+"""Options without a value, so that the next word is an operand."""

@@ -1,4 +1,4 @@
-"""Settings: variables of the environment that tell a program which database or server to use."""
+"""Settings: environment variables that tell a program which database or server to use."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CLIENTS = name_set(
     sqlite duckdb litecli redis-cli valkey-cli keydb-cli nats rabbitmqctl rabbitmqadmin clickhouse clickhouse-client
     cqlsh cypher-shell influx sqlcmd restic borg aws"""
 )
-"""Programs that talk to a server, or open a file, and are told which by variables of their own."""
+"""Programs that contact a server, or open a file, selected by their own variables."""
 
 FRAMEWORKS = name_set(
     """prisma rails rake bin/rails php artisan sail python manage.py ./manage.py django-admin alembic flyway liquibase
     sequelize sequelize-cli knex typeorm mix drizzle-kit dbmate diesel sqlx migrate goose sea-orm-cli mikro-orm dotnet
     console bin/console"""
 )
-"""Programs that work on an application's database, which its environment or a file with one names."""
+"""Programs that work on an application's database, which the environment or a file of variables names."""
 
 OF_CLIENTS = name_set(
     """PGHOST PGHOSTADDR PGDATABASE PGSERVICE MYSQL_HOST MYSQL_DATABASE AWS_ENDPOINT_URL
@@ -43,26 +43,26 @@ ENV_LINE = late_pattern(r"^(?:export\s{1,4})?([A-Z]\w{1,60})=[\"']?([^\"'\n#]{0,
 
 GIVEN_FIRST = frozenset(("manage.py", "./manage.py", "artisan", "ef"))
 NEEDING = frozenset(("python", "php", "dotnet"))
-"""What programs that do much else are given first where they work on a database."""
+"""First arguments with which multi-purpose programs work on a database."""
 
 
 def is_setting(name: str) -> bool:
-    """Whether some program finds its database by a variable of this name."""
+    """Whether some program finds its database through a variable of this name."""
     return name in OF_FRAMEWORKS or name in OF_CLIENTS
 
 
 def settings_in(assignments: Iterable[tuple[str, str]], scope: ShellScope) -> dict[str, str]:
-    """Those among the variables of one command that say which database is meant, unless they are set so already."""
+    """The variables of one command that select a database, unless they already have that value."""
     return {name: value for name, value in assignments if is_setting(name) and scope.variables.get(name) != value}
 
 
 def is_configured(words: list[str], program: str) -> bool:
-    """Whether a command finds its database by variables."""
+    """Whether a command finds its database through variables."""
     return program not in NEEDING or not GIVEN_FIRST.isdisjoint(words[1:2])
 
 
 def settings_for(program: str, scope: ShellScope) -> tuple[tuple[str, str], ...]:
-    """The variables that tell a program which database to use, as far as a script or a written `.env` sets them."""
+    """The variables that tell a program which database to use, if a script or a written `.env` sets them."""
     names, variables = OF_CLIENTS if program in CLIENTS else OF_FRAMEWORKS, scope.variables
     found: dict[str, str] = {}
     if program in FRAMEWORKS and (scope.files.known or scope.files.made) and (text := scope.recall(".env")) is not None:

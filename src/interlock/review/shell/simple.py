@@ -1,4 +1,4 @@
-"""Simple scripts: plain and quoted words, joined by `&&`, `||`, `|`, in letters that the parser can be trusted with."""
+"""Simple scripts: plain and quoted ASCII words joined by `&&`, `||`, `|`, which do not need the parser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..wordlist import name_set
 from .model import Redirect
 
 SURELY_SHORT = 400
-"""Below this a script is not measured."""
+"""Shorter scripts are not measured."""
 
 _PLAIN = r"[\w./:=@%+,-]+"
 _LETTER = r"[^\"$`\\!\x00-\x1f\x7f]"
@@ -17,8 +17,7 @@ _WORD = r"(?:[\w./:=@%+,*?-]++|\{\})++|\\[;()]"
 _COMMAND = rf"{_PLAIN}(?: (?:{_WORD}|{_QUOTED}))*"
 _REDIRECTS = r"(?: >>? ?[\w./:@%+,-]+)?(?: 2>(?:&1|/dev/null))?"
 SIMPLE = re.compile(rf"{_COMMAND}(?: (?:&&|\|\|) {_COMMAND})*{_REDIRECTS}(?: \| {_COMMAND})*\Z", re.ASCII)
-"""Words in which the shell expands nothing but names of files; the parser has its own mind about `a | b && c` and
-`a | b 2>&1`."""
+"""Words in which the shell expands only file names; the parser treats `a | b && c` and `a | b 2>&1` in its own way."""
 
 TOKEN = re.compile(rf"{_QUOTED}|>>? ?[^ ]+|[^ ]+")
 ERRORS = {"2>&1": Redirect(">&", "1"), "2>/dev/null": Redirect(">", "/dev/null")}
@@ -31,15 +30,15 @@ RESERVED = name_set(
 )
 
 SimpleCommand = tuple[list[str], tuple[int, int], list[tuple[str, str]]]
-"""Its words, where it stands, and the variables that are set for it."""
+"""Its words, its position, and the variables that are set for it."""
 
 SimpleScript = tuple[list[SimpleCommand], bool, tuple[Redirect, ...], list[SimpleCommand]]
-"""Commands one after the other, whether some run only where others fail, where what they print goes, and the commands
-that their output goes through."""
+"""Consecutive commands, whether some run only if others fail, where their output goes, and the commands that it is
+piped through."""
 
 
 def read_simple(text: str) -> SimpleScript | None:
-    """The commands of a simple script; None if the parser has to read it."""
+    """The commands of a simple script; None if it needs the parser."""
     if len(text) > SURELY_SHORT or SIMPLE.match(text) is None or not text.isascii() or MARK in text:
         return None
     listed: list[SimpleCommand] = []
@@ -61,11 +60,11 @@ def read_simple(text: str) -> SimpleScript | None:
             words, assigned = [], []
         elif word in ERRORS or word[0] == ">":
             if not words or words[-1] == "-":
-                return None  # which the parser loses here
+                return None  # the parser drops it here
             redirects += (ERRORS.get(word) or Redirect(">>" if word[1] == ">" else ">", word.lstrip("> ")),)
         elif words:
             if "||" in word:
-                return None  # which counts for the parser even in quotes
+                return None  # the parser treats it as an operator even in quotes
             words.append(word[1:-1] if word[0] in "'\"" else word[1:] if word[0] == "\\" else word)
             end = token.end()
         elif word in RESERVED:
@@ -74,7 +73,7 @@ def read_simple(text: str) -> SimpleScript | None:
             begin = begin if assigned else token.start()
             if "=" not in word:
                 if assigned and NAMED.match(word) is None:
-                    return None  # the parser has its own mind about others here
+                    return None  # the parser treats other names differently here
                 words.append(word)
                 end = token.end()
             elif (found := ASSIGNED.match(word)) is not None:
@@ -94,14 +93,14 @@ LAST = 0x10FFFF
 
 
 def to_ascii(text: str) -> str:
-    """The text with letters beyond ASCII and what looks like a mark marked; a NUL, which no shell knows, is a blank."""
+    """The text with non-ASCII characters and lookalikes of the mark encoded; a NUL becomes a space."""
     if text.isascii() and "\0" not in text and MARK not in text:
         return text
     return FOREIGN.sub(lambda found: " " if found[0] == "\0" else f"{MARK}{ord(found[0]):x}@%", text)
 
 
 def from_ascii(text: str) -> str:
-    """The text as it was."""
+    """The original text, with encoded characters decoded."""
     return MARKED.sub(letter, text) if MARK in text else text
 
 

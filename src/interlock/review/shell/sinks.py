@@ -1,4 +1,4 @@
-"""Sinks: commands that send something elsewhere, a secret or not; sources: text that a script takes from elsewhere."""
+"""Sinks: commands that send data elsewhere, secret or not; sources: text that a script gets from elsewhere."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 SEND_SECRET = "send-secret"
-"""The program of the command that stands for a secret on its way out; rules know it by this name."""
+"""The program name of a command that stands for a secret being sent; rules match this name."""
 
 STREAMS = name_set(
     """curl wget http https xh curlie nc ncat netcat socat telnet ssh ftp lftp sftp mail mailx mutt sendmail swaks msmtp
     s-nail rclone openssl websocat dig nslookup host ping aws gsutil s3cmd mc gh glab pastebinit termbin hastebin nmap
     logger slackcat notify-send az gcloud kubectl ntfy tftp ncftpput busybox croc wormhole magic-wormhole transfer"""
 )
-"""Programs that can send what they are fed or given."""
+"""Programs that can send their input or arguments."""
 
 COPIES = name_set(
     "scp rsync sftp rclone ncftpput aws gsutil s3cmd mc gcloud az croc wormhole magic-wormhole ftp lftp tftp"
@@ -57,7 +57,7 @@ FAR = re.compile(
 HEADER = frozenset(
     ("-H", "--header", "-u", "--user", "-b", "--cookie", "-K", "--config", "-E", "--cert", "--key", "--netrc-file")
 )
-"""Options with which a request proves who it is; a secret belongs there ..."""
+"""Options with which a request authenticates; a secret belongs there ..."""
 NAMED_HEADER = ("-H", "--header")
 PROVES = re.compile(
     r"[^:\s]*(?:auth|key|token|secret|password|cookie|signature|session)[^:\s]*\s*:|[^:]*\Z", re.IGNORECASE
@@ -65,26 +65,26 @@ PROVES = re.compile(
 """... in a header, if its name says so."""
 
 SPELLED = name_set("dig nslookup host ping")
-"""Programs that send what they are asked for as the name of a host."""
+"""Programs that send their argument as a host name."""
 
 SECRET_NAME = late_pattern(r"\$\{?\w*(?:TOKEN|KEY|SECRET|PASS)\w*")
 COMMANDED = name_set("ssh kubectl openssl aws gcloud az")
-"""Programs whose words are commands or options of their own."""
+"""Programs whose arguments are commands or options of their own."""
 
 KEEPING = name_set("secret secrets secretsmanager --with-token --password-stdin")
-"""Words with which a secret is given to what keeps it, or proves who one is."""
+"""Words with which a secret is passed to a secret store, or used to authenticate."""
 
 QUESTIONS = name_set("get describe list ls logs version config top --help --version")
 
 
 def find_leak(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> None:
-    """Write down that a command sends a secret elsewhere, if it does."""
+    """Record that a command sends a secret elsewhere, if it does."""
     program = command.program
     if program == "tee" and (mark := secret_of(flow.sources)) and any(arg.startswith(NETWORK) for arg in command.args):
         reader.add(Command(program=SEND_SECRET, args=(mark, program), via=scope.via, cwd=scope.cwd))
     if program not in STREAMS and program not in COPIES:
         if program != "tee" and any(FAR.match(arg) for arg in command.args) and not is_local(command):
-            # Whatever it is called: it names another machine, and it has a secret.
+            # Whatever the program is called: it names another machine and has a secret.
             names = [arg.rpartition("@")[2].rpartition("=")[2] for arg in command.args if len(arg) < MAX_PATH]
             mark = secret_of(flow.sources) or next(
                 (mark for name in names if name and (mark := secret_in(scope.place(name), scope.file(name)))), ""
@@ -96,7 +96,7 @@ def find_leak(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
     if program in COPIES and not mark and not WHOLE.isdisjoint(command.args[:-1]) and REMOTE.match(command.args[-1]):
         mark = EVERYTHING
     if mark == EVERYTHING and not any(FAR.match(arg) for arg in command.args):
-        # To a machine of one's own, by the name that one has given it.
+        # To a private machine, by an alias.
         return
     if not mark and flow.text and (put := PUT.search(flow.text)) is not None and program in COPIES:
         mark = secret_in(scope.place(put[1]), scope.file(put[1]))
@@ -105,7 +105,7 @@ def find_leak(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
 
 
 def find_sent_away(reader: ScriptReader, command: Command, scope: ShellScope, out: PipeContent) -> None:
-    """Write down that what a command prints is a secret, and goes to the network by a redirection."""
+    """Record that a command's output is a secret and is redirected to the network."""
     mark = secret_of(out.sources)
     if mark and any(redirect.target.startswith(NETWORK) for redirect in command.redirects):
         reader.add(Command(program=SEND_SECRET, args=(mark, ">"), via=scope.via, cwd=scope.cwd, span=command.span))
@@ -122,7 +122,7 @@ def fed_secret(command: Command, flow: PipeContent) -> str:
 
 
 def given_secret(command: Command, scope: ShellScope) -> str:
-    """The mark of a secret among a command's words: a value, or a file that it sends."""
+    """The mark of a secret among a command's arguments: a value, or a file that it sends."""
     program, before = command.program, ""
     copies = program in COPIES and any(
         REMOTE.match(arg) or (program == "mc" and "/" in arg.lstrip("./~")) for arg in command.args[-1:]
@@ -153,7 +153,7 @@ BODIES = frozenset(
 
 
 def sent_file(program: str, option: str, arg: str, copies: bool) -> str:
-    """The file that a word makes a command send."""
+    """The file that an argument makes a command send."""
     if copies:
         return arg if arg[:1] != "-" and not REMOTE.match(arg) else ""
     if program not in FILED and program != "wget":
@@ -177,7 +177,7 @@ def sent_file(program: str, option: str, arg: str, copies: bool) -> str:
 
 
 def is_local(command: Command) -> bool:
-    """Whether the command sends to this machine alone."""
+    """Whether the command sends only to this machine."""
     if command.program in SPELLED:
         return False
     hosts = [arg for arg in command.args if "://" in arg or LOCAL.match(arg)]
@@ -189,14 +189,14 @@ BUILDS = frozenset((*INTERPRETERS, *SHELLS)) | name_set(
     composer mvn gradle ant sbt mix dotnet tox nox pytest docker-compose ansible-playbook terraform tofu vagrant makepkg
     dpkg-buildpackage rpmbuild nix source ."""
 )
-"""Programs that run what is in a project."""
+"""Programs that run the contents of a project."""
 
 AT_HOST = re.compile(r"(?:[\w.-]+@)?([\w.-]+\.\w+):")
 VALUED = frozenset(("-b", "--branch", "--depth", "-o", "--origin", "-j", "--jobs", "--reference", "--template", "-c"))
 
 
 def note_clone(args: tuple[str, ...], scope: ShellScope) -> None:
-    """Remember where `git clone` puts what comes from an address that program text does not usually come from."""
+    """Record where `git clone` puts a repository from an address that is not a usual source of code."""
     if "clone" not in args[:6]:
         return
     rest = args[args.index("clone") + 1 :]
@@ -211,7 +211,7 @@ def note_clone(args: tuple[str, ...], scope: ShellScope) -> None:
 
 
 def find_clone_run(reader: ScriptReader, words: list[str], program: str, scope: ShellScope) -> None:
-    """Note that a script runs what it, or an earlier step, has cloned from an unknown source."""
+    """Record that a script runs what it, or an earlier step, has cloned from an unknown source."""
     if program not in BUILDS and "/" not in words[0]:
         return
     here = scope.place(".")
@@ -251,5 +251,5 @@ def follow_image(reader: ScriptReader, command: Command, scope: ShellScope) -> N
 
 
 def _image(name: str) -> str:
-    """The place that stands for an image."""
+    """The pseudo-path of an image."""
     return f"/image:{name.removesuffix(':latest').replace('/', ':')}"

@@ -1,4 +1,4 @@
-"""Terminals: commands that are typed into a terminal elsewhere, or started in one."""
+"""Terminals: commands that are typed into another terminal, or started in one."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ TMUX_RUNS: dict[str, Wrapper] = {
     **dict.fromkeys(("run-shell", "run"), Wrapper(name_set("-c -d -t"))),
     **dict.fromkeys(("pipe-pane", "pipep"), Wrapper(name_set("-t"))),
 }
-"""Subcommands of tmux that run a command, and their options that take the next word."""
+"""Tmux subcommands that run a command, and their options that take the next word."""
 
 SEND_KEYS = Wrapper(name_set("-c -N -t"))
 KEYS = {"Space": " ", "Enter": "\n", "C-m": "\n", "KPEnter": "\n", "C-j": "\n", "Tab": " "}
-"""Names of keys that end or part words."""
+"""Names of keys that end or separate words."""
 
 SCREEN = Wrapper(name_set("-c -e -h -p -s -S -t -T"))
 ATTACHING = name_set("-r -R -RR -x -ls -list -wipe -dr -dR -d -D")
-"""Options of screen with which the operand is a session, unless a new one is made."""
+"""Options of screen with which the operand is a session, unless a new one is created."""
 
 MAX_PARTS = 16
-"""Commands of one call of tmux."""
+"""Commands in one call of tmux."""
 
 
 def run_tmux(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -62,7 +62,7 @@ def run_tmux(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
 
 
 def _parts(words: list[str]) -> list[list[str]]:
-    """The commands of one call."""
+    """The commands in one call."""
     found: list[list[str]] = [[]]
     for word in words:
         if word == ";":
@@ -98,7 +98,7 @@ def run_screen(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
 
 
 def _apart(arg: str) -> tuple[str, ...]:
-    """`-dmS` as `-dm -S`, which takes the next word."""
+    """Split `-dmS` into `-dm -S`, which takes the next word."""
     return (arg[:-1], "-S") if len(arg) > 2 and arg[0] == "-" and arg[1:].isalpha() and arg[-1] == "S" else (arg,)
 
 
@@ -114,7 +114,7 @@ def run_terminal(reader: ScriptReader, command: Command, scope: ShellScope, flow
 
 
 def run_device(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`adb shell CODE`: on a device, which has a temporary folder of its own; an emulator is made to be thrown away."""
+    """`adb shell CODE`: runs on a device, which has its own temporary folder; an emulator is disposable."""
     args = ADB.inner(command.args)
     if args[:1] not in (["shell"], ["exec-out"]):
         return None

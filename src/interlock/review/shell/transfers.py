@@ -1,4 +1,4 @@
-"""Transfers: files that a request sends, files that it fetches, and links, which are other names for files."""
+"""Transfers: files that a request sends or fetches, and links, which are other names for files."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from .reader import ScriptReader
 
 SENT = late_pattern(r"(?:[^=@<]*=)?[@<]([^;]+)")
-"""A file that a request carries: `@path`, `name=@path`, `name=<path`."""
+"""A file that a request sends: `@path`, `name=@path`, `name=<path`."""
 
 
 def run_request(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """A file that a request sends is read; a file that it fetches is remembered as such."""
+    """Treat a file that a request sends as read; record a file that it fetches as fetched."""
     args = command.args
     for at, arg in enumerate(args):
         name, equals, value = arg.partition("=") if arg.startswith("--") else (arg, "", "")
@@ -41,20 +41,20 @@ def run_request(reader: ScriptReader, command: Command, scope: ShellScope, flow:
 
 
 def with_file(word: str, scope: ShellScope) -> str:
-    """A word with the text of the written file that it stands for: `file://change.json`, `--change-batch=file://x`."""
+    """A word with the text of the written file that it refers to: `file://change.json`, `--change-batch=file://x`."""
     before, scheme, name = word.partition("file://")
     text = scope.recall(name) if scheme and (not before or before[-1:] == "=") else None
     return word if text is None else f"{before}{text}"
 
 
 def strange_host(word: str) -> str:
-    """The host of an address that program text does not usually come from."""
+    """The host of a URL that is not a usual source of code; otherwise empty."""
     found = STRANGE.search(word)
     return found[1] if found is not None and FAMILIAR.match(found[1]) is None else ""
 
 
 INSTALLER = "well-known-installer"
-"""Stands for the program that fetches the installer of a well-known tool from its maker over TLS."""
+"""Stands for the program that fetches a well-known tool's installer from its maker over TLS."""
 
 MAKERS = late_pattern(
     r"https://(?:sh\.rustup\.rs|get\.docker\.com|astral\.sh|install\.python-poetry\.org|bootstrap\.pypa\.io|bun\.sh"
@@ -69,14 +69,14 @@ MAKERS = late_pattern(
 
 
 def fetcher_of(command: Command) -> str:
-    """The program that fetches, or INSTALLER where everything comes from the maker of a well-known tool."""
+    """The program that fetches, or INSTALLER if everything comes from the maker of a well-known tool."""
     addresses = [arg for arg in command.args if "://" in arg]
     known = bool(addresses) and all(MAKERS.match(address) for address in addresses)
     return INSTALLER if known else command.program
 
 
 def _fetched(command: Command) -> list[str]:
-    """Where a download lands."""
+    """The paths that a download is saved to."""
     args, found = command.args, [each.target for each in command.redirects if each.writes]
     to_name = command.program != "curl"
     for at, arg in enumerate(args):
@@ -96,7 +96,7 @@ def _fetched(command: Command) -> list[str]:
 
 
 def run_link(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`ln -s TARGET NAME`: what is below the name is below the target."""
+    """`ln -s TARGET NAME`: paths below the name are below the target."""
     operands = [arg for arg in command.args if arg[:1] != "-"]
     if len(operands) == 2 and any(arg[:1] == "-" and "s" in arg for arg in command.args):
         note_link(operands[1], operands[0], scope)
@@ -106,7 +106,7 @@ def run_link(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
 
 
 def note_link(name: str, target: str, scope: ShellScope) -> None:
-    """What is below a name is below the target: a link, or a mount of one folder at another."""
+    """Record that paths below a name are below the target: a link, or a bind mount."""
     scope.links[_plain(name).rstrip("/")] = target
     scope.note(name.rstrip("/"), KnownFile(link=target))
 
@@ -120,7 +120,7 @@ def run_mount(reader: ScriptReader, command: Command, scope: ShellScope, flow: P
 
 
 def note_program(path: str, program: str, scope: ShellScope) -> None:
-    """A file is a program of the system under another name; found by that name where its folder is searched."""
+    """Record that a file is a system program under another name, which is also found through `PATH`."""
     scope.note(path, KnownFile(program=program))
     folder, _, name = path.rpartition("/")
     if folder and folder in (scope.value("PATH") or "").split(":"):
@@ -128,7 +128,7 @@ def note_program(path: str, program: str, scope: ShellScope) -> None:
 
 
 def run_emptying(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`cp /dev/null FILE` and `dd of=FILE` write over a file, as `> FILE` does."""
+    """`cp /dev/null FILE` and `dd of=FILE` overwrite a file, as `> FILE` does."""
     args = command.args
     if command.program == "cp" and "/dev/null" in args[:-1]:
         reader.add(Command(program=">", args=(args[-1],), via=command.via, cwd=scope.cwd, fed_by=("emptied",)))
@@ -139,13 +139,13 @@ def run_emptying(reader: ScriptReader, command: Command, scope: ShellScope, flow
 
 
 def program_at(path: str) -> str:
-    """The name of a program of the system, by its path."""
+    """The name of a system program, by its path; otherwise empty."""
     name = program_name(path)
     return name if "/" in path and "/" not in name and path.rpartition("/")[0].endswith("bin") else ""
 
 
 def follow_links(words: list[str], scope: ShellScope) -> list[str]:
-    """Words with links followed where the path goes beyond the link itself."""
+    """The words with links resolved where the path goes beyond the link itself."""
     made = []
     for word in words:
         head, slash, rest = _plain(word).partition("/")
@@ -157,13 +157,13 @@ def follow_links(words: list[str], scope: ShellScope) -> list[str]:
 
 
 def is_fetched(word: str, scope: ShellScope) -> str | None:
-    """The program that fetched the file that a word names, while it was not shown to anybody."""
+    """The program that fetched the file that a word names, unless its content has been shown."""
     file = scope.file(word)
     return file.fetched if file.fetched and not file.read else None
 
 
 def run_fetched(reader: ScriptReader, word: str, scope: ShellScope) -> None:
-    """Write down that a program runs a file that it, this script or an earlier step fetches and nobody has read."""
+    """Record that a program runs a file that it, this script or an earlier step fetches and nobody has read."""
     fetcher = "curl" if REMOTE.match(word) else is_fetched(word, scope)
     if fetcher is not None:
         reader.add(Command(program="sh", args=(word,), via=scope.via, cwd=scope.cwd, fed_by=(fetcher,)))

@@ -1,4 +1,4 @@
-"""Unpickling: objects that a program loads from an unusual address, and whose code it runs by that."""
+"""Unpickling: objects that a program loads from an unusual address, which runs their code."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from .reader import ScriptReader
 
 MAX_FOUND = 256
-"""Literals, names and calls of one piece of code that are looked at."""
+"""Literals, names and calls checked per piece of code."""
 
 
 def find_unpickled(reader: ScriptReader, code: str, scope: ShellScope) -> None:
-    """Write down that a piece of Python loads an object from an address that programs do not usually come from."""
+    """Record that Python code loads an object from an address that is not a usual source of code."""
     host = _hub(code)
     if UNPICKLES.search(code) is not None and not ("weights_only=True" in code and "pickle" not in code):
         files = [found[1] for found in islice(STORED.finditer(code), MAX_FOUND)]
@@ -32,7 +32,7 @@ def find_unpickled(reader: ScriptReader, code: str, scope: ShellScope) -> None:
 
 
 def _hub(code: str) -> str:
-    """The owner of a repository of models whose code is trusted without a question, unless everybody uses it."""
+    """The owner of a model repository whose code is trusted without asking, unless the owner is well known."""
     found = HUB.search(code)
     if found is None or TRUSTED.search(code) is None or KNOWN_OWNERS.match(found[1]):
         return ""
@@ -40,7 +40,7 @@ def _hub(code: str) -> str:
 
 
 def _loads_reply(code: str) -> bool:
-    """Whether what a request brings is loaded: at once, or by the name that it is given."""
+    """Whether the response of a request is loaded: directly, or through a variable."""
     names = {one or other for one, other in islice(REPLY.findall(code), MAX_FOUND)}
     names |= {name for name, of in islice(CONTENT.findall(code), MAX_FOUND) if of in names}
     for given in islice(LOADED.findall(code), MAX_FOUND):
@@ -69,14 +69,14 @@ LOADED = late_pattern(
 )
 WORD = late_pattern(r"\w{1,40}")
 AT_ONCE = late_pattern(rf"['\"]https?://|[^\n]{{0,80}}?{_REQUEST}")
-"""Names of what a request brings and of what is in it; what is loaded, and whether it comes at that moment."""
+"""Names of a response and of its content; the loaded expression, and whether it is a request itself."""
 
 ADDRESS = late_pattern(r"https?://[^\s'\"`)]{1,200}")
 STORED = late_pattern(
     r"['\"]((?!https?:)[\w./~-]{1,200}\."
     r"(?!csv|tsv|jsonl?|txt|md|parquet|png|jpe?g|html?|xml|ya?ml|gz|zip|safetensors|onnx)\w{1,10})['\"]"
 )
-"""Names of files that may hold objects."""
+"""Names of files that may contain objects."""
 
 HUB = late_pattern(r"\bhub\.load\(\s{0,4}(?:repo_or_dir\s{0,4}=\s{0,4})?['\"]([\w.-]{1,60})/")
 TRUSTED = late_pattern(r"trust_repo\s{0,4}=\s{0,4}True")

@@ -1,4 +1,4 @@
-"""Unwrap: take the wrappers off a command, and read the scripts that it carries; also what unpacking runs besides."""
+"""Unwrap: remove a command's wrappers, and read the scripts that it contains; also commands that unpacking runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TAR_RUNS = ("--checkpoint-action", "--to-command", "--use-compress-program", "--
 
 
 def run_tar(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """Commands in options, and files that go once they are packed."""
+    """Run commands given in options; record files that are removed after packing."""
     args = command.args
     inner = below(scope, command.program)
     for at, arg in enumerate(args):
@@ -51,7 +51,7 @@ def run_tar(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pip
 
 
 def _packed(args: tuple[str, ...]) -> list[str]:
-    """The files that an archive is made of: every operand but the archive and the letters that say what to do."""
+    """The files that go into an archive: every operand except the archive and the option letters."""
     found: list[str] = []
     skip = bool(args) and args[0][:1] != "-" and args[0].isalpha()
     archive = skip and "f" in args[0]
@@ -66,7 +66,7 @@ def _packed(args: tuple[str, ...]) -> list[str]:
 
 
 def run_zip(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """`zip -m` and `7z -sdel` delete what they have packed."""
+    """`zip -m` and `7z -sdel` delete the files that they have packed."""
     args = command.args
     moves = any(arg == "--move" or (arg[:1] == "-" and arg[1:2] != "-" and "m" in arg) for arg in args)
     if (command.program == "zip" and moves) or "-sdel" in args:
@@ -81,7 +81,7 @@ def _remove(reader: ScriptReader, paths: list[str], scope: ShellScope) -> None:
 
 
 def unwrap(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
-    """Run what a wrapper wraps; None if the command is not a wrapper and stands for itself."""
+    """Run what a wrapper wraps; None if the command is not a wrapper."""
     if command.program in TOOLS:
         run_build_file(reader, command, scope)
     handler = HANDLERS.get(command.program)
@@ -94,7 +94,7 @@ def unwrap(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pipe
 def run_prefix(
     reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent, wrapper: Wrapper
 ) -> PipeContent | None:
-    """`sudo rm x`: the command is what follows the wrapper's own words."""
+    """`sudo rm x`: the command follows the wrapper's own words."""
     words = wrapper.inner(command.args)
     if command.program == "command" and command.args[:1] in (("-v",), ("-V",)):
         return None
@@ -137,7 +137,7 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
     out = run_prefix(reader, rest, scope, flow, msgspec.structs.replace(wrapper, record=False))
     mounts = sum(arg.startswith(("-v", "--volume")) for arg in args)
     if contained and OPENED.isdisjoint(arg.partition("=")[0] for arg in args) and len(scope.links) == mounts:
-        # A new container has files of its own; what it mounts is this machine's.
+        # A new container has its own files; its mounts are this machine's.
         mounted = (*scope.links, *scope.links.values())
         reader.commands[begin:] = [each for each in reader.commands[begin:] if not is_its_own(each, mounted)]
     if out is not None and wrapper.record:
@@ -146,7 +146,7 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
 
 
 def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
-    """The scope of a container: what it mounts is where it is on this machine."""
+    """The scope of a container: mounted paths map to those on this machine."""
     inner = scope.copy()
     inner.links = dict(scope.links)
     for at, arg in enumerate(args[:-1]):
@@ -162,14 +162,14 @@ def inside(scope: ShellScope, args: tuple[str, ...]) -> ShellScope:
 
 ENGINES = frozenset(("docker", "docker-compose"))
 ENGINE_ELSEWHERE = name_set("-H --host --context -c")
-"""Options with which containers of another machine are meant."""
+"""Options that select containers on another machine."""
 OPENED = name_set("--privileged --pid --mount --volumes-from --device --ipc --cap-add --userns --security-opt")
-"""Options with which a container reaches more of this machine than what `-v` names."""
+"""Options that give a container access to more of this machine than `-v` names."""
 ITS_OWN = name_set("rm rmdir unlink")
 
 
 def is_its_own(command: Command, mounted: tuple[str, ...]) -> bool:
-    """Whether a command in a container deletes only files of the container itself."""
+    """Whether a command in a container deletes only the container's own files."""
     if command.program not in ITS_OWN:
         return False
     names = [arg for arg in command.args if arg[:1] != "-"]

@@ -1,4 +1,4 @@
-"""SyntaxWalk: through a script's syntax tree, the way a shell would go through the script."""
+"""SyntaxWalk: walks a script's syntax tree in the order in which a shell would run it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .words import (
 )
 
 MAX_VALUES = 262_144
-"""Characters of all values that a script gives to variables; after that each is cut."""
+"""Characters of all variable values in a script; beyond that each value is truncated."""
 
 MAX_CUT_VALUE = 64
 
@@ -39,7 +39,7 @@ MAX_LOOP_VALUES = 64
 
 
 class SyntaxWalk(ABC):
-    """Takes a tree apart into commands whose words are known, and hands each to `execute`."""
+    """Splits a tree into commands whose words are known, and passes each to `execute`."""
 
     complete = True
     evidence = ""
@@ -64,14 +64,14 @@ class SyntaxWalk(ABC):
         """Read a script inside the script."""
 
     def add(self, command: Command) -> None:
-        """Write a command down."""
+        """Record a command."""
         if len(self.commands) >= MAX_COMMANDS:
             self.complete = False
             return
         self.commands.append(replace(command, evidence=self.evidence) if self.evidence else command)
 
     def run(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """Run one statement; returns what continues through the pipe."""
+        """Run one statement; return what continues through the pipe."""
         self._nodes -= 1
         if self._nodes < 0 or self._depth >= MAX_DEPTH or len(self.commands) >= MAX_COMMANDS:
             self.complete = False
@@ -171,13 +171,13 @@ class SyntaxWalk(ABC):
         return self.together([self.run(child, scope, flow) for child in children])
 
     def together(self, outs: list[PipeContent], *, either: bool = False) -> PipeContent:
-        """What statements print one after the other, or either of them with `||`, if the output is used."""
+        """The output of consecutive statements, or of either with `||`, if the output is used."""
         if not self._listeners:
             return outs[-1] if outs else NOTHING
         return one_after_another(outs, either=either)
 
     def _redirected(self, node: Node, scope: ShellScope, flow: PipeContent) -> PipeContent:
-        """A statement with redirections; the parser hangs what follows a heredoc below the heredoc."""
+        """A statement with redirections; the parser nests the words after a heredoc below the heredoc."""
         redirects: tuple[Redirect, ...] = ()
         more: list[str] = []
         after: list[Node] = []
@@ -215,7 +215,7 @@ class SyntaxWalk(ABC):
         return out
 
     def _targets(self, node: Node, scope: ShellScope) -> list[Redirect]:
-        """The target of a redirection first; words that the parser took for further targets after it."""
+        """The target of a redirection, then words that the parser treated as further targets."""
         op = next((source(child) for child in node.children if not child.is_named), ">")
         found = [
             Redirect(op, word)
@@ -231,7 +231,7 @@ class SyntaxWalk(ABC):
         if start[:1] in ("'", '"', "\\") or ("$" not in text and "`" not in text):
             return text
         if "`" in text and (modern := without_back_quotes(text)) != text:
-            # The parser undoes quotes in a heredoc for text; the other spelling it knows.
+            # The parser treats back quotes in a heredoc as text; it supports the other spelling.
             return self.nested(f"cat <<{start}\n{modern}{start}", scope, NOTHING).text or text
         begin, parts, at = body.start_byte, [], 0
         raw = source_bytes(body).decode("ascii")
@@ -259,7 +259,7 @@ class SyntaxWalk(ABC):
         return name, self._afford((scope.value(name) or "") + text if more else text)
 
     def _afford(self, value: str) -> str:
-        """A variable's value; cut where all values together are too much, as with one that doubles itself."""
+        """A variable's value, truncated if all values together are too long, as with one that doubles itself."""
         self._value_characters -= len(value)
         if self._value_characters >= 0:
             return value
@@ -267,7 +267,7 @@ class SyntaxWalk(ABC):
         return value[:MAX_CUT_VALUE]
 
     def _assigned(self, assignments: list[tuple[str, str]], scope: ShellScope) -> None:
-        """A variable set for the shell itself; rules know it as the program `=`, and some values are commands."""
+        """Record variables set for the shell itself, which rules match as the program `=`; some values are commands."""
         for name, value in assignments:
             self.add(Command(program="=", args=(f"{name}={value}",), via=scope.via, cwd=scope.cwd))
 
@@ -298,7 +298,7 @@ class SyntaxWalk(ABC):
         return self.together(outs)
 
     def _while(self, node: Node, scope: ShellScope, text: str) -> PipeContent:
-        """A loop that is fed a text that is known: `read` gets one line after the other."""
+        """A loop with a known input text: `read` gets one line after the other."""
         condition = node.child_by_field_name("condition")
         if condition is None or b"read" not in source_bytes(condition):
             return self._each(node, scope, PipeContent(text))
@@ -318,7 +318,7 @@ class SyntaxWalk(ABC):
         return self.execute(words, scope, flow) if words else NOTHING
 
     def _substitute(self, node: Node, scope: ShellScope) -> str:
-        """What `$(...)` or `<(...)` would give: its text if that is known, else the program that makes it."""
+        """The output of `$(...)` or `<(...)`: its text if known, otherwise the program that produces it."""
         count = len(self.commands)
         self._listeners += 1
         out = self.run(node, scope, NOTHING)
@@ -326,23 +326,23 @@ class SyntaxWalk(ABC):
         mark = "<(" if node.type == "process_substitution" else "$("
         if mark == "$(" and out.text is not None:
             return out.text.rstrip("\n")
-        # Of the files that a search lists only those that it does not choose among are known.
+        # Of the files that a search lists, only those of an unfiltered one are known.
         listed = [item for item in out.items if item.endswith("/*")] if out.text is None and mark == "<(" else []
         printed = "\n".join(listed) or out.text
         if printed:
-            # What it prints can be read: then it is a file like one that the script has written.
+            # The output is known, so treat it like a file that the script has written.
             name = f"/dev/fd/{63 - len(scope.files.made)}"
             scope.remember(name, printed)
             return name
         makers = out.sources or tuple(command.program for command in self.commands[count:][-1:])
         if len(self.commands) > count and picks_containers(self.commands[-1]):
             makers = ("chosen", *makers)
-        # A secret is all that matters; one word, so that the shell's splitting leaves it whole.
+        # Only a secret matters; one word, so that word splitting leaves it whole.
         return f"{mark}{secret_of(makers) or ' '.join(makers)})"
 
 
 def picks_containers(command: Command) -> bool:
-    """Whether a command lists containers or images by what they are called: `docker ps -q --filter name=x`."""
+    """Whether a command lists containers or images by name: `docker ps -q --filter name=x`."""
     return command.program in ENGINES and any(
         PICKED.match(arg)
         and not REAL.search(arg)

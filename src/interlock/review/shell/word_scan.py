@@ -1,7 +1,7 @@
 """Rough: a script that is too long for the parser, read word by word in linear time.
 
-Quotes, separators, pipes, comments and heredocs are understood; loops, functions and nesting are not: their parts are
-read one after the other.
+It handles quotes, separators, pipes, comments and heredocs, but not loops, functions and nesting: their parts are read
+one after the other.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .scope import ShellScope
 from .words import unescape_quoted
 
 MAX_PIECES = 200
-"""Different commands looked at, from the beginning and as many from the end."""
+"""Distinct commands checked, at the beginning and at the end."""
 
 MAX_VALUE = 512
 """Characters of a variable's value."""
@@ -32,14 +32,14 @@ KEYWORDS = name_set("if then else elif fi do done while until case esac in ! {")
 
 
 def rough_commands(text: str, scope: ShellScope) -> Iterator[tuple[list[str], bool]]:
-    """Words of every command, and whether it is fed by the one before; repeated commands come once."""
+    """The words of every command, and whether its input is the previous one's output; without duplicates."""
     found = list(dict.fromkeys((tuple(words), piped) for words, piped in split(text, scope)))
     for words, piped in found if len(found) <= 2 * MAX_PIECES else found[:MAX_PIECES] + found[-MAX_PIECES:]:
         yield list(words), piped
 
 
 def split(text: str, scope: ShellScope) -> Iterator[tuple[list[str], bool]]:
-    """Cut the text into commands."""
+    """Split the text into commands."""
     words: list[str] = []
     parts: list[str] = []
     piped = False
@@ -69,7 +69,7 @@ def split(text: str, scope: ShellScope) -> Iterator[tuple[list[str], bool]]:
 
 
 def finish(words: list[str], scope: ShellScope) -> list[str]:
-    """Known variables put in, keywords and comments taken off."""
+    """Expand known variables, and remove keywords and comments."""
     made: list[str] = []
     for word in words[:MAX_WORDS]:
         if word.startswith("#"):
@@ -80,7 +80,7 @@ def finish(words: list[str], scope: ShellScope) -> list[str]:
             )
     while made and is_assignment(made[0]):
         name, _, value = made.pop(0).partition("=")
-        # One that doubles itself does so until it is cut.
+        # One that doubles itself does so only up to this limit.
         scope.variables[name] = value[:MAX_VALUE]
     return made
 

@@ -1,4 +1,4 @@
-"""Words: from a node of a script's syntax tree to the words that the shell would make of it."""
+"""Words: from a node of a script's syntax tree to the words that the shell would produce."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from .scope import ShellScope
 from .simple import from_ascii
 
 MAX_BRACES = 32
-"""Words that one brace expression may become."""
+"""Words that one brace expression may expand to."""
 
 MAX_BRACED = 1_024
-"""Characters of a word whose braces are expanded."""
+"""Maximum length of a word whose braces are expanded."""
 
 MAX_WORD = 65_536
-"""Characters of one expanded word; what is longer is cut."""
+"""Maximum length of one expanded word; a longer one is truncated."""
 
 
 class Substitute(Protocol):
-    """Runs a command substitution and says what it would print, or `$(program)`."""
+    """Runs a command substitution and returns its output, or `$(program)`."""
 
     def __call__(self, node: Node, scope: ShellScope) -> str: ...
 
 
 def expand(node: Node, scope: ShellScope, substitute: Substitute) -> list[str]:
-    """The words that a node becomes: none, one, or several after splitting and brace expansion."""
+    """The words that a node expands to: none, one, or several after splitting and brace expansion."""
     kind = node.type
     if kind == "word" or kind == "number":
         text = unescape(source(node))
@@ -70,11 +70,11 @@ def quoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
 
 
 def unquoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
-    """The value of an expansion, or the expansion itself in short where the value is not known."""
+    """The value of an expansion, or a short form of the expansion if the value is unknown."""
     kind = node.type
     if kind == "simple_expansion":
         blank, _, name = source(node).partition("$")
-        # Between two expansions in quotes, the parser takes the blanks for a part of the second.
+        # Between two expansions in quotes, the parser counts the spaces as part of the second.
         known = scope.value(name)
         return f"{blank}${name}" if known is None else f"{blank}{known}"
     if kind == "expansion":
@@ -89,7 +89,7 @@ def unquoted(node: Node, scope: ShellScope, substitute: Substitute) -> str:
 
 
 def run_inner(node: Node, scope: ShellScope, substitute: Substitute) -> str:
-    """Run the substitutions inside an expansion, a subscript or a sum; returns its text with what they print put in."""
+    """Run the substitutions in an expansion, subscript or arithmetic expression; return its text with their output."""
     text = source(node)
     if "(" not in text and "`" not in text:
         return text
@@ -104,7 +104,7 @@ def run_inner(node: Node, scope: ShellScope, substitute: Substitute) -> str:
 
 
 def inside_string(node: Node, scope: ShellScope, substitute: Substitute) -> str:
-    """A double-quoted string; the parser leaves blanks between expansions out of its nodes, so gaps are filled."""
+    """A double-quoted string; the parser omits spaces between expansions from its nodes, so gaps are filled."""
     raw = source_bytes(node)
     start = node.start_byte
     at = 2 if raw[:1] == b"$" else 1
@@ -125,7 +125,7 @@ def inside_string(node: Node, scope: ShellScope, substitute: Substitute) -> str:
 
 
 def join(node: Node, scope: ShellScope, substitute: Substitute) -> list[str]:
-    """Pieces written without a blank between them: one word, unless an unquoted value or braces split it."""
+    """Adjacent pieces: one word, unless an unquoted value or braces split it."""
     text = ""
     braces = False
     blank = False
@@ -145,7 +145,7 @@ def join(node: Node, scope: ShellScope, substitute: Substitute) -> list[str]:
 
 
 VALUES = ("simple_expansion", "expansion", "command_substitution")
-"""Pieces whose value the shell splits at blanks outside quotes."""
+"""Pieces whose value the shell splits at whitespace outside quotes."""
 
 
 PARAMETER = late_pattern(r"\$\{([A-Za-z_]\w*|\d+|[@*])(?:(:?[-=+?])(.*))?\}\Z", re.DOTALL)
@@ -155,7 +155,7 @@ SUBSTRING = late_pattern(r"\$\{(\w{1,64}):\s{0,4}(\d{1,4})(?::(\d{1,4}))?\}\Z")
 
 
 def parameter(text: str, scope: ShellScope) -> str:
-    """`${NAME}`, `${NAME:-default}` and the like; other forms keep the name alone."""
+    """`${NAME}`, `${NAME:-default}` and similar; other forms keep only the name."""
     found = PARAMETER.match(text)
     if found is None:
         if (part := SUBSTRING.match(text)) is not None and (whole := scope.value(part[1])) is not None:
@@ -176,7 +176,7 @@ def parameter(text: str, scope: ShellScope) -> str:
 
 
 SUBSCRIPT = late_pattern(r"\s{0,8}[A-Za-z_]\w{0,63}\[[^\n]{0,400}?(?:\$\(|`)")
-"""A subscript with a command in it, which runs wherever a sum or a test evaluates the text."""
+"""A subscript that contains a command, which runs when arithmetic or a test evaluates the text."""
 
 ELEMENTS = late_pattern(r'"\$\{(\w+)\[(@|\d{1,4})\](?::[^{}]*)?\}"\Z')
 
@@ -189,7 +189,7 @@ def elements(array: tuple[str, ...], index: str) -> list[str]:
 
 
 def expand_braces(text: str) -> list[str]:
-    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; longer ones are not written by hand."""
+    """`a{b,c}d` to `abd acd`, at most MAX_BRACES words; nobody writes longer ones by hand."""
     if len(text) > MAX_BRACED:
         return [text]
     done: list[str] = []
@@ -208,12 +208,12 @@ BRACES = late_pattern(r"(?<!\$)\{([^{}\s]*,[^{}\s]*)\}")
 
 
 def unescape(text: str) -> str:
-    """Backslashes outside quotes."""
+    """Remove backslashes outside quotes."""
     return re.sub(r"\\(\n|.?)", lambda m: "" if m[1] == "\n" else m[1], text) if "\\" in text else text
 
 
 def unescape_quoted(text: str) -> str:
-    """Backslashes inside double quotes: only before the characters that are special there."""
+    """Remove backslashes inside double quotes: only before the characters that are special there."""
     return re.sub(r'\\([$`"\\]|\n)', lambda m: "" if m[1] == "\n" else m[1], text) if "\\" in text else text
 
 
@@ -222,7 +222,7 @@ ANSI = late_pattern(r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]
 
 
 def ansi(text: str) -> str:
-    """The escapes of `$'...'` and `printf`."""
+    """Decode the escapes of `$'...'` and `printf`."""
 
     def one(found: re.Match[str]) -> str:
         for group, base in ((1, 16), (2, 16), (3, 16), (4, 8)):
@@ -266,7 +266,7 @@ def is_fork_bomb(name: str, body: str) -> bool:
 
 
 def breeds(condition: str, body: str) -> bool:
-    """Whether a loop without an end starts one process after the other and waits for none."""
+    """Whether an endless loop starts background processes without waiting for any."""
     if condition.strip(" ;") not in ENDLESS or WAITING.search(body) is not None:
         return False
     return BEHIND.search(body) is not None
@@ -278,7 +278,7 @@ WAITING = re.compile(r"\b(?:sleep|wait|read|break|inotifywait|accept|timeout|nc|
 
 
 def goes_on(before: Node, node: Node) -> bool:
-    """Whether nothing but backslashes at line ends is between the two: then they are one word."""
+    """Whether only backslashes at line ends are between the two nodes: then they are one word."""
     lines = node.start_point[0] - before.end_point[0]
     return lines > 0 and node.start_byte - before.end_byte == 2 * lines
 

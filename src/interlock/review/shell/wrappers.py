@@ -1,4 +1,4 @@
-"""Wrappers: programs that run the command given in their arguments, and how to find it there."""
+"""Wrappers: programs that run the command given in their arguments, and how to find it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from ..wordlist import name_set
 
 
 class Wrapper(Struct, frozen=True):
-    """How a wrapper's own words end.
+    """Where a wrapper's own words end.
 
-    `valued` are the options that take the next word, `skip` the number of its own operands before the command,
-    `record` whether the wrapper is itself an action, `after` the word that must precede the command.
+    `valued` are the options that take the next word, `skip` the number of its own operands before the command, `record`
+    whether the wrapper is itself an action, `after` the word that must precede the command.
     """
 
     valued: frozenset[str] = frozenset()
@@ -20,7 +20,7 @@ class Wrapper(Struct, frozen=True):
     after: str | None = None
 
     def inner(self, args: tuple[str, ...]) -> list[str]:
-        """The words of the command inside, or none."""
+        """The words of the wrapped command; empty if there is none."""
         skip, at, count = self.skip, 0, len(args)
         if self.after is not None:
             return list(args[args.index(self.after) + 1 :]) if self.after in args else []
@@ -96,17 +96,17 @@ SKIPS = {
     "setarch": 1,
     "flock": 1,
 }
-"""Operands of its own that a wrapper has before the command."""
+"""A wrapper's own operands before the command."""
 
 RECORDED = name_set("sudo doas pkexec nsenter systemd-run")
-"""Wrappers that are an action themselves."""
+"""Wrappers that are themselves an action."""
 
 BARE = name_set(
     """nohup setsid unbuffer prlimit command builtin coproc ! busybox toybox valgrind systemd-inhibit fakeroot firejail
     linux32 arch dbus-run-session torsocks bunx pnpx nocorrect noglob gosu su-exec setarch shx cross-env
     cross-env-shell entr"""
 )
-"""Wrappers without options that matter."""
+"""Wrappers without relevant options."""
 
 PREFIXES: dict[str, Wrapper] = {
     name: Wrapper(name_set(VALUED.get(name, "")), SKIPS.get(name, 0), name in RECORDED) for name in (*VALUED, *BARE)
@@ -143,7 +143,7 @@ SUBCOMMAND_PREFIXES: dict[tuple[str, str], Wrapper] = {
 
 
 def split_string(args: tuple[str, ...]) -> tuple[str, tuple[str, ...]] | None:
-    """The text of `env -S TEXT`, and the words after it, which are taken as they are."""
+    """The text of `env -S TEXT`, and the words after it, which are used unchanged."""
     at = 0
     while at < len(args):
         arg = args[at]
