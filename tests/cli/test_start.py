@@ -57,6 +57,17 @@ def test_the_version_imports_no_command_line_library():
     assert not modules_after(code) & set(HEAVY)
 
 
+def test_the_version_imports_no_patterns():
+    code = """
+import sys
+sys.argv = ["interlock", "--version"]
+from interlock.__main__ import main
+main()"""
+    loaded = modules_after(code)
+    assert "interlock.__main__" in loaded
+    assert "re" not in loaded - modules_after("pass")
+
+
 def test_the_status_of_a_command_passes_through_though_we_were_removed_meanwhile(tmp_path):
     code = """
 import sys

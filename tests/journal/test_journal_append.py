@@ -137,6 +137,20 @@ def test_closing_leaves_one_file_and_owner_only_permissions(run: RunFolder) -> N
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
 
 
+def test_closing_while_somebody_reads_loses_nothing(run: RunFolder) -> None:
+    with Journal.open(run) as journal:
+        journal.append([JournalEntry("a", 1)], durable=True)
+        reader = apsw.Connection(str(run.journal))
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM record").get == 1
+        journal.append([JournalEntry("b", 2)], durable=True)
+    # What it reads is kept from being replaced, and so the rest stays in the log.
+    assert Path(f"{run.journal}-wal").exists()
+    reader.close()
+    with JournalReader.open(run) as after:
+        assert [record.kind for record in after.read()] == ["a", "b"]
+
+
 def test_side_files_of_an_open_journal_are_private_too(journal: Journal, run: RunFolder) -> None:
     journal.append([JournalEntry("a", 1)], durable=True)
     side = list(run.path.glob("journal.db-*"))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
-from interlock.process.cgroup_hierarchy import Mount, _seen_at, read_mounts
+from interlock.core import RunSpec
+from interlock.process import spawn
+from interlock.process.cgroup_hierarchy import Mount, QuickEntry, _seen_at, read_mounts
+
+from ..waiting import until
 
 HYBRID = """\
 31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
@@ -49,3 +54,28 @@ def test_lines_that_are_no_mounts_are_passed_over(text: str) -> None:
 def test_our_own_cgroup_is_found_below_the_mount_that_shows_it(root: str, path: str, expected: str | None) -> None:
     found = _seen_at(Mount("cgroup2", root, "/mnt", frozenset()), path)
     assert found == (Path(expected) if expected else None)
+
+
+def test_a_command_enters_its_cgroup_while_we_stay_in_ours(cgroup: str) -> None:
+    before = Path("/proc/self/cgroup").read_text()
+    tree = spawn(RunSpec(run_id="test", argv=("sleep", "1000")), mechanism=cgroup)  # type: ignore[arg-type]
+    try:
+        assert Path(f"/proc/{tree.pid}/cgroup").read_text() != before
+        assert Path("/proc/self/cgroup").read_text() == before
+        assert not [thread for thread in threading.enumerate() if thread.name == "interlock-entry"]
+    finally:
+        tree.end(0)
+
+
+def test_a_thread_enters_again_and_again_until_it_is_told_to_stop(tmp_path: Path) -> None:
+    entered = tmp_path / "cgroup.procs"
+    entered.touch()
+    entry = QuickEntry(tmp_path)
+    until("it has entered twice", lambda: entered.read_bytes().startswith(b"00"))
+    entry.close()
+    assert set(entered.read_bytes()) == {ord("0")}
+    assert not [thread for thread in threading.enumerate() if thread.name == "interlock-entry"]
+
+
+def test_where_we_may_not_enter_nothing_happens(tmp_path: Path) -> None:
+    QuickEntry(tmp_path / "gone").close()

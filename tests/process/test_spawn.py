@@ -248,3 +248,20 @@ def test_leaving_the_with_block_ends_the_tree(mechanism: str) -> None:
         assert isinstance(tree, ProcessTree)
         assert tree.alive()
     assert not tree.alive()
+
+
+def test_a_program_is_looked_for_in_each_folder_of_its_path(mechanism: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder, mode in ((first, 0o600), (second, 0o700)):
+        folder.mkdir()
+        (folder / "tool").write_text("#!/bin/sh\necho $0")
+        (folder / "tool").chmod(mode)
+    path = ":".join(map(str, (tmp_path / "gone", first / "tool", first, second)))
+    assert run(mechanism, "tool", env={"PATH": path}) == (f"{second}/tool\n".encode(), 0)
+    assert run(mechanism, "tool", env={"PATH": f"{first}:"}, cwd=second) == (b"tool\n", 0)
+    assert run(mechanism, "./tool", env={}, cwd=second) == (b"./tool\n", 0)
+    assert run(mechanism, "true", env={}) == (b"", 0)
+    with pytest.raises(BadInput, match="Permission denied"):
+        run(mechanism, "tool", env={"PATH": f"{first}:{tmp_path}"})
+    with pytest.raises(BadInput, match="No such file"):
+        run(mechanism, "tool", env={"PATH": str(tmp_path)})

@@ -18,6 +18,7 @@ from .protected_paths import (
     SECRET_VARIABLES,
     TEMPORARY,
     Fence,
+    RealPaths,
     bound_sockets,
     cgroup_mounts,
     code_paths,
@@ -27,7 +28,6 @@ from .protected_paths import (
     is_there,
     own_folders,
     protected_paths,
-    real_paths,
 )
 
 ROOT_CAPABILITIES = ("CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID",
@@ -63,50 +63,52 @@ def guard_words(
     fence: Fence | None = None,
 ) -> tuple[str, ...]:
     """The command prefix: bubblewrap with the arguments for guard, and for a fence."""
-    root = os.geteuid() == 0
+    root, real = os.geteuid() == 0, RealPaths()
     words = [*base_words(program, fenced=fence is not None), *_devices(whole=not root and fence is None)]
     words += ["--proc", "/proc"]
     if fence is not None:
-        words += _open_fence(fence)
+        words += _open_fence(fence, real)
     if root:
         words += _bind("--ro-bind", map(Path, KERNEL))
         words += ["--cap-drop", "ALL", *(word for name in ROOT_CAPABILITIES for word in ("--cap-add", name))]
-    words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
     fixed = [*own_folders(), *protected_paths(allow), Path(program), *kept.fixed]
     for path in own_folders():
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    free: list[Path] = []
+    free: tuple[Path, ...] = ()
     if "interlock-code" not in allow:
         code, free = code_paths()
         fixed += code
-    changeable = [path for path in real_paths(fixed) if os.access(path, os.W_OK)]
+    fixed = real.each(fixed)
+    changeable = [path for path in fixed if os.access(path, os.W_OK)]
     # Inside a fence only paths in writable folders need this; the rest is read-only or hidden.
-    words += _bind("--ro-bind", (path for path in changeable if fence is None or _is_below(path, fence.write)))
+    words += _bind("--ro-bind", (path for path in changeable if fence is None or real.is_below(path, fence.write)))
     if fence is not None:
-        words += _bind("--ro-bind", (path for path in own_folders() if _is_below(path, map(Path, TEMPORARY))))
-    words += _bind("--bind", real_paths(free) if fence is None else ())
+        words += _bind("--ro-bind", (path for path in own_folders() if real.is_below(path, map(Path, TEMPORARY))))
+    words += _bind("--bind", real.each(free) if fence is None else ())
+    # Last, as it brings a dozen mounts with it, and bubblewrap reads the list of all mounts for each that follows.
+    words += _bind("--ro-bind", (Path("/sys"), *cgroup_mounts()))
     folders, files = hidden_sockets(allow)
-    emptied = [*kept.hidden, *real_paths(folders), *([Path("/run/interlock")] if root else [])]
+    emptied = [*kept.hidden, *real.each(folders), *([Path("/run/interlock")] if root else [])]
     words += _hide(folder for folder in emptied if folder.is_dir())
-    words += _hide(file for file in real_paths(files) if not _is_gone(file, fence))
+    words += _hide(file for file in real.each(files) if not _is_gone(file, fence))
     if fence is not None:
-        words += _hide(path for path in real_paths(bound_sockets()) if _is_seen(path, fence, emptied))
+        words += _hide(path for path in real.each(bound_sockets()) if _is_seen(path, fence, emptied, real))
         words += _bind("--ro-bind", fence.fixed)
         words += _hide(fence.hidden)
         words += [word for path in fence.hidden if path.is_dir() for word in ("--remount-ro", str(path))]
-    words += _bind("--bind", (path for path in kept.workspaces if _is_below(path, (*kept.hidden, *fixed))))
+    workspaces = tuple(dict.fromkeys(kept.workspaces))
+    words += _bind("--bind", (path for path in workspaces if real.is_below(path, (*kept.hidden, *fixed))))
     words += _bind("--bind", kept.writable)
     words += _bind("--ro-bind", (path for path in kept.shown if path.exists()))
     gone = (*kept.hidden, *(fence.hidden if fence is not None else ()))
-    words += _hide(
-        file for file in real_paths(kept.secret) if not _is_below(file, gone) or _is_below(file, kept.workspaces)
-    )
+    secret = real.each(kept.secret)
+    words += _hide(file for file in secret if not real.is_below(file, gone) or real.is_below(file, workspaces))
     variables = (*hidden_variables(allow), *(SECRET_VARIABLES if fence is not None else ()))
     words += [word for name in variables for word in ("--unsetenv", name)]
     return (*words, *(("--seccomp", str(filter_fd)) if filter_fd is not None else ()))
 
 
-def _open_fence(fence: Fence) -> list[str]:
+def _open_fence(fence: Fence, real: RealPaths) -> list[str]:
     """A private /run and temporary folder, then writable paths; the rest of the machine is read-only."""
     words = ["--tmpfs", "/run"] if Path("/run").is_dir() else []
     for path in map(Path, TEMPORARY):
@@ -114,16 +116,16 @@ def _open_fence(fence: Fence) -> list[str]:
     words += ["--tmpfs", "/dev/shm"]
     # Homes and Interlock with its interpreter may be in emptied folders.
     emptied = tuple(map(Path, ("/run", *TEMPORARY)))
-    words += _bind("--ro-bind", (path for path in (*homes(), *code_paths()[0]) if _is_below(path, emptied)))
+    words += _bind("--ro-bind", (path for path in (*homes(), *code_paths()[0]) if real.is_below(path, emptied)))
     return words + _bind("--bind", fence.write)
 
 
-def _is_seen(path: Path, fence: Fence, emptied: list[Path]) -> bool:
+def _is_seen(path: Path, fence: Fence, emptied: list[Path], real: RealPaths) -> bool:
     """Whether an outside socket is visible inside a fence: not allowed by name, nor in an emptied folder."""
-    if path in fence.write or _is_below(path, (*emptied, *fence.hidden)):
+    if path in fence.write or real.is_below(path, (*emptied, *fence.hidden)):
         return False
     again = (*homes(), *code_paths()[0], *fence.write)
-    return not _is_below(path, map(Path, ("/run", *TEMPORARY))) or _is_below(path, again)
+    return not real.is_below(path, map(Path, ("/run", *TEMPORARY))) or real.is_below(path, again)
 
 
 def _is_gone(file: Path, fence: Fence | None) -> bool:
@@ -148,11 +150,6 @@ def _hide(paths: Iterable[Path]) -> list[str]:
 
 def _bind(how: str, paths: Iterable[Path]) -> list[str]:
     return [word for path in paths if is_there(path) for word in (how, str(path), str(path))]
-
-
-def _is_below(path: Path, others: Iterable[Path]) -> bool:
-    real = Path(os.path.realpath(path))
-    return any(real.is_relative_to(os.path.realpath(other)) for other in others)
 
 
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C

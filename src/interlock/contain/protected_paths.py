@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pwd
 import sys
@@ -44,7 +45,8 @@ def own_folders() -> tuple[Path, ...]:
     return user_folder("config"), user_folder("cache")
 
 
-def code_paths() -> tuple[list[Path], list[Path]]:
+@functools.cache
+def code_paths() -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """Where our own code is; and folders inside of it that are not ours and may be written."""
     package = Path(__file__).parents[1]
     # Without sysconfig, which takes a tenth of a megabyte.
@@ -55,7 +57,7 @@ def code_paths() -> tuple[list[Path], list[Path]]:
         kept.append(Path(sys.prefix))
     kept += [path for path in read if path.is_dir() and path.name in ("site-packages", "dist-packages")]
     free = [standard / name for name in ("site-packages", "dist-packages") if (standard / name).resolve() not in read]
-    return kept, free
+    return tuple(kept), tuple(free)
 
 
 def protected_paths(allow: tuple[str, ...]) -> list[Path]:
@@ -140,6 +142,30 @@ def cgroup_mounts() -> list[Path]:
     return [Path(mount.point) for mount in mounts if not mount.point.startswith("/sys/")]
 
 
+class RealPaths(dict[str, str]):
+    """Cached os.path.realpath, which on its own checks every folder on the way again for each path."""
+
+    def __missing__(self, path: str) -> str:
+        folder, name = os.path.split(path)
+        if name in ("", ".", ".."):
+            real = os.path.realpath(path)
+        else:
+            real = os.path.join(self[folder], name)  # noqa: PTH118  a hundred, while somebody waits
+            real = os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114  as above
+        self[path] = real
+        return real
+
+    def each(self, paths: Iterable[Path]) -> list[Path]:
+        """Where existing paths really are, each once, outer ones first: mounts go onto targets, not links."""
+        found = {self[str(path)] for path in paths if is_there(path)}
+        return sorted(map(Path, found), key=lambda path: len(path.parts))
+
+    def is_below(self, path: Path, others: Iterable[Path]) -> bool:
+        """Whether a path is one of these, or inside one of them."""
+        inner = f"{self[str(path)]}/"
+        return any(inner.startswith(f"{self[str(other)].rstrip('/')}/") for other in others)
+
+
 def is_there(path: Path) -> bool:
     """Whether a path exists for us; what we cannot access, the agent cannot either."""
     try:
@@ -218,10 +244,11 @@ def build_fence(workspaces: tuple[Path, ...], temporary: Path, write: tuple[str,
     settings = [home / name for home in homes() for name in CLIENT_SETTINGS]
     secrets = [home / name for home in every_home() for name in SECRETS]
     secrets += [*map(Path, SYSTEM_SECRETS), *(Path(path).expanduser() for path in hide)]
+    real = RealPaths()
     return Fence(
-        write=real_paths((*own, *given, *workspaces)),
-        fixed=real_paths(settings),
-        hidden=tuple(path for path in real_paths(secrets) if path not in given),
+        write=tuple(real.each((*own, *given, *workspaces))),
+        fixed=tuple(real.each(settings)),
+        hidden=tuple(path for path in real.each(secrets) if path not in given),
         temporary=temporary,
     )
 
@@ -230,9 +257,3 @@ def missing_settings() -> tuple[Path, ...]:
     """Settings of agent clients that do not exist yet but can be created: they start programs outside later."""
     wanted = [home / name for home in homes() for name in CLIENT_SETTINGS]
     return tuple(path for path in wanted if not is_there(path) and is_there(path.parent))
-
-
-def real_paths(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Where existing paths really are, each once, outer ones first: a mount goes onto the target, not onto a link."""
-    found = {Path(os.path.realpath(path)) for path in paths if is_there(path)}
-    return tuple(sorted(found, key=lambda path: len(path.parts)))

@@ -207,7 +207,7 @@ class Committer:
         self._log_pages = 0 if done == pages else pages
         self.is_large = False
 
-    def reserve(self) -> bool:
+    def reserve(self, *, only_if_small: bool = False) -> bool:
         """Reserve space for the log, one piece at a time; returns whether it wants more.
 
         A file that does not grow, on blocks that were written before, syncs in two thirds of the time, and a command
@@ -220,6 +220,8 @@ class Committer:
             try:
                 size, free = os.fstat(handle).st_size, free_bytes(os.fstatvfs(handle))
                 room = KEPT_WAL_BYTES if free >= LARGE_DISK else keep_of(free + size, PIECE_BYTES)
+                if only_if_small and free >= LARGE_DISK:
+                    return True
                 if size < room:
                     blocks, rest = divmod(min(PIECE_BYTES, room - size), len(ZEROS))
                     self._room_ends = size + os.pwritev(handle, [*[ZEROS] * blocks, ZEROS[:rest]], size)
@@ -240,6 +242,8 @@ class Committer:
         self._give_room_back()
         with contextlib.suppress(apsw.Error):
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            # Everything is synced to the file by now; the rest only changes flags in its first sector.
+            self._connection.pragma("synchronous", "off")
         with contextlib.suppress(apsw.Error):
             self._connection.pragma("journal_mode", "delete")
         self._connection.close()
@@ -289,7 +293,9 @@ class Committer:
 
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
-        used_up = pages * FRAME_BYTES > self._room_ends - min(CRAMPED_BYTES, self._room_ends // 2)
+        # On a large disk nothing is reserved before the first idle moment.
+        room = self._room_ends or (0 if self._has_room else CRAMPED_BYTES)
+        used_up = pages * FRAME_BYTES > room - min(CRAMPED_BYTES, room // 2)
         # A log that gets no more space is checkpointed before its space is used up.
         self.is_large = pages >= self._checkpoint_at or (self._has_room and used_up and pages > self._done_pages)
         self.is_cramped = not self._has_room and used_up

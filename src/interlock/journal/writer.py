@@ -35,7 +35,7 @@ class Journal(JournalWriting):
         self._turns_away, self._recheck_at = False, 0.0
         # Held while committing: by the writer thread, or by a caller that commits its durable batch itself.
         self._writing = threading.Lock()
-        committer.reserve()
+        committer.reserve(only_if_small=True)
         self._thread = threading.Thread(target=self._write, name=f"journal {self.run_id}", daemon=True)
         self._thread.start()
         atexit.register(self.close)

@@ -15,7 +15,7 @@ from ..core import POLLRDHUP, open_bell, open_poller, peer_credentials, register
 from .line_server import MAX_SKIP
 from .peer import is_trusted
 
-SPARE = 4
+SPARE = 2
 """Threads that are started in advance: starting one costs as much as an answer."""
 
 KEPT = 32

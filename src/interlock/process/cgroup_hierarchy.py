@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,12 @@ PRIVATE_MOUNT = Path("/run/interlock/cgroup2")
 STALE_S = 600
 """A folder of ours of this age that can be removed was left by an owner that died."""
 
+ENTRY_S = 0.2
+"""How long a process may take to get to its cgroups; on a machine so busy, it may as well wait for them."""
+
+AGAIN_S = 0.003
+"""How soon after another it does not wait."""
+
 UNLIMITED = {"memory.max": "max", "memory.high": "max", "memory.swap.max": "max", "pids.max": "max"}
 
 
@@ -33,23 +40,33 @@ class Mount(NamedTuple):
 
 
 class CgroupFolders(NamedTuple):
-    """The folders of one tree: the cgroup v2 one, and v1 ones by controller."""
+    """The folders of one tree (the cgroup v2 one, v1 ones by controller), and our own v2 one."""
 
     group: Path
     controllers: dict[str, Path]
+    own: Path
+
+
+class Hierarchies(NamedTuple):
+    """The cgroups that we are in, as the kernel lists them, and where cgroups are mounted."""
+
+    memberships: list[str]
+    mounts: list[Mount]
 
 
 def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
     """Create the folders for one tree, or return why that is impossible."""
-    own = own_folder("cgroup2")
+    seen = see_hierarchies()
+    own = own_folder("cgroup2", seen=seen)
     if mount and os.geteuid() == 0 and (own is None or own.is_relative_to(PRIVATE_MOUNT)):
         with _mount_lock():
-            group, why = _make_group(own_folder("cgroup2") or _mount_private(), marker)
+            own = own_folder("cgroup2") or _mount_private()
+            group, why = _make_group(own, marker)
             if group is not None and group.is_relative_to(PRIVATE_MOUNT):
                 (PRIVATE_MOUNT.parent / group.name).symlink_to(group)
     else:
         group, why = _make_group(own, marker)
-    if group is None:
+    if group is None or own is None:
         return why
     if not (group / "cgroup.freeze").exists():
         remove(group)
@@ -57,22 +74,54 @@ def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
     present = set(read_words(group / "cgroup.controllers"))
     controllers = {}
     for name in CONTROLLERS:
-        if name not in present and (folder := _make_v1(name, marker)):
+        if name not in present and (folder := _make_v1(name, marker, seen)):
             controllers[name] = folder
-    return CgroupFolders(group, controllers)
+    return CgroupFolders(group, controllers, own)
 
 
-def own_folder(kind: str, controller: str = "") -> Path | None:
-    """The folder of our own cgroup, in the v2 hierarchy or that of a v1 controller."""
+class QuickEntry:
+    """Lets a process that is being started enter its cgroups without waiting.
+
+    The kernel makes a process that changes its cgroup wait for an RCU grace period (5 to 20 ms), unless another
+    did so just before. So until the process has `entered`, a thread writes us into our own cgroup: a no-op.
+    """
+
+    def __init__(self, own: Path) -> None:
+        self._own = own
+        self.entered = threading.Event()
+        self._thread = threading.Thread(target=self._keep_open, name="interlock-entry", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop: the process has entered, or never will."""
+        self.entered.set()
+        self._thread.join()
+
+    def _keep_open(self) -> None:
+        until = time.monotonic() + ENTRY_S
+        # Without permission for that, the process waits.
+        with suppress(OSError), open(self._own / "cgroup.procs", "wb", buffering=0) as processes:
+            while time.monotonic() < until and not self.entered.is_set():
+                processes.write(b"0")
+                self.entered.wait(AGAIN_S)
+
+
+def see_hierarchies() -> Hierarchies:
+    """Read the hierarchies as they are now."""
     try:
         memberships = Path("/proc/self/cgroup").read_text().splitlines()
-        mounts = read_mounts(Path("/proc/self/mountinfo").read_text())
+        return Hierarchies(memberships, read_mounts(Path("/proc/self/mountinfo").read_text()))
     except OSError:
-        return None
-    for line in memberships:
+        return Hierarchies([], [])
+
+
+def own_folder(kind: str, controller: str = "", *, seen: Hierarchies | None = None) -> Path | None:
+    """The folder of the cgroup that we are in ourselves, in the v2 hierarchy or that of a v1 controller."""
+    seen = see_hierarchies() if seen is None else seen
+    for line in seen.memberships:
         _, names, path = line.split(":", 2)
         if (names == "") if kind == "cgroup2" else (controller in names.split(",")):
-            for mount in mounts:
+            for mount in seen.mounts:
                 if mount.kind == kind and (not controller or controller in mount.options):
                     folder = _seen_at(mount, path)
                     if folder is not None and folder.is_dir():
@@ -152,8 +201,8 @@ def _unlimited(own: Path) -> bool:
     return read_words(own / "cpu.max")[:1] in ([], ["max"])
 
 
-def _make_v1(controller: str, marker: str) -> Path | None:
-    own = own_folder("cgroup", controller)
+def _make_v1(controller: str, marker: str, seen: Hierarchies) -> Path | None:
+    own = own_folder("cgroup", controller, seen=seen)
     if own is None:
         return None
     folder, _ = _mkdir(own, marker)

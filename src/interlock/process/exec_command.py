@@ -26,15 +26,30 @@ def call_library(name: str, *words: "int | bytes | None") -> int:
     return int(call_function(dlsym(dlopen(None, 0), name), words))  # type: ignore[arg-type]
 
 
-def become(report: int, command: list[str], environment: dict[bytes, bytes]) -> None:
-    """Replace this process with the command, with default signal handling."""
+def candidate_paths(program: str, environment: dict[bytes, bytes]) -> list[bytes]:
+    """Where a program may be, in the search order of os.execvpe (which imports a module first)."""
+    name = os.fsencode(program)
+    if b"/" in name:
+        return [name]
+    folders = environment.get(b"PATH", os.fsencode(os.defpath)).split(b":")
+    return [os.path.join(folder, name) for folder in folders]  # noqa: PTH118
+
+
+def become(report: int, paths: list[bytes], command: list[str], environment: dict[bytes, bytes]) -> None:
+    """Replace this process with the command, from the first path that has it, with default signal handling."""
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    try:
-        os.execvpe(command[0], command, environment)
-    except (OSError, ValueError) as error:
-        give_up(report, "exec", error)
+    missing: OSError | None = None
+    refused: OSError | ValueError | None = None
+    for path in paths:
+        try:
+            os.execve(path, command, environment)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            missing = error
+        except (OSError, ValueError) as error:
+            refused = refused or error
+    give_up(report, "exec", refused or missing or FileNotFoundError())
 
 
 def give_up(report: int, what: str, error: Exception) -> None:

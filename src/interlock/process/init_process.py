@@ -20,7 +20,7 @@ import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
 
-from exec_command import become, call_library, give_up, handed_over  # type: ignore[import-not-found]
+from exec_command import become, call_library, candidate_paths, give_up, handed_over  # type: ignore[import-not-found]
 
 PR_SET_DUMPABLE = 4
 FROM_KERNEL = 0x80
@@ -90,10 +90,11 @@ def enter(report, streams, groups, command, environment, restrict) -> None:  # t
         os.dup2(stream, number)
         os.close(stream)
     restrict()
+    paths = candidate_paths(command[0], environment)
     os.write(report, b"root\n")
     if not os.read(report, 1):
         os._exit(127)
-    become(report, command, environment)
+    become(report, paths, command, environment)
 
 
 def yield_memory() -> None:

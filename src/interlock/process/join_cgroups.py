@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(os.path.dirname(__file__))  # noqa: PTH120
 
-from exec_command import become, call_library, give_up, handed_over  # type: ignore[import-not-found]
+from exec_command import become, call_library, candidate_paths, give_up, handed_over  # type: ignore[import-not-found]
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -49,7 +49,7 @@ def start(report: int, command: list[str]) -> None:
         environment = handed_over()
     except OSError:
         environment = dict(os.environb)
-    become(report, command, environment)
+    become(report, candidate_paths(command[0], environment), command, environment)
 
 
 def adopt_orphans() -> None:

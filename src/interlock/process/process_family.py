@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Collection, Iterable, Iterator
+from copy import copy
 from typing import NamedTuple
 
 from ..core import boot_id
 from . import proc
-from .handle import TreeHandle
+from .handle import ProcessId, TreeHandle
 from .proc import Process
 
 MARKER = "INTERLOCK_TREE"
@@ -29,8 +30,9 @@ class ProcessFamily:
         self._marker = handle.marker.encode()
         self._same_boot = handle.boot == boot_id()
         self._known: dict[int, int] = {handle.root.pid: handle.root.start}
-        self._strangers: dict[int, int] = {}
-        self._table = ProcessTable()
+        seen = _ahead if _ahead is not None and handle.root.start > _ahead.newest else None
+        self._strangers: dict[int, int] = {} if seen is None else {**seen.strangers}
+        self._table = ProcessTable() if seen is None else copy(seen.table)
         self._never: set[int] = set()
         self._looked = False
         self._looking = threading.Lock()
@@ -74,6 +76,11 @@ class ProcessFamily:
             self._strangers = {p.pid: p.start for p in strangers}
             self._table.settle(strangers)
             return ordered, others
+
+    def see(self) -> Seen:
+        """Look, for families of trees that begin later."""
+        others = self.look()[1]
+        return Seen(max(process.start for process in others.values()), self._strangers, self._table)
 
     def has_left(self, inside: frozenset[int]) -> bool:
         """Whether a member was outside of these at the last scan."""
@@ -158,6 +165,24 @@ class ProcessFamily:
         if environment:
             self._strangers[process.pid] = process.start
         return False
+
+
+class Seen(NamedTuple):
+    """Strangers of every tree whose root is younger than the `newest` process was: no member was there to be seen."""
+
+    newest: int
+    strangers: dict[int, int]
+    table: ProcessTable
+
+
+_ahead: Seen | None = None
+
+
+def look_ahead() -> None:
+    """Look around for trees that are yet to begin, in a process that waits for one: they read only what is new then."""
+    global _ahead
+    family = ProcessFamily(TreeHandle(marker="-", boot=boot_id(), root=ProcessId(-1, -1)))
+    _ahead = family.see()
 
 
 def has_marker(environment: bytes, marker: bytes) -> bool:

@@ -13,7 +13,7 @@ import msgspec
 
 from ..core import BadInput, InvalidState, Limits, RunSpec, boot_id, needs_linux
 from . import cgroup_hierarchy
-from .cgroup_hierarchy import CgroupFolders
+from .cgroup_hierarchy import CgroupFolders, QuickEntry
 from .contained_start import Enclosure, JoinFailed, Start, Starter, Stream, bare_words, start_enclosed
 from .handle import ProcessId, TreeHandle
 from .process_family import add_marker
@@ -58,8 +58,11 @@ def spawn(
     session = None if new_session else os.getsid(0) if starter is None else starter.session
     handle = _handle(marker, made, session)
     tree = ProcessTree(handle)
+    entry: QuickEntry | None = None
 
     def known(handle: TreeHandle) -> None:
+        if entry is not None:
+            entry.entered.set()
         on_known(handle if limits is None else msgspec.structs.replace(handle, limits=limits))
 
     start = Start(spec, environment, (stdin, stdout, stderr), pass_fds, new_session, known, starter)
@@ -71,6 +74,7 @@ def spawn(
         if limits is not None and handle.group:
             tree.limit(limits)
         on_prepared()
+        entry = QuickEntry(made.own) if isinstance(made, CgroupFolders) else None
         tree = begin(handle)
     except JoinFailed as failed:
         tree.close()
@@ -81,6 +85,9 @@ def spawn(
     except BaseException:
         tree.close()
         raise
+    finally:
+        if entry is not None:
+            entry.close()
     if limits is not None:
         tree.limit(limits)
     return tree

@@ -72,7 +72,7 @@ class ProcessTree:
         self._acting = threading.RLock()
         self._asking = threading.Lock()
         self._pulse: CgroupPulse | None = None
-        self._over = False
+        self._gone = self._over = False
 
     @property
     def mechanism(self) -> Mechanism:
@@ -239,12 +239,14 @@ class ProcessTree:
             return True
         pids = self.pids()
         alive = bool(pids) or bool(self._family.unseen(pids))
-        # The first process of a PID namespace ends last, and none can start in it afterwards.
-        self._over = not alive and self._handle.enclosed and self._family.keeper is None
+        self._gone = not alive
+        if not alive:
+            self.note_gone()
         return alive
 
     def note_gone(self) -> None:
-        """Another process found that nothing is left: a tree with a PID namespace need not be searched for again."""
+        """Nothing is left, as we or another process found: a tree with a PID namespace is not searched again."""
+        # The first process of a PID namespace ends last, and none can start in it afterwards.
         self._over = self._handle.enclosed and self._family.keeper is None
 
     def wait_gone(self, seconds: float) -> bool:
@@ -315,6 +317,8 @@ class ProcessTree:
         self._watch.close()
         if self._pulse is not None:
             self._pulse.close()
+        if self._gone:
+            self.note_gone()
         self.usage()
         self.events()
         if self.alive():

@@ -85,7 +85,7 @@ END_S = 3.0
 LOOK_S = 0.1
 """How often to check for events while the first owner starts."""
 
-FOLDER_S = 0.002
+FOLDER_S = 0.0005
 """How often we look whether it has made the run's folder, which takes it less than a second."""
 
 LATE_S = 1.0

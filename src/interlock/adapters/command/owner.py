@@ -476,7 +476,7 @@ class Owner:
         journal = self._journal()
         incident = journal.last("incident") if journal is not None and run.reason == "EMERGENCY_STOP" else None
         own = status if status is not None else UNKNOWN_STATUS
-        changes = self._changes()
+        changes = self._changes(journal)
         return Finished(
             run_id=summary.run_id,
             name=summary.name,
@@ -507,23 +507,19 @@ class Owner:
             folder=str(self._folder.path),
         )
 
-    def _changes(self) -> tuple[Change, ...]:
+    def _changes(self, journal: JournalReading | None) -> tuple[Change, ...]:
         """The files that differ from what they were at the start."""
-        workspace, first = self._supervisor.executor.workspace, self._first_checkpoint()
-        if workspace is None or first is None:
+        workspace = self._supervisor.executor.workspace
+        kinds = frozenset(("checkpoint",))
+        start = next(iter(journal.read(kinds=kinds, limit=1)), None) if journal is not None else None
+        if workspace is None or start is None:
             return ()
         try:
             last = workspace.settle()
-            changes = workspace.checkpoints.diff(first, last.id if last is not None else None)
+            changes = workspace.checkpoints.diff(str(from_json(start.body)["id"]), None if last is None else last.id)
         except InterlockError:
             return ()
         return tuple(change for change in changes if change.kind != "touched")
-
-    def _first_checkpoint(self) -> str | None:
-        journal = self._journal()
-        for record in journal.read(kinds=frozenset(("checkpoint",)), limit=1) if journal is not None else ():
-            return str(from_json(record.body)["id"])
-        return None
 
     def _journal(self) -> JournalReading | None:
         """A reader of the journal; None if the journal was removed."""

@@ -39,7 +39,7 @@ from ...core import (
     take_limits,
 )
 from ...link import listen
-from ...process import Forked, rename_process
+from ...process import Forked, look_ahead, rename_process
 from ...review import SHIPPED
 from ...runtime import rehearse
 from .command_output import COPIER, await_copying, give_copier
@@ -47,7 +47,7 @@ from .owner_messages import BeginRun, ToOwner
 from .owner_spawn import OWNER, WARM_FDS, WarmProcess, give_early, open_words, warm_socket
 from .rehearsal import rehearse_front, rehearse_run
 from .thin_caller import ThinCaller
-from .thin_run import package_identity
+from .thin_run import package_identity, write_request
 
 PATIENCE_S = 10.0
 """How long a caller may take to send its request."""
@@ -206,6 +206,7 @@ def _accept(listener: socket.socket) -> socket.socket | None:
 def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str, str]) -> Asked:
     """Prepare an owner and a copier, then answer the next request in place of our host; exit with the host."""
     ready: list[Ready] = []
+    look_ahead()
     for become in (_await_front, _copy_for_front):
         # SEQPACKET, so that each message arrives whole.
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET if ready else socket.SOCK_STREAM)
@@ -219,6 +220,7 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
     # Otherwise the kernel would reap the trial processes, and their exit status would be lost.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     rehearse_front()
+    _rehearse_check(stamps)
     try_ahead()
     host.sendall(b"r")
     while True:
@@ -266,12 +268,14 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
         if uid != os.geteuid():
             raise Refused("another user")
         caller = open_peer(asking)
+        # Before we wait for what is asked.
+        _check_code(stamps)
         kind, fds, _, _ = socket.recv_fds(asking, 1, FRONT_FDS + 1)
         for descriptor in fds:
             os.set_inheritable(descriptor, False)
         if (kind, len(fds)) == (b"f", FRONT_FDS):
             folder, request, *streams = fds
-            arguments, environment = _check(pid, stamps, request, has_arguments=True)
+            arguments, environment = _check(pid, request, has_arguments=True)
             _check_there(caller)
             if ready:
                 owner, copier = ready
@@ -290,7 +294,7 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
         front, words, folder, request = fds
         socket.socket(fileno=os.dup(front)).close()
         nothing = os.open(os.devnull, os.O_RDWR)
-        _, environment = _check(pid, stamps, request, has_arguments=False)
+        _, environment = _check(pid, request, has_arguments=False)
         _check_there(caller)
         _take_place(pid, environment, folder, (nothing, words, words), OWNER)
         os.close(request)
@@ -303,15 +307,16 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
     return front
 
 
-def _check(
-    pid: int, stamps: tuple[str, str], request: int, *, has_arguments: bool
-) -> tuple[list[str], dict[bytes, bytes]]:
+def _check_code(stamps: tuple[str, str]) -> None:
+    if stamps[1] != _stamps(stamps[0]):
+        raise Refused("the code was changed")
+
+
+def _check(pid: int, request: int, *, has_arguments: bool) -> tuple[list[str], dict[bytes, bytes]]:
     """The arguments and the environment of whoever asks, if a fork of ours can be what it could have started."""
     identity, arguments, environment = _read(request, has_arguments=has_arguments)
     if identity != package_identity():
         raise Refused("another version")
-    if stamps[1] != _stamps(stamps[0]):
-        raise Refused("the code was changed")
     if in_a_run(pid):
         raise Refused("it belongs to a run")
     _check_same(pid)
@@ -321,6 +326,15 @@ def _check(
     if _fixed(environment) != _fixed(dict(os.environb)):
         raise Refused("a variable that is read at the start differs")
     return arguments, environment
+
+
+def _rehearse_check(stamps: tuple[str, str]) -> None:
+    request = open_words()
+    with contextlib.suppress(Refused, OSError, ValueError):
+        write_request(request, (package_identity(), b"0"))
+        _check_code(stamps)
+        _check(os.getpid(), request, has_arguments=True)
+    os.close(request)
 
 
 def _check_there(caller: int | None) -> None:
