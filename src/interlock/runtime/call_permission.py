@@ -55,7 +55,7 @@ class Permission:
         return self._approvals.withdraw(step.index)
 
     def wait_for_person(self, step: Step) -> Decision | None:
-        """A hold if a person has to answer first. Waiting is outside the gate: it is not an iteration."""
+        """A hold if a person has to answer first. Happens before the gate, so that it is not counted as iteration."""
         if not self._approvals.needed or self._observe or self._run.gate.status != "running":
             return None
         if self._reviews.get(step) is None:
