@@ -38,7 +38,7 @@ class CheckpointInfo(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 HISTORY = 50
-"""How many issues, interventions and actions are kept in memory; the journal has them all."""
+"""How many issues, interventions and actions are kept in memory; the journal has all of them."""
 
 
 class Action(Struct, frozen=True, omit_defaults=True):

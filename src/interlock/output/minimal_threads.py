@@ -33,7 +33,7 @@ class Thread:
         return self._running.locked()
 
     def join(self, seconds: float = FOREVER) -> None:
-        """Wait for its end, at most this long."""
+        """Wait for the thread to end, at most this long."""
         if self._running.acquire(True, seconds):
             self._running.release()
 

@@ -237,7 +237,7 @@ class Supervisor(StepClient):
             works = step.kind == "tool_result" and may_change(review)
             goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
             if works and goes_back:
-                # Before the rollback: else the changes of this call would not count as the run's, and be left alone.
+                # Before a rollback: otherwise this call's changes would not count as the run's and be left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
             self._guard.part("proof", self.proof.note, None, step)

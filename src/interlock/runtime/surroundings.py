@@ -1,4 +1,4 @@
-"""A run's environment: whether it is a container, the files that its task names, and those it says it wrote."""
+"""A run's environment: whether it is a container, the files named in its task, and those it claims to have written."""
 
 from __future__ import annotations
 
