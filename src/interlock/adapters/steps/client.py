@@ -22,8 +22,8 @@ GATE_POLL_S = 0.1
 class Steps:
     """One connection to the run that this process belongs to. Outside a run, everything may proceed.
 
-    An owner that does not answer is waited for `patience_s`; then the gate file decides: shut waits until it opens,
-    if it is open, proceed (or deny if INTERLOCK_FAIL is closed).
+    Waits `patience_s` for an owner that does not answer; then the gate file decides: if it is shut, wait until it
+    opens; if it is open, proceed (or deny if INTERLOCK_FAIL is closed).
     """
 
     def __init__(self, path: str | None = None, gate: str | None = None, patience_s: float = 10.0) -> None:

@@ -50,7 +50,7 @@ class StepNumbering:
         self._lock = threading.Lock()
 
     def agent_of(self, session: str, *, hooked: bool = False) -> str | None:
-        """The agent of a client's session: None, the run's own agent, for the first one, else the session's name.
+        """The agent of a client's session: None (the run's own agent) for the first session, else the session's name.
 
         `hooked`: a hook named the session.
         """
