@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from interlock.checkpoint import Checkpoints, audit, history, restoration, scan
+from interlock.checkpoint import Checkpoints, audit, history, restore_record, scan
 from interlock.core import CheckpointInfo, InvalidState
 
 from .conftest import Open
@@ -168,8 +168,8 @@ def test_a_restore_that_a_power_cut_undid_in_part_is_finished_at_the_next_start(
     checkpoints.restore(saved.id)
     checkpoints.close()
     (workspace.parent / "kept").replace(workspace / "b")
-    monkeypatch.setattr(restoration, "boot_id", lambda: "another")
-    monkeypatch.setattr(restoration, "started_at", lambda: 1_700_000_030.0)
+    monkeypatch.setattr(restore_record, "boot_id", lambda: "another")
+    monkeypatch.setattr(restore_record, "started_at", lambda: 1_700_000_030.0)
     again = open_checkpoints()
     assert [line for line in again.recovered if "is now complete" in line]
     assert picture(workspace) == expected

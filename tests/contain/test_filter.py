@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from interlock.contain.mounts import ABSENT, ALLOW, MACHINES, NO_FAMILY, REFUSE, TIOCLINUX, TIOCSTI, program
+from interlock.contain.sandbox_arguments import ABSENT, ALLOW, MACHINES, NO_FAMILY, REFUSE, TIOCLINUX, TIOCSTI, program
 
 X86, I386, ARM = 0xC000003E, 0x40000003, 0xC00000B7
 

@@ -9,7 +9,7 @@ import pytest
 from interlock.adapters.command.containment_choice import decide_containment, resolve
 from interlock.config import Config
 from interlock.config.schema import Runtime
-from interlock.contain import bubblewrap
+from interlock.contain import bubblewrap_check as bubblewrap
 from interlock.core import BadInput
 
 from ..e2e.running import Place

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.control import Desired, Persist, RequestRecord, client, commands, recovery, state_machine
+from interlock.control import Desired, Persist, RequestRecord, client, commands, state_from_log, state_machine
 from interlock.control.state import ControlState, StoredResults
 from interlock.control.transition import Transition, succeed
 
@@ -47,7 +47,7 @@ def state_event_before_the_result() -> Iterator[object]:
 
 @mutant
 def dedup_in_memory() -> Iterator[object]:
-    recover = recovery.recover
+    recover = state_from_log.recover
 
     def forgetful(*args: Any) -> ControlState:
         return replace(recover(*args), answered=StoredResults())
@@ -58,7 +58,7 @@ def dedup_in_memory() -> Iterator[object]:
 
 @mutant
 def in_flight_in_memory() -> Iterator[object]:
-    recover = recovery.recover
+    recover = state_from_log.recover
 
     def forgetful(*args: Any) -> ControlState:
         return replace(recover(*args), queue=())
@@ -248,7 +248,7 @@ def an_iteration_that_ends_flips_the_status_back() -> Iterator[object]:
 
 @mutant
 def paused_forgotten_after_a_crash() -> Iterator[object]:
-    recover = recovery.recover
+    recover = state_from_log.recover
 
     def optimistic(*args: Any) -> ControlState:
         state = recover(*args)

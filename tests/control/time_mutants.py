@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from interlock.control import client, recovery, state_machine
+from interlock.control import client, state_from_log, state_machine
 from interlock.control.state import ControlState, StoredResult, StoredResults
 from interlock.control.transition import Transition, fail
 
@@ -65,7 +65,7 @@ def window_by_the_wall_clock() -> Iterator[object]:
         forget(turn)
         turn.now = now
 
-    recover = recovery.recover
+    recover = state_from_log.recover
 
     def recover_by_wall(records: Any, fresh: Any, now: Any, under_way: Any) -> ControlState:
         return recover(records, fresh, replace(now, steady=now.wall), under_way)
@@ -80,7 +80,7 @@ def window_by_the_wall_clock() -> Iterator[object]:
 
 @mutant
 def window_of_recovered_results_by_the_wall_clock() -> Iterator[object]:
-    recover = recovery.recover
+    recover = state_from_log.recover
 
     def by_wall(records: Any, fresh: Any, now: Any, under_way: Any) -> ControlState:
         state = recover(records, fresh, now, under_way)

@@ -68,7 +68,7 @@ class HalfWritten:
 def test_where_what_reviews_is_half_written_no_call_is_let_through(tmp_path, clock, monkeypatch):
     with supervise(tmp_path, clock) as supervisor:
         supervisor.pipeline._parts = None
-        monkeypatch.setitem(sys.modules, "interlock.runtime.judging_parts", None)
+        monkeypatch.setitem(sys.modules, "interlock.runtime.decision_parts", None)
         monkeypatch.delitem(sys.modules, "interlock.review")
         monkeypatch.setattr(sys, "meta_path", [HalfWritten(), *sys.meta_path])
         for _ in range(2):

@@ -20,7 +20,7 @@ from .entry import state_of
 from .locations import default_store, file_system_of, inside, refuse_missing, refuse_unfit, resolved, store_of
 from .lock import WAIT_S, Busy, Holder, WorkspaceLock, find_holder, find_overlap, in_use, operation
 from .plan import SINCE, KnownTree, OwnChanges, RestorePlan
-from .restoration import Restoration, is_unfinished, last_done
+from .restore_record import Restoration, is_unfinished, last_done
 from .rollback import Restored, Rollback
 from .scan import without_gc
 from .snapshot import Progress, Snapshots

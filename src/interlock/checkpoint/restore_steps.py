@@ -17,7 +17,7 @@ from .folder_descent import READ_FLAGS, Descent, opened
 from .large_files import digest_of
 from .locations import special
 from .plan import Draft
-from .restoration import Body
+from .restore_record import Body
 from .staging import Staging, open_in_place, set_file
 from .tree import WorkspaceTree, within
 

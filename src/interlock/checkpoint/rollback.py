@@ -12,7 +12,7 @@ from ..core import Clock, InvalidState, Unknown
 from .change import Change, Difference, differences
 from .folder_descent import Descent
 from .plan import Draft, KnownTree, LeftAlone, OwnChanges, RestorePlan, draft
-from .restoration import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
+from .restore_record import Body, Restoration, advance, begin, lost_in_outage, make_body, unfinished
 from .restore_steps import RestoreSteps, folders_to_finish
 from .snapshot import Progress, Snapshots, describe_uncovered
 from .staging import Contents, Staging, remove_folder

@@ -18,7 +18,7 @@ from .compact import free_dead_stretches, in_parts, move_frames, thin
 from .entry import ABSENT
 from .history import CheckpointHistory
 from .packs import PackWriter
-from .restoration import last_done, unfinished
+from .restore_record import last_done, unfinished
 from .store import ROOMY, CheckpointStore, NoSpace, is_full, no_space
 from .tree import Delta, encode_delta, join
 

@@ -1,11 +1,8 @@
-from .bubblewrap import find_bubblewrap as find_bubblewrap
-from .bubblewrap import forget_early as forget_early
-from .bubblewrap import try_ahead as try_ahead
-from .bubblewrap import try_early as try_early
-from .bubblewrap import why_not as why_not
-from .mounts import GuardedPaths as GuardedPaths
-from .mounts import guard_words as guard_words
-from .mounts import open_filter as open_filter
+from .bubblewrap_check import find_bubblewrap as find_bubblewrap
+from .bubblewrap_check import forget_early as forget_early
+from .bubblewrap_check import try_ahead as try_ahead
+from .bubblewrap_check import try_early as try_early
+from .bubblewrap_check import why_not as why_not
 from .protected_paths import API_PORT as API_PORT
 from .protected_paths import EGRESS_PORT as EGRESS_PORT
 from .protected_paths import Fence as Fence
@@ -18,3 +15,6 @@ from .run_members import Insiders as Insiders
 from .run_members import in_a_run as in_a_run
 from .run_members import in_group as in_group
 from .run_members import refuse_inside as refuse_inside
+from .sandbox_arguments import GuardedPaths as GuardedPaths
+from .sandbox_arguments import guard_words as guard_words
+from .sandbox_arguments import open_filter as open_filter

@@ -62,10 +62,6 @@ from .messages import encode as encode
 from .messages import format_time as format_time
 from .messages import result_words as result_words
 from .messages import stamp_seq as stamp_seq
-from .recovery import RequestRecord as RequestRecord
-from .recovery import find_request as find_request
-from .recovery import recover as recover
-from .recovery import status_of as status_of
 from .state import EXPIRY_S as EXPIRY_S
 from .state import WINDOW_S as WINDOW_S
 from .state import ClockReading as ClockReading
@@ -73,4 +69,8 @@ from .state import ControlRules as ControlRules
 from .state import ControlState as ControlState
 from .state import may_start as may_start
 from .state import new_state as new_state
+from .state_from_log import RequestRecord as RequestRecord
+from .state_from_log import find_request as find_request
+from .state_from_log import recover as recover
+from .state_from_log import status_of as status_of
 from .state_machine import handle as handle

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from .decoding import decode_control
 from .messages import Ack, Command, Request, Result, Target, encode, format_time
-from .recovery import RequestRecord
 from .state import ClockReading
+from .state_from_log import RequestRecord
 
 ACK_WAIT_S = 30.0
 """How long to wait for an ACK before the next copy is sent."""

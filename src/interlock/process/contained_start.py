@@ -99,8 +99,8 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
         popen: Child
         if starter is not None:
             with open(os.devnull, "r+b", buffering=0) as nothing:
-                streams_of_wall = (nothing.fileno(), nothing.fileno(), said)
-                popen = starter.start(command, without_marker(environment), streams_of_wall, handed)
+                sandbox_streams = (nothing.fileno(), nothing.fileno(), said)
+                popen = starter.start(command, without_marker(environment), sandbox_streams, handed)
         else:
             popen = subprocess.Popen(
                 command,

@@ -133,7 +133,7 @@ def rehearse() -> None:
     from ..detect import built_in
     from ..proof import is_checked_by  # noqa: F401
     from ..review import Reviewer
-    from . import incidents, judging_parts, pipeline_state, workspace  # noqa: F401
+    from . import decision_parts, incidents, pipeline_state, workspace  # noqa: F401
 
     built_in()
     Reviewer(Config().review, redact_context(Context(original_prompt="task", workspace="/"))).warm()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..detect import Detectors
     from ..proof import ProofTracker
     from ..review import Reviewer
-    from .judging_parts import JudgingParts
+    from .decision_parts import JudgingParts
 
 THROTTLING = LADDER[2]
 """The rung that tightens limits; they are loosened again when the problem is over."""
@@ -107,7 +107,7 @@ class DecisionPipeline:
 
         # Does not refer to self: a scan creates thousands of pipelines, and collecting cycles takes time.
         def make() -> JudgingParts:
-            from .judging_parts import JudgingParts
+            from .decision_parts import JudgingParts
 
             return JudgingParts(
                 config,

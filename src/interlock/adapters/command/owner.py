@@ -88,7 +88,7 @@ LATE = ("contract", "decide", "detect", "intervene", "proof", "redact", "review"
 LATE_LIBRARIES = ("re2", "tree_sitter", "tree_sitter_bash")
 """Packages that only steps need. They are kept in their current version until the first step."""
 
-JUDGING = "interlock.runtime.judging_parts"
+JUDGING = "interlock.runtime.decision_parts"
 """The module that imports these packages."""
 
 EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
@@ -114,7 +114,7 @@ class Owner:
             self.held.know(attach(begin.tree))
         self._supervisor = self._open(control)
         if begin.contained:
-            self._supervisor.stop_gate.runner.enclose = self._wall
+            self._supervisor.stop_gate.runner.enclose = self._sandbox_words
         self._steps = StepServer(steps, self._supervisor)
         self._guardian = HookGuardian(
             self._supervisor,
@@ -319,7 +319,7 @@ class Owner:
         latest = reader.latest()
         return f"{words}\n{latest.line}\n" + "\n".join(latest.screen)
 
-    def _wall(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    def _sandbox_words(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """The agent's sandbox, for the commands that check its work: they run the agent's code."""
         begin, control = self._begin, socket_path(self._folder.path)
         paths = SandboxPaths(

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from ..core import LINUX, open_memory_file
-from .bubblewrap import base_words
+from .bubblewrap_check import base_words
 from .protected_paths import (
     SECRET_VARIABLES,
     TEMPORARY,
