@@ -1,4 +1,4 @@
-"""Adapter: how Interlock reaches one kind of agent, and what that kind can do."""
+"""Adapter: how Interlock reaches one kind of agent, and what that agent supports."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ StuckKind = Literal["failure", "repeat", "pattern"]
 """A failing check; a call with the same result again; a pattern that has no call of its own."""
 
 Sign = Literal["again", "changed", "clear", "better", "solved"]
-"""What one opportunity showed.
+"""The observation at one opportunity.
 
 `again`: the same thing happened. `changed`: it failed in another way, which counts as neither. `clear`: it did not
 happen. `better`: it got measurably better. `solved`: what failed now passes.

@@ -1,4 +1,4 @@
-"""RunSpec: what a run is; status: how it is; liveness: what it is doing right now; Record: one entry of its journal."""
+"""RunSpec: what a run is; status: its state; liveness: what it is doing now; Record: one entry of its journal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RunState: a run as the pure packages see it, one frozen value; CheckpointInfo: what they know of a checkpoint."""
+"""RunState: a run as the pure packages see it, one frozen value; CheckpointInfo: the data of a checkpoint."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class _Stream:
                 if not self._write(data):
                     return False
         except OSError as error:
-            if error.errno != errno.EIO:  # which a terminal gives when its last writer is gone
+            if error.errno != errno.EIO:  # reported by a terminal when its last writer is gone
                 raise
             return True
         finally:

@@ -1,4 +1,4 @@
-"""Creates cgroups where this machine allows it: v2 for the tree, v1 for limits that v2 lacks."""
+"""Creates cgroups if this machine allows it: v2 for the tree, v1 for limits that v2 lacks."""
 
 from __future__ import annotations
 

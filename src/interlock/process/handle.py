@@ -30,7 +30,7 @@ class TreeHandle(Struct, frozen=True, kw_only=True):
 
     `marker` is in the environment of every process; `group` is the cgroup v2 folder, `controllers` are the cgroup v1
     folders by controller; `keeper` the process that adopts orphans if there is no cgroup. An `enclosed` tree
-    has a PID namespace of its own, whose first process is the keeper: everything in it ends with the keeper.
+    has its own PID namespace, whose first process is the keeper: everything in it ends with the keeper.
     """
 
     marker: str

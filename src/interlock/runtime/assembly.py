@@ -52,8 +52,8 @@ class Options(TypedDict, total=False):
     """The options of `Supervisor.open`; all are optional.
 
     task: what the agent was asked to do. workspace: the folder that it works in, with checkpoints. name: for lists.
-    model: what the agent uses, if its steps do not say. issue_id: the issue that it works on.
-    config: default: what `interlock config show` shows.
+    model: the agent's model, if its steps do not name it. issue_id: the issue that it works on.
+    config: by default, the configuration that `interlock config show` shows.
     context: more than the task. contract: what the run may and must do. adapter: how the agent is reached.
     plugins: detectors, strategies, interventions, templates. incident: the id of an emergency stop, and the option to
     continue its run with. store: where the run is stored. listener: the control socket, if someone else created it.

@@ -1,4 +1,4 @@
-"""Checkpointing: makes a run's checkpoints, with the state of the run."""
+"""Checkpointing: makes a run's checkpoints, which include the state of the run."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ EMERGENCY_GRACE_S = 0.2
 """The same for an emergency stop, which must finish within a second."""
 
 STOP_PATIENCE_S = 0.3
-"""How long an adapter may take to stop: an emergency stop must finish within a second, whatever hangs."""
+"""How long an adapter may take to stop: an emergency stop must finish within a second, even if something hangs."""
 
 
 def with_timeout(work: Callable[[], T], seconds: float, otherwise: T) -> T:

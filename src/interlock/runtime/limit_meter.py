@@ -108,7 +108,7 @@ class LimitMeter:
     def throttle(self, order: SetLimits, spend: Spend) -> None:
         """Apply tighter limits on top of the run's own, until `loosen`.
 
-        A budget is at least what is spent already plus half of what was left: the run is slowed, not ended.
+        A budget is at least what was already spent plus half of what was left: the run is slowed, not ended.
         """
         names = order.limits.__struct_fields__
         rates = order.limits.replace(**{name: None for name in names if name not in order.windowed})

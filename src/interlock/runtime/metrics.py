@@ -1,4 +1,4 @@
-"""Metrics: counters of what supervision did, as plain numbers until they are collected."""
+"""Metrics: counters of supervision, kept as plain numbers until they are collected."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Metrics:
             self.on_step(seconds)
 
     def control_requested(self, command: str, status: str) -> None:
-        """Count a command that got its RESULT."""
+        """Count a control command that has received its RESULT."""
         with self._lock:
             self._requests[command, status] += 1
 

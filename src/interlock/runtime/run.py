@@ -173,7 +173,7 @@ class Run:
         return "the gate is shut for good"
 
     def end(self, status: Status, reason: str, message: str = "") -> None:
-        """End the run with a reason of the control protocol; a second end changes nothing."""
+        """End the run with a reason of the control protocol; a second call has no effect."""
         with self._lock:
             if self.ended:
                 return

@@ -36,7 +36,7 @@ class Containment(Struct, frozen=True):
 
 
 def decide_containment(config: Config) -> Containment:
-    """The containment of this run. Raises BadInput if guard or fence was requested and does not work."""
+    """The containment of this run. Raises BadInput if guard or fence was requested but does not work here."""
     wanted = config.runtime.contain
     if wanted == "off":
         forget_early()

@@ -86,7 +86,7 @@ LOOK_S = 0.1
 """How often to check for events while the first owner starts."""
 
 FOLDER_S = 0.0005
-"""How often we look whether it has made the run's folder, which takes it less than a second."""
+"""How often to check whether the owner has created the run's folder, which takes it less than a second."""
 
 LATE_S = 1.0
 """After this long, load the modules that only failures need, before an upgrade can replace them."""

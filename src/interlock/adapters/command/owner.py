@@ -508,7 +508,7 @@ class Owner:
         )
 
     def _changes(self, journal: JournalReading | None) -> tuple[Change, ...]:
-        """The files that differ from what they were at the start."""
+        """The files that have changed since the start of the run."""
         workspace = self._supervisor.executor.workspace
         kinds = frozenset(("checkpoint",))
         start = next(iter(journal.read(kinds=kinds, limit=1)), None) if journal is not None else None

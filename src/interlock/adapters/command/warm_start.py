@@ -268,7 +268,7 @@ def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Read
         if uid != os.geteuid():
             raise Refused("another user")
         caller = open_peer(asking)
-        # Before we wait for what is asked.
+        # Checked while the request is still on its way.
         _check_code(stamps)
         kind, fds, _, _ = socket.recv_fds(asking, 1, FRONT_FDS + 1)
         for descriptor in fds:
@@ -313,7 +313,7 @@ def _check_code(stamps: tuple[str, str]) -> None:
 
 
 def _check(pid: int, request: int, *, has_arguments: bool) -> tuple[list[str], dict[bytes, bytes]]:
-    """The arguments and the environment of whoever asks, if a fork of ours can be what it could have started."""
+    """The caller's arguments and environment; raises Refused if a fork of ours would differ from its own child."""
     identity, arguments, environment = _read(request, has_arguments=has_arguments)
     if identity != package_identity():
         raise Refused("another version")
