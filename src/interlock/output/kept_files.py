@@ -135,7 +135,7 @@ class OutputReader:
         return found, False
 
     def latest(self) -> Latest:
-        """The latest incomplete output; empty if there is none."""
+        """The time of the last output, and the incomplete output; empty if there was none."""
         try:
             latest = Latest(**json.loads((self._folder / LATEST).read_bytes()))
             return latest._replace(screen=tuple(latest.screen))
