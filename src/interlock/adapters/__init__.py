@@ -1,1 +1,1 @@
-"""How Interlock reaches each kind of agent."""
+"""Adapters: how Interlock reaches each kind of agent."""

@@ -1,4 +1,4 @@
-"""The Claude Agent SDK: a client in place of `ClaudeSDKClient`.
+"""The Claude Agent SDK: a client that replaces `ClaudeSDKClient`.
 
 from interlock.adapters.claude_agent_sdk import supervise
 async with supervise(options, task="fix the tests", workspace=".") as client:
@@ -35,11 +35,11 @@ __all__ = ["RunStopped", "SupervisedClient", "query", "supervise"]
 Json: TypeAlias = "dict[str, object]"
 
 HOLD_S = 20 * 24 * 3600.0
-"""Timeout of a hook, in which a paused run is held. Timers of 2^31 ms and more fire at once."""
+"""Timeout of a hook, which lasts while a paused run is held. Timers of 2^31 ms and more would fire immediately."""
 
 
 def supervise(options: ClaudeAgentOptions | None = None, **more: Unpack[Options]) -> SupervisedClient:
-    """A client whose agent is supervised; `options` are the SDK's, the rest as for `Supervisor.open`."""
+    """A client with a supervised agent; `options` are the SDK's, the rest as for `Supervisor.open`."""
     return SupervisedClient(options, **more)
 
 
@@ -111,7 +111,7 @@ class SupervisedClient(ClaudeSDKClient):
                 self._note(message)
                 yield message
         except ClaudeSDKError:
-            # The process of a stopped run was ended.
+            # The client process of a stopped run has been ended.
             session.check()
             raise
         session.check()
@@ -151,7 +151,7 @@ class SupervisedClient(ClaudeSDKClient):
         return {}
 
     async def _before_request(self, payload: Json, call_id: str | None, context: object) -> Json:
-        """PostToolBatch: all calls of a turn are over, and the model is about to be asked."""
+        """PostToolBatch: all calls of a turn are over, and the next request to the model follows."""
         for call in _list(payload.get("tool_calls")):
             name, outcome = str(call.get("tool_use_id")), CallOutcome(content_of(call.get("tool_response")), True)
             asked = self._asked.pop(name, None)
@@ -188,7 +188,7 @@ class SupervisedClient(ClaudeSDKClient):
 
 
 class _Tokens:
-    """Counts usage: each part of a message repeats its usage, and the final result has the total."""
+    """Counts usage: each part of a message repeats the message's usage, and the final result has the total."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -223,7 +223,7 @@ def _usage(payload: Json) -> Usage:
 
 
 def _outer_mark(options: ClaudeAgentOptions) -> str:
-    """The marker of a tree that this process itself belongs to."""
+    """The marker of a process tree that this process itself belongs to."""
     return str(options.env.get(MARKER) or os.environ.get(MARKER, ""))
 
 

@@ -40,7 +40,7 @@ class SupervisedState(AgentState):
 class InterlockMiddleware(AgentMiddleware):
     """Reviews tool calls, observes results and usage, and adds its messages before the next model call.
 
-    A run begins when the agent is invoked and ends with it; one that was stopped ends with a message that says so.
+    A run begins and ends with an invocation of the agent; a stopped run ends with a message that says so.
     """
 
     state_schema = SupervisedState

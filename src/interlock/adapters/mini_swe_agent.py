@@ -26,7 +26,7 @@ EXIT_STATUS = "StoppedByInterlock"
 
 
 def supervise(agent: A, **options: Unpack[Options]) -> A:
-    """The same agent, each of its runs supervised; options as for `Supervisor.open`."""
+    """Supervise all runs of this agent, and return it; options as for `Supervisor.open`."""
     supervision = Supervision("mini-swe-agent", MINI_SWE_AGENT, options, flow=(InterruptAgentFlow,))
     model, environment, run = agent.model, agent.env, agent.run
 
@@ -45,7 +45,7 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
 
 
 class _Stand:
-    """Forwards to another object, except what is defined here."""
+    """Forwards to another object, except for what is defined here."""
 
     def __init__(self, original: object, session: Session) -> None:
         self._original, self._session = original, session
@@ -105,7 +105,7 @@ def _outcome(done: Json) -> CallOutcome:
 
 
 def _usage(answer: Mapping[str, object]) -> Usage | None:
-    """LiteLLM's usage, which is OpenAI's with more."""
+    """LiteLLM's usage: OpenAI's, with additions."""
     at: object = answer
     for key in ("extra", "response", "usage"):
         at = at.get(key) if isinstance(at, Mapping) else None
@@ -121,6 +121,6 @@ def _usage(answer: Mapping[str, object]) -> Usage | None:
 
 
 def _full_name(model: str, known: str) -> str:
-    """The name of another model with the provider of the one that is known."""
+    """The name of another model, with the provider of the known one."""
     provider, slash, _ = known.rpartition("/")
     return model if "/" in model else f"{provider}{slash}{model}"

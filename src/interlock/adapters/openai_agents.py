@@ -42,16 +42,16 @@ Input: TypeAlias = "str | list[TResponseInputItem] | RunState"
 Filter: TypeAlias = Callable[[CallModelData], "ModelInputData | Awaitable[ModelInputData]"]
 
 FAILED = "An error occurred while"
-"""The beginning of the SDK's message to the model about a tool's exception."""
+"""The prefix of the SDK's message to the model about an exception in a tool."""
 
 SERVER_KEEPS = ("conversation_id", "previous_response_id", "auto_previous_response_id")
-"""With one of these the server stores the history, and a request has only new items."""
+"""With one of these options, the server stores the history, and a request contains only new items."""
 
 __all__ = ["RunStopped", "supervise"]
 
 
 def supervise(**options: Unpack[Options]) -> SupervisedRunner:
-    """A runner whose every run is supervised; options as for `Supervisor.open`."""
+    """A runner that supervises all its runs; options as for `Supervisor.open`."""
     return SupervisedRunner(**options)
 
 
@@ -60,10 +60,10 @@ class AgentStopped(RunStopped, AgentsException):
 
 
 class SupervisedRunner:
-    """`run`, `run_sync` and `run_streamed` take what the SDK's `Runner` takes.
+    """`run`, `run_sync` and `run_streamed` take the same arguments as the SDK's `Runner`.
 
-    Function tools, MCP tools and agents as tools are supervised, including those of handoff agents. What
-    runs at the provider (hosted tools) is only visible in the conversation.
+    Function tools, MCP tools and agents as tools are supervised, including those of handoff agents. Hosted
+    tools, which run at the provider, are only visible in the conversation.
     """
 
     def __init__(self, **options: Unpack[Options]) -> None:
@@ -95,7 +95,7 @@ class SupervisedRunner:
 
 
 class _Watched:
-    """One run: agents whose calls pass through the session, and a configuration whose requests do."""
+    """One run: agents whose calls, and a configuration whose requests, pass through the session."""
 
     def __init__(self, session: Session, first: Agent, config: object, *, keeps: bool) -> None:
         self.session = session
@@ -159,14 +159,14 @@ class _Watched:
         asked = await self.session.ask_async(name, known, call_id=context.tool_call_id, agent=self._name(context.agent))
         if not asked.runs:
             return asked.words
-        # Unchanged arguments stay as the model wrote them.
+        # Pass unchanged arguments on exactly as the model wrote them.
         changed = asked.decision.action == "rewrite"
         return await self.session.run_async(
             asked, lambda arguments: invoke(context, json.dumps(arguments) if changed else given), _outcome
         )
 
     async def _filter(self, data: CallModelData) -> ModelInputData:
-        """The input of a request: held while the run is paused, with injected messages, without rolled back items."""
+        """The input of a request: waits while the run is paused, adds injected messages, drops rolled-back items."""
         items = data.model_data.input
         turn = await self.session.turn_async(len(items))
         if turn.stopped is not None:
@@ -209,7 +209,7 @@ class _Watched:
 
 
 class _Hooks(RunHooks):
-    """The user's hooks, and ours for the model's answers."""
+    """The user's hooks, plus ours for the model's answers."""
 
     def __init__(self, note: Callable[[Agent, ModelResponse], None], theirs: RunHooks) -> None:
         self._note = note

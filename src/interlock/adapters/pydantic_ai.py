@@ -26,7 +26,7 @@ from .inprocess.adapter import PYDANTIC_AI
 Arguments: TypeAlias = "Mapping[str, object]"
 
 FLOW = (ApprovalRequired, CallDeferred, SkipToolExecution)
-"""Exceptions by which a tool says that its call continues elsewhere."""
+"""Exceptions with which a tool signals that its call continues elsewhere."""
 
 __all__ = ["RunStopped", "supervise"]
 
@@ -39,7 +39,7 @@ def supervise(**options: Unpack[Options]) -> InterlockCapability:
 class InterlockCapability(AbstractCapability):
     """Reviews tool calls, observes results and usage, and adds its messages to the next model request.
 
-    A run that was stopped ends with `RunStopped`.
+    A stopped run raises `RunStopped`.
     """
 
     def __init__(self, supervision: Supervision) -> None:

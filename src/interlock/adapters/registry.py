@@ -18,7 +18,7 @@ COLUMNS: tuple[Capability, ...] = (
 class Client(Struct, frozen=True):
     """One kind of agent: its name in commands, its title for people, and its capabilities.
 
-    `how` says in a few words how it is connected, `module` is the module that does it, `notes` what else to know.
+    `how` is a short description of the connection, `module` the module for it, `notes` what else to know.
     """
 
     name: str
@@ -55,7 +55,7 @@ PYTHON: tuple[Client, ...] = (
         inprocess.SMOLAGENTS, "code that the agent writes is supervised through the tools that it calls",
     ),
 )  # fmt: skip
-"""Frameworks whose agents run in the same process as we do."""
+"""Frameworks whose agents run in our process."""
 
 CLIENTS: tuple[Client, ...] = (
     Client("silent", "silent process", "`interlock run`", "interlock.adapters.command", SILENT, "held by freezing it"),

@@ -10,17 +10,17 @@ from ..core import Limits
 from ..process import ProcessTree
 
 LONG_S = 20.0
-"""A longer hold also freezes the processes, even if a step is held: agents stop waiting for an answer."""
+"""A longer hold also freezes the processes, even if a step is held: agents give up waiting for an answer."""
 
 STARTING_S = 5.0
 """How long the start of a command may take."""
 
 
 class HeldTree:
-    """Holds a run's processes after `attach`: at the next step if they report steps, else by freezing.
+    """Holds a run's processes after `attach`: at the next step if they report steps, otherwise by freezing.
 
-    `not_held` are the limits, in words, that this machine cannot enforce.
-    With `expected`, `attach` will come soon: a restore waits for it.
+    `not_held` describes the limits that this machine cannot enforce.
+    With `expected`, `attach` will follow soon: a restore waits for it.
     `on_frozen` is called while the tree is frozen for a restore, to checkpoint the latest changes.
     """
 
@@ -43,23 +43,23 @@ class HeldTree:
         return self.client_among(self.tree.pids() if self.tree is not None else ())
 
     def client_among(self, pids: tuple[int, ...]) -> int:
-        """The same, from a list of processes."""
+        """The same, from a list of pids."""
         return self.tree.pid if self.tree is not None and self.tree.pid in pids else pids[0] if pids else -1
 
     def know(self, tree: ProcessTree) -> None:
-        """The command already runs, under a predecessor: orders are carried out at once from now on."""
+        """The command is already running, under a predecessor: carry out orders immediately from now on."""
         with self._lock:
             self.tree, self._frozen = tree, tree.frozen()
             self._known.set()
 
     def attach(self, tree: ProcessTree) -> None:
-        """The command has started; carry out earlier orders now."""
+        """The command has started: carry out earlier orders now."""
         with self._lock:
             self.tree = tree
             self._known.set()
             if self._limits is not None:
                 tree.limit(self._limits)
-            # A predecessor may have frozen it, or died before it could thaw it.
+            # A predecessor may have frozen the tree, or died before it could thaw it.
             self._frozen = tree.frozen()
             if self._paused:
                 self.hold()
@@ -67,7 +67,7 @@ class HeldTree:
                 self.release()
 
     def hold(self) -> str:
-        """Pause; returns the processes, in words, that are still running."""
+        """Pause; returns a description of processes that are still running."""
         with self._lock:
             self._paused = True
             return self.freeze()
@@ -81,7 +81,7 @@ class HeldTree:
                 self.tree.thaw()
 
     def freeze(self) -> str:
-        """Freeze until `release`; returns the processes, in words, that are still running."""
+        """Freeze until `release`; returns a description of processes that are still running."""
         with self._lock:
             if self.tree is None:
                 return ""
@@ -90,7 +90,7 @@ class HeldTree:
             return self.tree.not_stopped()
 
     def keep_still(self, held_s: float) -> None:
-        """Enforce a pause: a shell's `fg` continues stopped processes, and a long hold freezes them."""
+        """Enforce a pause: refreeze processes that a shell's `fg` continued, and freeze them during a long hold."""
         with self._lock:
             if self.tree is None or not self._paused:
                 return
@@ -99,8 +99,8 @@ class HeldTree:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Freeze for the block."""
-        # The command may already run, and its changes are its own.
+        """Freeze the processes during the block."""
+        # The command may already be running, and its changes are its own.
         self._known.wait(STARTING_S)
         with self._lock:
             if self.tree is None:
@@ -116,7 +116,7 @@ class HeldTree:
                     self.tree.thaw()
 
     def limit(self, limits: Limits) -> str:
-        """Apply memory, process and CPU limits; returns, in words, what enforces each."""
+        """Apply memory, process and CPU limits; returns a description of what enforces each."""
         with self._lock:
             self._limits = limits
             held = self.tree.limit(limits) if self.tree is not None else ()
@@ -129,6 +129,6 @@ class HeldTree:
         return tree.end(grace_s).words if tree is not None else ""
 
     def left(self) -> str:
-        """After `end`: the processes that could not be ended, in words."""
+        """After `end`: a description of the processes that could not be ended."""
         pids = self.tree.pids() if self.tree is not None else ()
         return f"could not be ended: {self.tree.describe(pids)}" if self.tree is not None and pids else ""

@@ -1,4 +1,4 @@
-"""smolagents: an agent that calls tools, or one that writes code which does.
+"""smolagents: an agent that calls tools, or one that writes code that calls them.
 
 from interlock.adapters.smolagents import supervise
 supervise(ToolCallingAgent(tools, model), workspace=".").run("fix the tests")
@@ -23,11 +23,11 @@ __all__ = ["RunStopped", "supervise"]
 A = TypeVar("A", bound=MultiStepAgent)
 
 PLANNING = ["<end_plan>"]
-"""The stop sequence of requests for a plan, whose conversation is not the agent's own."""
+"""The stop sequence of requests for a plan; their conversation is not the agent's own."""
 
 
 def supervise(agent: A, **options: Unpack[Options]) -> A:
-    """The same agent, each of its runs supervised; options as for `Supervisor.open`. A stopped one raises."""
+    """Supervise all runs of this agent, and return it; options as for `Supervisor.open`. A stopped run raises."""
     supervision = Supervision("smolagents", SMOLAGENTS, options)
     model, run = agent.model, agent.run
 
@@ -57,7 +57,7 @@ def supervise(agent: A, **options: Unpack[Options]) -> A:
 
 @dataclass
 class _Word(MemoryStep):
-    """A message of ours in the agent's memory."""
+    """One of our messages in the agent's memory."""
 
     content: str
 
@@ -66,7 +66,7 @@ class _Word(MemoryStep):
 
 
 class _Model:
-    """The model; requests are held while the run is paused. Without streaming, which is optional."""
+    """The model; requests are held while the run is paused. Does not offer streaming, which is optional."""
 
     def __init__(self, original: Model, agent: MultiStepAgent, session: Session) -> None:
         self._original, self._agent, self._session = original, agent, session

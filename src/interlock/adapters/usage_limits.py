@@ -15,13 +15,13 @@ from ..core import late_pattern
 PATTERNS = Path(__file__).with_suffix(".yaml")
 
 STATUSES = frozenset((429, 503, 529))
-"""HTTP statuses that may be a limit: too many requests, unavailable, overloaded."""
+"""HTTP statuses that may indicate a limit: too many requests, unavailable, overloaded."""
 
 LONGEST_S = 40 * 86_400.0
-"""A reset further away is a misreading."""
+"""A reset further in the future than this is a misreading."""
 
 WINDOW = 4000
-"""Characters of an answer or of last output that are searched."""
+"""How many characters of an answer or of the last output are searched."""
 
 
 class UsageLimit(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class UsageLimit(Struct, frozen=True, kw_only=True):
 
 
 class Pattern(Struct, frozen=True):
-    """One message of a client."""
+    """A message with which a client reports a limit."""
 
     client: str
     pattern: re.Pattern[str]
@@ -85,7 +85,7 @@ def find_in_answer(
 
 
 def _reset_in_headers(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Seconds until the API may be asked again, from an answer's headers; the latest of the exhausted limits."""
+    """Seconds until the API may be called again, from an answer's headers; the latest of the exhausted limits."""
     if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return milliseconds / 1000
     if (told := headers.get("retry-after")) is not None:
@@ -135,7 +135,7 @@ EPOCH = late_pattern(r"\|(\d{10})\b")
 
 
 def find_reset(line: str, now: datetime) -> float | None:
-    """In how many seconds the limit resets, from a line of text; None if it does not say."""
+    """Seconds until the limit resets, from a line of text; None if it does not say."""
     if (epoch := EPOCH.search(line)) is not None:
         return _within(int(epoch[1]) - now.timestamp())
     for found in AFTER.finditer(line):
@@ -168,7 +168,7 @@ def _time_of_day(said: str, now: datetime) -> datetime | None:
     if hour > 23 or minute > 59:
         return None
     then = (date or here).replace(hour=hour, minute=minute, second=0, microsecond=0)
-    # The message may be a moment old, so allow the previous minute.
+    # The message may be slightly old, so allow the previous minute.
     return then if date is not None or then >= here - timedelta(minutes=1) else then + timedelta(days=1)
 
 

@@ -1,4 +1,4 @@
-"""The nouns: plain frozen values, no input or output."""
+"""The core types: plain frozen values, without I/O."""
 
 from .._lazy import lazy
 

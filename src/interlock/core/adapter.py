@@ -1,4 +1,4 @@
-"""Adapter: how Interlock reaches one kind of agent, and what that kind can do."""
+"""Adapter: how Interlock reaches one kind of agent, and what that agent supports."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ class Adapter(Protocol):
     capabilities: frozenset[Capability]
 
     def apply(self, directive: Directive) -> Applied:
-        """Carry a directive out; what cannot be done comes back as Applied(False, why), never as an exception."""
+        """Carry out a directive; a failure is returned as Applied(False, why), never raised."""
         ...

@@ -1,4 +1,4 @@
-"""Clock: time handed in, so that tests and replays decide what it is."""
+"""Clock: the time is passed in, so that tests and replays can control it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import time
 from typing import Protocol
 
 ASSUMED_SECONDS = 5.0
-"""A step without a time counts this long after the one before."""
+"""A step without a time is assumed to come this long after the previous one."""
 
 
 class Clock(Protocol):
-    """Seconds since the epoch for records, and a monotonic count for waiting."""
+    """Seconds since the epoch for records, and monotonic seconds for waiting."""
 
     def time(self) -> float: ...
 
@@ -18,14 +18,14 @@ class Clock(Protocol):
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The system clock."""
 
     monotonic = staticmethod(time.monotonic)
     time = staticmethod(time.time)
 
 
 class ManualClock:
-    """A clock that moves only when it is set."""
+    """A clock that advances only when it is set."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
         self._now = now

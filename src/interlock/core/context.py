@@ -50,7 +50,7 @@ class Contract(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
-        """Every clause with its origin, in the order of the keys."""
+        """All clauses with their origins, in the order of the keys."""
         known = {(clause.key, clause.value): clause for clause in self.origins}
         found = []
         for key in CLAUSE_KEYS:
@@ -62,12 +62,12 @@ class Contract(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def guards_files(self) -> bool:
-        """Whether it says anything about files."""
+        """Whether it restricts files."""
         return bool(self.may_change or self.protect or self.narrowed)
 
     @property
     def enforced(self) -> bool:
-        """Whether it says anything that a call can break."""
+        """Whether it contains a clause that a call can violate."""
         return self.guards_files or bool(self.may_run or self.may_not or self.hosts)
 
     def __bool__(self) -> bool:
@@ -105,10 +105,10 @@ class Context(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where the run works: what was said, else what its contract lets it change."""
+        """Where the run works: the expected paths, otherwise the paths that its contract allows it to change."""
         return self.expected_paths or self.contract.narrowed or self.contract.may_change
 
     @property
     def task(self) -> str:
-        """The whole task: the request, and the words of the files that it points to."""
+        """The whole task: the request, and the text of the files that it points to."""
         return f"{self.original_prompt}\n\n{self.instructions}" if self.instructions else self.original_prompt

@@ -1,4 +1,4 @@
-"""Review: the verdict on a step; Decision: may it continue? Directive: what that asks of the outside. Message."""
+"""Review: the verdict on a step; Decision: whether it may continue; Directive: an order that follows; Message."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ Verdict = Literal["allow", "warn", "modify", "block"]
 Level = Literal["low", "medium", "high", "critical"]
 
 VERDICTS: tuple[Verdict, ...] = ("allow", "warn", "modify", "block")
-"""From the mildest to the strongest: the strongest rule wins."""
+"""From the mildest to the strictest: the strictest rule wins."""
 
 
 class Review(Struct, frozen=True, omit_defaults=True):

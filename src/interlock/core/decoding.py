@@ -1,7 +1,7 @@
-"""Bytes and plain values into typed ones, from any thread.
+"""Decodes bytes and plain values into typed values, from any thread.
 
-msgspec learns a type when it is first used, and while one thread has it do so, another that uses the same type brings
-the whole process down (0.22 and before). So a type is learnt under a lock here, and nowhere else.
+msgspec analyses a type on first use; if another thread uses the same type at that moment, the whole process crashes
+(0.22 and earlier). Types are therefore first used here, under a lock, and nowhere else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def from_json(data: Text, kind: type[T]) -> T: ...
 @overload
 def from_json(data: Text, kind: Any = Any) -> Any: ...
 def from_json(data: Text, kind: Any = Any) -> Any:
-    """The value that JSON text holds; msgspec.DecodeError if it is not of that kind."""
+    """Decode JSON text; msgspec.DecodeError if it does not have this type."""
     return (_json.get(kind) or json_decoder(kind)).decode(data)
 
 
@@ -35,7 +35,7 @@ def from_msgpack(data: bytes, kind: type[T]) -> T: ...
 @overload
 def from_msgpack(data: bytes, kind: Any = Any) -> Any: ...
 def from_msgpack(data: bytes, kind: Any = Any) -> Any:
-    """The value that msgpack bytes hold; msgspec.DecodeError if it is not of that kind."""
+    """Decode msgpack bytes; msgspec.DecodeError if they do not have this type."""
     return (_msgpack.get(kind) or msgpack_decoder(kind)).decode(data)
 
 
@@ -44,7 +44,7 @@ def from_plain(value: object, kind: type[T]) -> T: ...
 @overload
 def from_plain(value: object, kind: Any) -> Any: ...
 def from_plain(value: object, kind: Any) -> Any:
-    """The typed value of dictionaries, lists and scalars; msgspec.ValidationError if they do not fit."""
+    """Convert dictionaries, lists and scalars to a typed value; msgspec.ValidationError if they do not fit."""
     if kind not in _json:
         json_decoder(kind)
     return msgspec.convert(value, kind)
@@ -55,7 +55,7 @@ def json_decoder(kind: type[T]) -> msgspec.json.Decoder[T]: ...
 @overload
 def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]: ...
 def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    """What turns JSON text into values of that kind, for where it is done very often."""
+    """The JSON decoder for a type, for callers that decode very often."""
     with _learning:
         return _json.setdefault(kind, msgspec.json.Decoder(kind))
 
@@ -65,9 +65,9 @@ def msgpack_decoder(kind: type[T], hook: Hook | None = None) -> msgspec.msgpack.
 @overload
 def msgpack_decoder(kind: Any, hook: Hook | None = None) -> msgspec.msgpack.Decoder[Any]: ...
 def msgpack_decoder(kind: Any, hook: Hook | None = None) -> msgspec.msgpack.Decoder[Any]:
-    """What turns msgpack bytes into values of that kind, for where it is done very often.
+    """The msgpack decoder for a type, for callers that decode very often.
 
-    `hook` makes what msgspec has no way to make.
+    `hook` creates values of types that msgspec does not support.
     """
     with _learning:
         return _msgpack.setdefault(kind, msgspec.msgpack.Decoder(kind, dec_hook=hook))

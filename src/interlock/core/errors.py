@@ -1,10 +1,10 @@
-"""Errors that a person reads: what happened, where, and what to do; and text from outside that steers no terminal."""
+"""Errors for people: what happened, where, and what to do; and text from outside made safe for a terminal."""
 
 from __future__ import annotations
 
 
 class InterlockError(Exception):
-    """Raised when something cannot continue. One line for a person; `exit_status` for the shell."""
+    """Raised when something cannot continue. The message is one line for a person; `exit_status` is for the shell."""
 
     exit_status = 4
 
@@ -29,7 +29,7 @@ class MissingExtra(BadInput):
 
 
 def install_command(extra: str) -> str:
-    """The command that adds an extra to this installation."""
+    """The command that adds an optional extra to this installation."""
     import os
     import shlex
     import shutil
@@ -47,7 +47,7 @@ def install_command(extra: str) -> str:
 
 
 def _source() -> list[str]:
-    """What to install from: the clone or file that this installation came from, otherwise the package's name."""
+    """What to install from: the clone or file that this installation came from, otherwise the package name."""
     import json
     from importlib.metadata import PackageNotFoundError, distribution
     from pathlib import Path
@@ -71,11 +71,11 @@ class NotFound(InterlockError):
 
 
 class InvalidState(InterlockError):
-    """Raised when the thing asked for does not fit the state that it is in."""
+    """Raised when a request does not fit the current state of its target."""
 
 
 class Unknown(InterlockError):
-    """Raised when the outcome is not known: neither done nor failed."""
+    """Raised when the outcome is unknown: neither done nor failed."""
 
     exit_status = 5
 
@@ -83,19 +83,19 @@ class Unknown(InterlockError):
 CONTROL = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))
 TURNING = (0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 HARMLESS = dict.fromkeys((*CONTROL, *TURNING), "\N{REPLACEMENT CHARACTER}")
-"""What would steer a terminal, or turn the direction of a text so that it reads as another; tabs and new lines stay."""
+"""Characters that control a terminal, or change text direction to disguise a text; tabs and newlines are kept."""
 
 ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *TURNING)}
-"""The same within JSON, where what is below a space is escaped anyway."""
+"""The same for JSON, which escapes characters below the space anyway."""
 
 
 def printable(text: str) -> str:
-    """A text with every control character replaced."""
+    """The text with every control character replaced."""
     return text if text.isascii() and text.isprintable() else _surrogates(text).translate(HARMLESS)
 
 
 def _surrogates(text: str) -> str:
-    """File names may have bytes that are not text: no stream takes those."""
+    """Replace surrogates: file names may contain bytes that are not text, which no stream accepts."""
     try:
         text.encode()
     except UnicodeEncodeError:

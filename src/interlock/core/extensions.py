@@ -1,12 +1,12 @@
-"""Every extension point: what packages and programs can add to Interlock.
+"""All extension points: what packages and programs can add to Interlock.
 
-A package names what it adds in its pyproject.toml, and is found once it is installed:
+A package lists its extensions in its pyproject.toml; they are found once it is installed:
 
     [project.entry-points."interlock.detectors"]
     idle = "my_package:Idle"
 
-A program adds to a point for as long as it runs: see `register`, `register_strategy`, `register_intervention` and
-`register_hook_client`. For one run alone, `Supervisor.open(plugins=Plugins(...))` takes the first three.
+A program can add extensions while it runs: see `register`, `register_strategy`, `register_intervention` and
+`register_hook_client`. For a single run, `Supervisor.open(plugins=Plugins(...))` accepts the first three.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class ExtensionPoint:
-    """One kind of thing that can be added; `wanted` says in words what an entry point has to name."""
+    """One kind of extension; `wanted` describes what an entry point must name."""
 
     def __init__(self, group: str, wanted: str) -> None:
         self.group, self.wanted = group, wanted
@@ -33,20 +33,20 @@ class ExtensionPoint:
         self._installed: dict[tuple[str, ...], tuple[tuple[str, object], ...]] = {}
 
     def register(self, thing: object, name: str = "") -> None:
-        """Add something to every run that is started from now on; a second time changes nothing."""
+        """Add an extension to every run that is started from now on; adding it again has no effect."""
         if (name, thing) not in self._registered:
             self._registered.append((name, thing))
 
     def unregister(self, thing: object, name: str = "") -> None:
-        """Remove what was registered."""
+        """Remove a registered extension."""
         self._registered.remove((name, thing))
 
     def has_any(self) -> bool:
-        """Whether anything is installed or registered; nothing is loaded for that."""
+        """Whether any extension is installed or registered; does not load them."""
         return bool(self._registered) or any(True for _ in entry_points_of(self.group))
 
     def found(self, fits: Callable[[object], bool] = callable) -> tuple[tuple[str, object], ...]:
-        """What is installed and registered, each with its name; BadInput for an entry point to something else."""
+        """All installed and registered extensions with their names; BadInput if an entry point names something else."""
         path = tuple(sys.path)
         if path not in self._installed:
             loaded = tuple((point.name, self._load(point, fits)) for point in entry_points_of(self.group))
@@ -83,11 +83,11 @@ HOOK_CLIENTS = ExtensionPoint("interlock.hook_clients", "an interlock.adapters.h
 """An agent client that is reached through its hooks: docs/hooks.md."""
 
 OURS = b"[interlock."
-"""How a group of ours begins in a package's list."""
+"""The prefix of our groups in a package's entry points file."""
 
 
 def entry_points_of(group: str) -> Iterable[EntryPoint]:
-    """The entry points of a group. Most machines have none, and to ask the library is a twelfth of a start."""
+    """The entry points of a group. Most machines have none, and asking importlib takes a twelfth of a start."""
     if not _may_have_any(tuple((place, _changed(place or os.curdir)) for place in sys.path)):
         return ()
     from importlib.metadata import entry_points
@@ -96,7 +96,7 @@ def entry_points_of(group: str) -> Iterable[EntryPoint]:
 
 
 def _changed(place: str) -> int:
-    """When something was installed there, or removed; 0 if it is not there."""
+    """When something was last installed or removed there; 0 if the folder does not exist."""
     try:
         return os.stat(place).st_mtime_ns  # noqa: PTH116  at every start
     except OSError:
@@ -105,7 +105,7 @@ def _changed(place: str) -> int:
 
 @lru_cache(1)
 def _may_have_any(path: tuple[tuple[str, int], ...]) -> bool:
-    """Whether a package says so, or is where we cannot look ourselves."""
+    """Whether a package has entry points for us, or is stored where we cannot check."""
     if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
         return True
     return any(_names_us(place or os.curdir) for place, _ in path)
@@ -116,7 +116,7 @@ def _names_us(place: str) -> bool:
         with os.scandir(place) as entries:
             lists = [f"{entry.path}/entry_points.txt" for entry in entries if entry.name.endswith("-info")]
     except NotADirectoryError:
-        # An archive: the library looks into it.
+        # An archive, which only importlib can read.
         return True
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""Where our files of a user are; and reading a run's, whatever an agent puts in their place."""
+"""The locations of a user's files, and safe reading of a run's files, which an agent may have replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINUX_FOLDERS = {
 
 
 def user_folder(kind: Literal["cache", "config", "state"]) -> Path:
-    """The folder of this kind; it need not exist."""
+    """The user's folder of this kind; it need not exist."""
     if sys.platform == "linux":
         variable, below_home = LINUX_FOLDERS[kind]
         named, home = os.environ.get(variable, ""), os.environ.get("HOME", "")
@@ -25,7 +25,7 @@ def user_folder(kind: Literal["cache", "config", "state"]) -> Path:
             return Path(named, "interlock")
         if home.startswith("/"):
             return Path(home, below_home, "interlock")
-    # Another system, or neither of them is said.
+    # Another system, or neither variable is set.
     import platformdirs
 
     folders = platformdirs.PlatformDirs("interlock")
@@ -38,7 +38,7 @@ MOST = 16 * 1024 * 1024
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a file for reading, without waiting; OSError if it is a pipe, a device or a folder."""
+    """Open a file for reading without blocking; OSError if it is a pipe, a device or a folder."""
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -47,7 +47,7 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_small(path: Path, most: int = MOST) -> bytes:
-    """The whole of a small file; OSError if it is longer, or is not a file."""
+    """The content of a small file; OSError if it is larger, or not a regular file."""
     with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:

@@ -1,6 +1,6 @@
-"""SHA-256 of what is short, without hashlib, which loads a library of ciphers: a megabyte, and milliseconds.
+"""SHA-256 of short data, without hashlib, which loads a crypto library: a megabyte, and milliseconds.
 
-That library is several times faster, so it does the work of a process that has much of it.
+That library is several times faster, so it is used once a process has hashed much data.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import Any, Protocol, cast
 try:
     from _sha256 import sha256 as _found  # type: ignore[import-not-found]
 except ImportError:
-    # Another version of Python, which has it elsewhere.
+    # A Python version that has it elsewhere.
     _found = None
 
 SOON = 1 << 20
-"""Bytes that are hashed without the library, before it pays to load it."""
+"""Bytes that are hashed before it pays to load the library."""
 
 
 class Hash(Protocol):
-    """What a hash gives."""
+    """The interface of a hash."""
 
     def digest(self) -> bytes: ...
 
@@ -31,7 +31,7 @@ _left = SOON
 
 
 def sha256(data: bytes) -> Hash:
-    """As `hashlib.sha256`, for all of the data at once."""
+    """Same as `hashlib.sha256`, for all data at once."""
     global _left
     if _short is not None and _left > len(data):
         _left -= len(data)

@@ -1,7 +1,7 @@
-"""Task files: the files of instructions that a task points to; their words are the task.
+"""Task files: the instruction files that a task points to; their text is the task.
 
-"Complete the task in /instruction/task.md", "implement PLAN.md": what such a task asks for is in the file. Pure: the
-caller reads the file at the start of the run, or shows what the agent read (`instructions_in`).
+"Complete the task in /instruction/task.md", "implement PLAN.md": the actual request is in the file. Pure: the
+caller reads the file at the start of the run, or passes what the agent read (`instructions_in`).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .context import Context
 from .patterns import late_pattern
 
 FILES = 4
-"""Files that one task points to."""
+"""The most files that one task points to."""
 LENGTH = 16_000
-"""Characters of a file that are kept: instructions, not documentation."""
+"""Characters of a file that are kept: enough for instructions, not for documentation."""
 _READ = 4000
-"""Characters of a task that are read; a task that points to a file is short."""
+"""Characters of a task that are searched; a task that points to a file is short."""
 
 _NAME = (
     r"[`'\"(\[<@]{0,2}((?:[\w.@~+-]*/)*(?:[\w.@+-]+\.(?:md|mdx|markdown|txt|rst|adoc|org)"
@@ -51,7 +51,7 @@ _WRITES = late_pattern(
     r"\W+(?:\w+\W+){0,3}$",
     re.IGNORECASE,
 )
-"""What is before the name of something that the agent is to write: "save the plan in PLAN.md"."""
+"""Precedes the name of a file that the agent should write: "save the plan in PLAN.md"."""
 _THINGS = ("task", "instruction", "step", "plan", "spec ", "requirement", "problem", "issue", "todo", "work ")
 _NUMBERED = late_pattern(r"^[ \t]*\d+(?:\t|→|: ?|\|)", re.MULTILINE)
 
@@ -63,14 +63,14 @@ _NAMES = (
     ".md", ".markdown", ".txt", ".rst", ".adoc", ".org",
     "PLAN", "TODO", "SPEC", "TASK", "INSTRUCTIONS", "ISSUE", "BRIEF", "REQUIREMENTS", "PROMPT",
 )  # fmt: skip
-"""What every such name has in it; most tasks have none of it, and looking is cheaper than matching."""
+"""Part of every such file name; most tasks contain none of these, and this check is cheaper than matching."""
 _AROUND = 200
 """Characters before and after such a name in which a task says what the file is for."""
 
 
 @lru_cache(maxsize=64)
 def task_files(task: str) -> tuple[str, ...]:
-    """The files whose instructions a task says to follow, as it names them; a mere mention does not count."""
+    """The files whose instructions a task says to follow, as the task names them; a mere mention does not count."""
     task, found, end = task[:_READ], [], 0
     if not any(name in task for name in _NAMES):
         return ()
@@ -90,7 +90,7 @@ def is_task_file(path: str, named: Iterable[str]) -> bool:
 
 
 def instructions_in(shown: str) -> str:
-    """The words of a file as a tool shows it: without the numbers before its lines, and bounded."""
+    """The text of a file as shown by a tool, without line numbers, and bounded."""
     text = shown[: 2 * LENGTH]
     lines = len(text.strip().splitlines())
     if len(_NUMBERED.findall(text)) * 2 > lines:
@@ -99,7 +99,7 @@ def instructions_in(shown: str) -> str:
 
 
 def with_instructions(context: Context, text: str) -> Context:
-    """The context with the words of a file that its task points to; the same context where they are in it already."""
+    """Add the text of a task file to the context; returns the same context if the text is already in it."""
     text = instructions_in(text)
     if not text or text in context.instructions:
         return context
@@ -108,7 +108,7 @@ def with_instructions(context: Context, text: str) -> Context:
 
 
 def _other(task: str, point: re.Match[str]) -> bool:
-    """Whether the words before say not to, or that the file is to be written."""
+    """Whether the text before it says not to follow the file, or that the file should be written."""
     before = task[max(0, point.start() - 60) : point.start()]
     if _DENIED.search(before):
         return True

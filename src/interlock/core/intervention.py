@@ -1,4 +1,4 @@
-"""The ladder: the five interventions by name and order, and what one leaves in the history and for people."""
+"""The ladder: the five interventions in order, and what each leaves in the history and for people."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LADDER: tuple[InterventionType, ...] = (
 """From the mildest to the strongest; the index is the level."""
 
 PAUSE = "pause_for_person"
-"""What the top of the ladder is called where the run waits for a person instead of being stopped."""
+"""The name of the top rung if the run waits for a person instead of being stopped."""
 
 SHORT_NAMES = {
     "soft_correction": "hint",
@@ -32,11 +32,11 @@ SHORT_NAMES = {
     "emergency_stop": "emergency stop",
     PAUSE: "pause for a person",
 }
-"""The rungs as people say them."""
+"""The display names of the rungs."""
 
 
 def short_name(intervention: str) -> str:
-    """An intervention in a word or two; a custom one by its own name."""
+    """A short display name of an intervention; a custom one keeps its own name."""
     return SHORT_NAMES.get(intervention, intervention.replace("_", " "))
 
 

@@ -1,4 +1,4 @@
-"""Issue: a problem that a detector found, with the steps that prove it; Stuck: what it is about, for later steps."""
+"""Issue: a problem found by a detector, with the steps that prove it; Stuck: its subject, for following it later."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 from msgspec import Struct
 
 StuckKind = Literal["failure", "repeat", "pattern"]
-"""A failing check; a call that brings the same again; a pattern without its own call."""
+"""A failing check; a call with the same result again; a pattern that has no call of its own."""
 
 Sign = Literal["again", "changed", "clear", "better", "solved"]
-"""What one opportunity showed.
+"""The observation at one opportunity.
 
-`again`: the same thing happened. `changed`: it went wrong in another way, which is neither. `clear`: it did not happen.
-`better`: it got measurably better. `solved`: what failed now passes.
+`again`: the same thing happened. `changed`: it failed in another way, which counts as neither. `clear`: it did not
+happen. `better`: it got measurably better. `solved`: what failed now passes.
 """
 
 
@@ -50,7 +50,7 @@ class Stuck(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def check(self) -> str:
-        """The check or call in a few words."""
+        """A short description of the check or call."""
         return " ".join((self.program or self.tool, *self.targets[:2])).strip()
 
 
@@ -81,7 +81,7 @@ ISSUE_TYPES = (
     LONG_WAIT,
     BROKEN_CALLS,
 )
-"""The types that ship; plug-ins add their own names."""
+"""The built-in types; plug-ins add their own."""
 
 
 class Issue(Struct, frozen=True, omit_defaults=True, kw_only=True):

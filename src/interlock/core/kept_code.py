@@ -1,8 +1,8 @@
-"""Modules that are imported late, as they were when they were kept: an upgrade meanwhile does not mix two versions.
+"""Keeps the current version of modules that are imported later, so that an upgrade in between does not mix versions.
 
-Their files are mapped, not read: the pages belong to the files, and are shared by all who keep them. A file that is
-replaced or removed stays as it was for those who have it mapped. Libraries of machine code are held open. One that was
-written to in place is not what was kept, and to read it where it is mapped may kill us (SIGBUS): the disk's is taken.
+The files are mapped, not read: their pages are shared by all processes that keep them. A file that is replaced or
+removed stays available to those that have it mapped. Binary libraries are held open. A file that was modified in
+place has changed, and reading its mapping may kill us (SIGBUS): in that case the file on disk is used.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from .._lazy import stubs
 from .platform import LINUX
 
 HEADER = 16
-"""Bytes before the code in a compiled file: how it was made, and from which source."""
+"""Bytes before the code in a compiled file: the format, and the time and size of the source."""
 
 
 class _Mapped(NamedTuple):
-    """Where a file is in memory, its path and size, which file it is, and when it was last written to."""
+    """A mapped file: its address, path and size, its identity, and its modification time."""
 
     address: int
     path: str
@@ -34,7 +34,7 @@ class _Mapped(NamedTuple):
     written: int
 
     def is_intact(self) -> bool:
-        """Whether what is mapped was not written to since: another file at its path has left it as it was."""
+        """Whether the mapped file is unmodified; a new file at its path does not affect it."""
         try:
             info = os.stat(self.path)  # noqa: PTH116  hundreds
         except OSError:
@@ -61,7 +61,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
 
 
 class KeptCode:
-    """Packages that were kept, with what lies in them: a finder of modules."""
+    """The kept packages and their content; also a module finder."""
 
     def __init__(self) -> None:
         self._modules: dict[str, tuple[str, _Mapped]] = {}
@@ -69,7 +69,7 @@ class KeptCode:
         self._data: dict[str, _Mapped] = {}
 
     def keep(self, package: str, folder: Path) -> None:
-        """Keep all of a package that is not imported; OSError where a module has no compiled code of what it is now."""
+        """Keep all modules of a package that are not imported; OSError if one has no up-to-date compiled code."""
         for entry in os.scandir(folder):
             stem, dot, kind = entry.name.partition(".")
             name = package if stem == "__init__" else f"{package}.{stem}"
@@ -112,17 +112,17 @@ class KeptCode:
         )
 
     def read(self, path: Path) -> bytes:
-        """What is in a file of data."""
+        """The content of a data file, as kept."""
         place = self._data.get(str(path))
         return path.read_bytes() if place is None or not place.is_intact() else place.read()
 
 
 KEPT = KeptCode()
-"""What this process keeps."""
+"""The packages that this process keeps."""
 
 
 def keep_packages(packages: Sequence[str], libraries: Sequence[str] = ()) -> bool:
-    """Keep these packages of ours, and those of others, from now on; False where they have to be imported now."""
+    """Keep these packages of ours and these libraries; returns False if they must be imported now."""
     root = Path(__file__).parent.parent
     try:
         for package in packages:
@@ -139,7 +139,7 @@ def keep_packages(packages: Sequence[str], libraries: Sequence[str] = ()) -> boo
 
 
 def _open_compiled(source: str) -> tuple[str, int]:
-    """The compiled file of a source; OSError if there is none of the source as it is."""
+    """Open the compiled file of a source; OSError if there is none for the current source."""
     path = importlib.util.cache_from_source(source)
     compiled = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     info = os.stat(source)  # noqa: PTH116  hundreds
@@ -151,7 +151,7 @@ def _open_compiled(source: str) -> tuple[str, int]:
 
 
 def _map(path: str, descriptor: int) -> _Mapped:
-    """Have a file in memory from now on; closes the descriptor, which `mmap` would keep."""
+    """Map a file into memory; closes the descriptor, which Python's `mmap` would keep open."""
     import ctypes
     import mmap
 

@@ -1,4 +1,4 @@
-"""Keys: an identity that signs (an nkey of NATS, Ed25519), and the list of the public keys that we trust.
+"""Keys: an identity for signing (a NATS nkey, Ed25519), and the list of public keys that we trust.
 
 A user has one for the hub; each store of runs has one, with which its owners sign their journals.
 """
@@ -26,17 +26,17 @@ KeyRole = Literal["owner", "controller", "viewer"]
 ROLES: tuple[KeyRole, ...] = get_args(KeyRole)
 
 STORE_KEY = ".key"
-"""The key of a store's owner, beside the runs, where a contained agent cannot reach it."""
+"""The key of a store's owner, stored beside the runs, where a contained agent cannot reach it."""
 
 _SEED, _PUBLIC = b"\x95\x00", b"\xa0"
-"""What the key of a user begins with: SU and U in base 32."""
+"""The prefixes of user keys: SU and U in base 32."""
 
 
 class SigningKey:
-    """A private key. `public` is its name towards others: it begins with U."""
+    """A private key. `public` is the public key, which begins with U."""
 
     def __init__(self, seed: str) -> None:
-        # Not by nkeys and nacl.signing, which take longer to import than a run takes to start.
+        # Not through nkeys and nacl.signing, whose imports take longer than a run takes to start.
         from nacl._sodium import ffi, lib  # type: ignore[import-not-found]
 
         raw = _decode(seed, _SEED)
@@ -49,7 +49,7 @@ class SigningKey:
         self.public = _encode(_PUBLIC + bytes(ffi.buffer(public)))
 
     def sign(self, message: bytes) -> bytes:
-        """The 64 bytes of a signature."""
+        """The 64-byte signature of a message."""
         signed, length = self._ffi.new("unsigned char[]", len(message) + 64), self._ffi.new("unsigned long long *")
         self._lib.crypto_sign(signed, length, message, len(message), self._secret)
         return bytes(self._ffi.buffer(signed, 64))
@@ -60,7 +60,7 @@ class SigningKey:
 
 
 def is_signed_by(public: str, message: bytes, signature: bytes) -> bool:
-    """Whether the owner of a public key signed exactly these bytes; whatever is malformed is not signed."""
+    """Whether the owner of a public key signed exactly these bytes; malformed input counts as not signed."""
     from nacl.exceptions import CryptoError
 
     try:
@@ -86,7 +86,7 @@ def _encode(data: bytes) -> str:
 
 
 def _decode(text: str, prefix: bytes) -> bytes | None:
-    """The 32 bytes of a key of this kind; None if it is not one."""
+    """The 32 bytes of a key of this kind; None if the text is not such a key."""
     try:
         raw = base64.b32decode(text + "=" * (-len(text) % 8))
     except (binascii.Error, ValueError):
@@ -97,18 +97,18 @@ def _decode(text: str, prefix: bytes) -> bytes | None:
 
 
 def key_path() -> Path:
-    """Where this user's private key is, unless the configuration says otherwise."""
+    """The path of this user's private key, unless configured otherwise."""
     fresh, old = key_paths()
     return old if old.exists() else fresh
 
 
 def key_paths() -> tuple[Path, Path]:
-    """Where it is made, in a folder that no contained agent sees; and where older versions made it."""
+    """Where the key is created, in a folder hidden from contained agents; and where older versions created it."""
     return user_folder("state") / "key", user_folder("config") / "key"
 
 
 def load_key(path: Path | None = None) -> SigningKey | None:
-    """The private key of this user, or of a file; None if there is none."""
+    """This user's private key, or that in a file; None if there is none."""
     place = path or key_path()
     try:
         return SigningKey(place.read_text(encoding="ascii").strip())
@@ -122,9 +122,9 @@ def load_key(path: Path | None = None) -> SigningKey | None:
 
 
 def create_key(path: Path | None = None) -> SigningKey:
-    """Make a private key in a file that only this user can read. BadInput if there is one already.
+    """Create a private key in a file that only this user can read. BadInput if there already is one.
 
-    The file is whole or not there; of several who make one at once, the first wins.
+    The file is created atomically; if several processes create it at the same time, the first wins.
     """
     place, made = path or key_path(), SigningKey.create()
     draft = place.with_name(f".{place.name}-{os.getpid()}-{os.urandom(4).hex()}")
@@ -148,7 +148,7 @@ def create_key(path: Path | None = None) -> SigningKey:
 
 
 def owner_key(store: Path) -> SigningKey | None:
-    """The key of a store's owner, made if there is none yet; None if it can be neither read nor made."""
+    """The key of a store's owner, created if there is none; None if it can be neither read nor created."""
     file = store / STORE_KEY
     try:
         if not file.exists() and store.is_dir():
@@ -165,7 +165,7 @@ def _load_once(file: Path, _time: int) -> SigningKey | None:
 
 
 class TrustedKey(Struct, frozen=True):
-    """A public key, what it may do, and whose it is."""
+    """A public key, its roles, and whose it is."""
 
     public: str
     roles: tuple[KeyRole, ...]
@@ -173,14 +173,14 @@ class TrustedKey(Struct, frozen=True):
 
 
 class KeyRing:
-    """The keys that we trust, from a file with one a line: PUBLIC ROLE[,ROLE] NAME. Our own may do everything here."""
+    """The keys that we trust, from a file with lines PUBLIC ROLE[,ROLE] NAME. Our own key may do everything here."""
 
     def __init__(self, keys: Iterable[TrustedKey] = (), own: SigningKey | None = None) -> None:
         self.keys = {key.public: key for key in keys}
         self.own = own
 
     def name_of(self, public: str, role: KeyRole) -> str | None:
-        """Whose key this is, if it may act in a role; None if it may not."""
+        """Whose key this is, if it has the role; None if not."""
         if self.own is not None and public == self.own.public:
             return "own key"
         found = self.keys.get(public)
@@ -188,12 +188,12 @@ class KeyRing:
 
 
 def trusted_path() -> Path:
-    """Where this user keeps the public keys of others."""
+    """The path of the file with other people's public keys."""
     return user_folder("config") / "hub-keys"
 
 
 def read_trusted(path: Path | None = None) -> list[TrustedKey]:
-    """The keys of a file, or none if it is not there. BadInput names the line that cannot be read."""
+    """The keys in a file; none if it does not exist. BadInput names a line that cannot be read."""
     place = path or trusted_path()
     try:
         text = place.read_text(encoding="utf-8")
@@ -216,7 +216,7 @@ def _parse(line: str, where: str) -> TrustedKey:
 
 
 def trusted_key(public: str, roles: list[str], name: str) -> TrustedKey:
-    """Check what a person wrote."""
+    """Validate a key entry written by a person."""
     _verifier(public)
     for role in roles:
         if role not in ROLES:
@@ -225,7 +225,7 @@ def trusted_key(public: str, roles: list[str], name: str) -> TrustedKey:
 
 
 def write_trusted(keys: Iterable[TrustedKey], path: Path | None = None) -> None:
-    """Replace the file, all or nothing."""
+    """Replace the file atomically."""
     place = path or trusted_path()
     fresh = place.with_name(f".{place.name}.{os.getpid()}")
     try:
@@ -237,7 +237,7 @@ def write_trusted(keys: Iterable[TrustedKey], path: Path | None = None) -> None:
 
 
 def remove_trusted(public: str, path: Path | None = None) -> TrustedKey:
-    """Stop trusting a key, given whole or by its beginning."""
+    """Stop trusting a key, given in full, by its prefix, or by its name."""
     keys = read_trusted(path)
     found = [key for key in keys if key.public.startswith(public) or key.name == public]
     if len(found) != 1:

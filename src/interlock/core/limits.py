@@ -1,4 +1,4 @@
-"""Limits of a run, what it has spent of them, and how fast that grows."""
+"""Limits of a run, its usage, and how fast that grows."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ class Limits(Struct, frozen=True, omit_defaults=True, kw_only=True):
     def __post_init__(self) -> None:
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            # What is not a number is below nothing, and never reached either.
+            # NaN is not below zero, but would never be reached either.
             if value is not None and not value >= 0:
                 raise ValueError(f"{name} must be a number of at least 0, not {value}")
 
     def smaller(self, other: Limits) -> Limits:
-        """The tighter of two, limit by limit."""
+        """The stricter of two, for each limit."""
         return Limits(
             **{
                 name: min((v for v in (getattr(self, name), getattr(other, name)) if v is not None), default=None)

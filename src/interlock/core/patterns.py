@@ -1,4 +1,4 @@
-"""Globs: which paths of a workspace a clause is about; and regular expressions that are compiled when first used."""
+"""Globs: which workspace paths a clause applies to; and regular expressions that are compiled on first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WILD = re.compile(r"[*?\[]")
 
 
 def check_glob(glob: str) -> str:
-    """The glob itself, if it can be understood. Raises BadInput."""
+    """Return the glob if it is valid. Raises BadInput."""
     why = ""
     if not glob.strip() or not glob.strip("/. "):
         why = "is empty"
@@ -34,18 +34,18 @@ def check_glob(glob: str) -> str:
 
 
 def matches(glob: str, path: str) -> bool:
-    """Whether a glob holds for a path, or for a folder that the path is in."""
+    """Whether a glob matches a path or one of its parent folders."""
     return _compiled(glob).match(path) is not None
 
 
 def may_match_below(glob: str, folder: str) -> bool:
-    """Whether a glob that names a place can hold for something below a folder: the folder cannot go without it."""
+    """Whether a glob with a fixed prefix can match something below a folder, which is then lost with the folder."""
     fixed = WILD.split(glob.removeprefix("./"), maxsplit=1)[0]
     return fixed.startswith(f"{folder.rstrip('/')}/")
 
 
 def relative(path: str, workspace: str | None) -> str:
-    """A path as globs see it: below the workspace relative, elsewhere as it is."""
+    """A path as globs see it: relative to the workspace if it is below it, otherwise unchanged."""
     path = posixpath.normpath(path)
     if workspace:
         root = workspace.rstrip("/")
@@ -57,7 +57,7 @@ def relative(path: str, workspace: str | None) -> str:
 
 
 def as_relative(glob: str, workspace: str | None) -> str:
-    """A glob as `relative` makes paths; `.` and the workspace itself are everything."""
+    """A glob in the form that `relative` gives paths; `.` and the workspace itself mean everything."""
     found = glob.removeprefix("./")
     if workspace and glob.startswith(workspace.rstrip("/")):
         rest = glob[len(workspace.rstrip("/")) :]
@@ -85,7 +85,7 @@ def _compiled(glob: str) -> re.Pattern[str]:
 
 
 def _part(part: str) -> str:
-    """One folder or name of a glob as an expression."""
+    """Translate one path component of a glob to a regular expression."""
     found, at = "", 0
     while at < len(part):
         letter = part[at]
@@ -114,7 +114,7 @@ def _brackets_close(glob: str) -> bool:
 
 
 class _LatePattern:
-    """Has what the compiled pattern has; after its first use as fast as that."""
+    """Has the attributes of the compiled pattern; as fast as that after its first use."""
 
     def __init__(self, pattern: str, compile_: Callable[[], Any]) -> None:
         self.pattern, self._compile = pattern, compile_
@@ -133,13 +133,13 @@ _all: list[_LatePattern] = []
 
 
 def late_pattern(pattern: str, flags: int = 0, engine: Callable[[str, int], Any] = re.compile) -> re.Pattern[str]:
-    """As `re.compile`, for module level; a mistake in the pattern is found at its first use."""
+    """Same as `re.compile`, for module level; an invalid pattern is only detected on first use."""
     late = _LatePattern(pattern, lambda: engine(pattern, flags))
     _all.append(late)
     return cast("re.Pattern[str]", late)
 
 
 def compile_late_patterns() -> None:
-    """Compile all that are known so far, for a process that is about to need them and can take its time now."""
+    """Compile all patterns known so far, in a process that will need them soon and has time now."""
     for late in _all:
         _ = late.search

@@ -1,6 +1,6 @@
-"""What differs between Linux and other systems, in one place. Linux is complete; macOS has what needs no Linux kernel.
+"""The differences between Linux and other systems. Linux is complete; macOS has what does not need the Linux kernel.
 
-Modules that only make sense on Linux (`process`, `contain`) call `needs_linux` where they begin.
+Modules that only work on Linux (`process`, `contain`) call `needs_linux` at their entry points.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LINUX = sys.platform == "linux"
 
 POLLRDHUP = 0x2000 if sys.platform == "linux" else select.POLLHUP
-"""The other end has stopped sending; elsewhere only that it has closed."""
+"""The peer has stopped sending; on other systems, it has closed the connection."""
 
 KEEP_SIZE, PUNCH_HOLE = 1, 2
 
@@ -38,7 +38,7 @@ WITHOUT_LINUX = "Without it: interlock install (hooks), serve, web, review, scan
 
 
 class NeedsLinux(InterlockError):
-    """Raised where something is asked for that only Linux can do."""
+    """Raised if a feature was requested that only Linux supports."""
 
     exit_status = 2
 
@@ -47,13 +47,13 @@ class NeedsLinux(InterlockError):
 
 
 def needs_linux(what: str) -> None:
-    """Raise NeedsLinux on any other system."""
+    """Raise NeedsLinux on other systems."""
     if not LINUX:
         raise NeedsLinux(what)
 
 
 class Poller(Protocol):
-    """What epoll offers, as far as we use it. Its events have the numbers of `select.POLLIN` and the like."""
+    """The part of epoll's interface that we use. Events have the values of `select.POLLIN` etc."""
 
     def register(self, fd: int | socket.socket, eventmask: int) -> None: ...
     def modify(self, fd: int | socket.socket, eventmask: int) -> None: ...
@@ -78,7 +78,7 @@ class _Poll:
         return ready[:maxevents] if maxevents > 0 else ready
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there is nothing to close."""
 
     def __enter__(self) -> _Poll:
         return self
@@ -97,7 +97,7 @@ def open_poller() -> Poller:
 
 
 def register_exclusive(poller: Poller, listener: socket.socket) -> None:
-    """Wait for connections; where the kernel can, one of the threads that wait is woken for each, not all."""
+    """Wait for connections; if the kernel supports it, each connection wakes only one of the waiting threads."""
     if sys.platform == "linux":
         poller.register(listener, select.EPOLLIN | select.EPOLLEXCLUSIVE)
     else:
@@ -105,7 +105,7 @@ def register_exclusive(poller: Poller, listener: socket.socket) -> None:
 
 
 def open_bell() -> tuple[int, int]:
-    """A pipe that wakes a poller: neither end blocks."""
+    """A pipe that wakes a poller; neither end blocks."""
     ends = os.pipe()
     for end in ends:
         os.set_blocking(end, False)
@@ -113,7 +113,7 @@ def open_bell() -> tuple[int, int]:
 
 
 def widen_pipe(descriptor: int, size: int) -> None:
-    """Let a pipe hold more, where the system lets us; OSError if an ordinary user has too many of them."""
+    """Enlarge a pipe's buffer if supported; OSError if an unprivileged user has too many large ones."""
     if sys.platform == "linux":
         import fcntl
 
@@ -121,7 +121,7 @@ def widen_pipe(descriptor: int, size: int) -> None:
 
 
 def peer_credentials(sock: socket.socket) -> tuple[int, int, int]:
-    """The process, user and group at the other end of a unix socket, by the kernel's word."""
+    """The pid, uid and gid of the peer of a unix socket, according to the kernel."""
     if sys.platform == "linux":
         raw = sock.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         pid, uid, gid = struct.unpack("3i", raw)
@@ -133,9 +133,9 @@ def peer_credentials(sock: socket.socket) -> tuple[int, int, int]:
 
 
 def open_peer(sock: socket.socket) -> int | None:
-    """A descriptor that stays with the very process that made this connection; None where the system has none.
+    """A pidfd of the process that made this connection; None if the system has none.
 
-    ProcessLookupError if it has ended. Before Linux 6.5 it is the process that has its number now.
+    ProcessLookupError if the process has ended. Before Linux 6.5, it is the process that has this pid now.
     """
     if sys.platform == "linux":
         try:
@@ -146,14 +146,14 @@ def open_peer(sock: socket.socket) -> int | None:
             if error.errno != errno.ENOPROTOOPT:
                 raise
         pid = peer_credentials(sock)[0]
-        # In a namespace above ours it has no number here.
+        # A process in a parent pid namespace has no pid here.
         return os.pidfd_open(pid) if pid > 0 else None
     else:
         return None
 
 
 def boot_clock() -> float:
-    """Seconds since this boot, suspended time included: a clock that never steps."""
+    """Seconds since boot, including suspended time; this clock never jumps."""
     if sys.platform == "linux":
         return time.clock_gettime(time.CLOCK_BOOTTIME)
     else:
@@ -162,7 +162,7 @@ def boot_clock() -> float:
 
 @cache
 def boot_id() -> str:
-    """What tells this boot of the machine from the one before; empty if the system does not say."""
+    """The id of the current boot; empty if the system does not provide it."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
             return file.read().strip()
@@ -171,7 +171,7 @@ def boot_id() -> str:
 
 
 def sync_data(descriptor: int) -> None:
-    """Return when the disk has the content of an open file."""
+    """Return when an open file's content is on disk."""
     if sys.platform == "linux":
         os.fdatasync(descriptor)
     elif sys.platform == "darwin":
@@ -183,7 +183,7 @@ def sync_data(descriptor: int) -> None:
 
 
 def allocate(descriptor: int, size: int) -> None:
-    """Take room on the disk for an empty file; OSError if there is none."""
+    """Reserve disk space for an empty file; OSError if there is not enough."""
     if sys.platform == "linux":
         os.posix_fallocate(descriptor, 0, size)
     else:
@@ -193,7 +193,7 @@ def allocate(descriptor: int, size: int) -> None:
 
 
 def punch_hole(descriptor: int, start: int, length: int) -> None:
-    """Give a stretch of an open file back to the disk, where the file system can do that."""
+    """Free the disk space of a range of an open file, if the file system supports it."""
     if sys.platform == "linux":
         import ctypes
 
@@ -204,7 +204,7 @@ def punch_hole(descriptor: int, start: int, length: int) -> None:
 
 
 def copy_range(source: int, out: int, length: int, at: int) -> int:
-    """Copy inside the kernel, from and to the same place; OSError with ENOSYS where it cannot."""
+    """Copy inside the kernel, at the same offset in both files; OSError with ENOSYS if unsupported."""
     if sys.platform == "linux":
         return os.copy_file_range(source, out, length, at, at)
     else:
@@ -212,7 +212,7 @@ def copy_range(source: int, out: int, length: int, at: int) -> int:
 
 
 def thread_seconds(ident: int) -> float:
-    """Processor time of a thread of ours; 0 if the system does not say."""
+    """CPU time of one of our threads; 0 if the system does not provide it."""
     if sys.platform == "linux":
         return time.clock_gettime(time.pthread_getcpuclockid(ident))
     else:
@@ -227,7 +227,7 @@ def usable_cores() -> int:
 
 
 def list_attributes(descriptor: int) -> list[tuple[str, bytes]]:
-    """The extended attributes of an open file; Python can read them on Linux only."""
+    """The extended attributes of an open file; Python can read them only on Linux."""
     if sys.platform == "linux":
         return [(name, os.getxattr(descriptor, name)) for name in os.listxattr(descriptor)]
     else:
@@ -235,7 +235,7 @@ def list_attributes(descriptor: int) -> list[tuple[str, bytes]]:
 
 
 def set_attribute(descriptor: int, name: bytes, value: bytes | None) -> None:
-    """Write an extended attribute of an open file, or remove it; OSError with ENOSYS where Python cannot."""
+    """Write or remove an extended attribute of an open file; OSError with ENOSYS if unsupported."""
     if sys.platform == "linux":
         if value is None:
             os.removexattr(descriptor, name)
@@ -246,7 +246,7 @@ def set_attribute(descriptor: int, name: bytes, value: bytes | None) -> None:
 
 
 def open_process(pid: int) -> int:
-    """A descriptor that stays with this very process; OSError if there is none."""
+    """A pidfd of this process; OSError if there is none."""
     if sys.platform == "linux":
         return os.pidfd_open(pid)
     else:
@@ -254,7 +254,7 @@ def open_process(pid: int) -> int:
 
 
 def signal_process(handle: int, number: int) -> None:
-    """Signal the process of a descriptor."""
+    """Send a signal to the process of a pidfd."""
     if sys.platform == "linux":
         signal.pidfd_send_signal(handle, number)
     else:
@@ -262,7 +262,7 @@ def signal_process(handle: int, number: int) -> None:
 
 
 def scheduling_of(pid: int) -> tuple[object, ...]:
-    """The policy and priority by which the kernel gives a process time; 0 means our own."""
+    """The scheduling policy and priority of a process; pid 0 is our own."""
     if sys.platform == "linux":
         return os.sched_getscheduler(pid), os.sched_getparam(pid), os.getpriority(os.PRIO_PROCESS, pid)
     else:
@@ -270,7 +270,7 @@ def scheduling_of(pid: int) -> tuple[object, ...]:
 
 
 def take_limits(pid: int) -> None:
-    """Have the resource limits of another process; ValueError or OSError if we may not."""
+    """Take on the resource limits of another process; ValueError or OSError if that is not permitted."""
     if sys.platform == "linux":
         import resource
 
@@ -283,7 +283,7 @@ def take_limits(pid: int) -> None:
 
 
 def has_limited_memory(pid: int) -> bool:
-    """Whether a process may have only so much memory of its own, or addresses."""
+    """Whether a process has a limit on its data or address space."""
     if sys.platform == "linux":
         import resource
 
@@ -294,7 +294,7 @@ def has_limited_memory(pid: int) -> bool:
 
 
 def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
-    """The next of these signals, which are blocked, and its si_code; 0 if the system does not say."""
+    """Wait for one of these blocked signals; returns it and its si_code, 0 if the system does not provide that."""
     if sys.platform == "linux":
         info = signal.sigwaitinfo(wanted)
         return info.si_signo, info.si_code
@@ -303,7 +303,7 @@ def wait_for_signal(wanted: set[signal.Signals]) -> tuple[int, int]:
 
 
 def reports_stop(pid: int) -> bool:
-    """Whether a stop of this child was not yet reported; ChildProcessError if it is not ours."""
+    """Whether this child has a stop that was not yet reported; ChildProcessError if it is not our child."""
     if sys.platform == "linux":
         return os.waitid(os.P_PID, pid, os.WSTOPPED | os.WNOHANG) is not None
     else:
@@ -311,7 +311,7 @@ def reports_stop(pid: int) -> bool:
 
 
 def open_memory_file(name: str, flags: int = 1) -> int:
-    """A file without a name in memory; `flags` are those of memfd_create, by default MFD_CLOEXEC."""
+    """An anonymous file in memory; `flags` are those of memfd_create, by default MFD_CLOEXEC."""
     if sys.platform == "linux":
         return os.memfd_create(name, flags)
     else:
@@ -322,16 +322,16 @@ M_ARENA_MAX = -8
 
 
 def share_heap() -> None:
-    """Have the threads that this process starts from now on use one heap: one each takes a tenth of our memory."""
+    """Make threads that start from now on share one heap: separate heaps would take a tenth of our memory each."""
     with contextlib.suppress(ImportError, OSError):
-        # What ctypes does, without its types, which take long to import.
+        # Same as with ctypes, but without its types, which take long to import.
         from _ctypes import call_function, dlopen, dlsym
 
         call_function(dlsym(dlopen(None, 0), "mallopt"), (M_ARENA_MAX, 1))  # type: ignore[arg-type]
 
 
 def open_notifications() -> int:
-    """A queue of inotify; OSError if there is none."""
+    """An inotify instance; OSError if there is none."""
     if sys.platform == "linux":
         import ctypes
 
@@ -344,8 +344,8 @@ def open_notifications() -> int:
 
 
 def open_below(folder: int, path: str, flags: int, *, mounts: bool = True) -> int:
-    """Open a path below an open folder in one call, never through a link on the way, nor through a mount without
-    `mounts`; OSError with ENOSYS where the kernel cannot."""
+    """Open a path below an open folder in one call, without following symbolic links, nor crossing mounts unless
+    `mounts` is set; OSError with ENOSYS if the kernel does not support it."""
     if sys.platform == "linux":
         how = _how_to_open(flags, mounts)
         found: int = _system_call()(OPENAT2, folder, os.fsencode(path), how, len(how))

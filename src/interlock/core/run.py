@@ -1,4 +1,4 @@
-"""RunSpec: what a run is; status: how it is; liveness: what it is doing right now; Record: one entry of its journal."""
+"""RunSpec: what a run is; status: its state; liveness: what it is doing now; Record: one entry of its journal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Raw, Struct
 Status = Literal["running", "pausing", "paused", "done", "aborted"]
 
 AGENT, SIGNAL = "the agent", "a signal"
-"""Who can cancel a run and is not a person: a process of the run itself, and whoever ended its front by a signal."""
+"""Sources of a cancel that are not a person: a process of the run itself, and a signal to its front."""
 
 ENDED: frozenset[Status] = frozenset(("done", "aborted"))
 
@@ -79,7 +79,7 @@ WedgedKind = Literal[
     "empty answers",
     "client prompt",
 ]
-"""The ways in which a run hangs. What only a person can answer is shown as `waiting for a person`, with its kind."""
+"""The ways in which a run hangs. Those that only a person can resolve are shown as `waiting for a person`."""
 
 
 class Liveness(Struct, frozen=True, omit_defaults=True):
@@ -99,7 +99,7 @@ class Liveness(Struct, frozen=True, omit_defaults=True):
 
     @property
     def words(self) -> str:
-        """The word, with the way in which the run hangs or the time of day when it resumes."""
+        """The word, with the kind of hang, or the time when a parked run resumes."""
         if self.word == "parked" and self.wake is not None:
             then = datetime.fromtimestamp(self.wake)
             return f"parked until {then:{'%H:%M' if then.date() == datetime.now().date() else '%Y-%m-%d %H:%M'}}"

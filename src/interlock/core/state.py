@@ -1,4 +1,4 @@
-"""RunState: a run as the pure packages see it, one frozen value; CheckpointInfo: what they know of a checkpoint."""
+"""RunState: a run as the pure packages see it, one frozen value; CheckpointInfo: the data of a checkpoint."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CheckpointInfo(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 HISTORY = 50
-"""How many issues, interventions and actions are kept in memory; the journal has them all."""
+"""How many issues, interventions and actions are kept in memory; the journal has all of them."""
 
 
 class Action(Struct, frozen=True, omit_defaults=True):

@@ -69,7 +69,7 @@ class Step(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 def derive_kind(role: Role, tool: Tool | None, content: str = "") -> Kind:
-    """The kind of a step whose source does not name it."""
+    """The kind of a step whose source does not state it."""
     if role == "tool":
         return "tool_result"
     return "tool_call" if tool is not None else "message"

@@ -8,7 +8,7 @@ import time
 from _collections_abc import Callable  # collections.abc imports slowly
 
 STDOUT, STDERR, TERMINAL, SCREEN, GAP = "out", "err", "tty", "screen", "gap"
-"""Where a piece comes from: a stream, lines of a terminal, a whole screen; or bytes left out."""
+"""The origin of a piece: a stream, lines of a terminal, a whole screen; or bytes that were left out."""
 
 GATHER_S = 0.1
 """How long output is buffered before it is stored."""
@@ -37,8 +37,8 @@ __import__(sys.argv[1], fromlist=["main"]).main(sys.argv[3:])
 
 def isolated_command(module: str, arguments: list[str]) -> list[str]:
     """The command that calls the module's `main` with these arguments in an isolated interpreter with our sys.path."""
-    # As with -P: nothing from the workspace may be imported in place of our own modules.
+    # Same as -P: nothing from the workspace may be imported in place of our own modules.
     folders = sys.path if sys.flags.safe_path else sys.path[1:]
-    # Ours last: an editable installation may use import hooks, which -I -S does not load.
+    # Our own folder last: an editable installation may use import hooks, which -I -S does not load.
     folders = [*folders, os.path.dirname(os.path.dirname(os.path.dirname(__file__)))]  # noqa: PTH120  no imports
     return [sys.executable or "python3", "-I", "-S", "-c", START, module, ascii(folders), *arguments]

@@ -1,8 +1,8 @@
-"""The copier of a run: takes what its command prints to where it belongs, and has it kept.
+"""The copier of a run: copies the output of its command to its destination, and has it stored.
 
-A separate process, so that the command's streams outlive front and owner; it ends when no one can write to them any
-more. Each run has one, so it is a bare interpreter that imports next to nothing: what is kept is read by a process of
-its own (keeping.py), which is there only while there is something to keep."""
+It is a separate process, so that the command's streams outlive front and owner; it exits when no process can write to
+them any more. Each run has one, so it is a bare interpreter with almost no imports: a separate process (keeping.py)
+stores the output, and runs only while there is output to store."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 CHUNK = 1024 * 1024
 LOOK_S = 0.5
-"""How often we look whether the terminal's size or settings changed while nothing is printed."""
+"""How often we check whether the terminal's size or settings changed while nothing is printed."""
 
 END_S = 0.1
-"""How long a stream may take to end once the command has; then a process that it left behind holds it."""
+"""How long a stream may take to end after the command has; then a process that it left behind keeps it open."""
 
 DRAINED = b"drained\n"
 
 
 class _Stream:
-    """One stream: reads what the command writes, writes it where it belongs, and has it kept."""
+    """One stream: reads the command's output, writes it to its destination, and has it stored."""
 
     def __init__(self, name: str, source: int, sink: int, steps: StepLines) -> None:
         name, _, settings = name.partition("=")
@@ -48,12 +48,12 @@ class _Stream:
         self._bell, self._rope = os.pipe()
 
     def ask(self) -> None:
-        """Have `drained` set as soon as nothing is left to read."""
+        """Request that `drained` is set as soon as nothing is left to read."""
         self._asked = True
         os.write(self._rope, b".")
 
     def copy(self, keeper: Keeper) -> bool:
-        """Until the command's last process has closed it; False if whoever read it is gone first."""
+        """Copy until the command's last process has closed the stream; False if its reader is gone before that."""
         try:
             while True:
                 if not select.select([self.source], [], [], 0)[0]:
@@ -82,7 +82,7 @@ class _Stream:
                 if not self._write(data):
                     return False
         except OSError as error:
-            if error.errno != errno.EIO:  # which a terminal gives when its last writer is gone
+            if error.errno != errno.EIO:  # reported by a terminal when its last writer is gone
                 raise
             return True
         finally:
@@ -99,7 +99,7 @@ class _Stream:
             except BrokenPipeError:
                 return False
             except OSError:
-                # The terminal is gone, or the disk is full: the command continues, and is kept.
+                # The terminal is gone, or the disk is full: the command continues, and its output is stored.
                 return True
         return True
 
@@ -113,9 +113,9 @@ def _terminal(source: int, sink: int, settings: str) -> TerminalSettings:
 def main(arguments: list[str]) -> None:
     """Copy until every stream has ended.
 
-    The arguments are CONTROL BOUND FOLDER STEPS {NAME SOURCE SINK}...: descriptors of a socket to the front, and for
-    each stream of what the command writes to and where that belongs. STEPS, as MODE=SOCKET, is how steps are found in
-    what it prints and where they are reported.
+    The arguments are CONTROL BOUND FOLDER STEPS {NAME SOURCE SINK}...: descriptors of a socket to the front and, for
+    each stream, of the command's output and of its destination. STEPS, as MODE=SOCKET, says how to find steps in
+    the output, and where to report them.
     """
     for name in ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP", "SIGTERM", "SIGTTOU"):
         _signal.signal(getattr(_signal, name), _signal.SIG_IGN)
@@ -126,13 +126,13 @@ def main(arguments: list[str]) -> None:
     each = zip(*[iter(words)] * 3, strict=True)
     streams = [_Stream(name, int(source), int(sink), steps) for name, source, sink in each]
     for descriptor in (control, *(stream.source for stream in streams)):
-        # Whoever keeps it must not hold them open.
+        # The storing process must not keep them open.
         os.set_inheritable(descriptor, False)
     keeper = Keeper(folder, int(bound))
 
     def copy(number: int, stream: _Stream) -> None:
         if not stream.copy(keeper):
-            # As without us: the command's next write fails.
+            # As without us, the command's next write fails.
             _tell(control, b"closed %d\n" % number)
             os.close(stream.source)
 
@@ -148,7 +148,7 @@ def main(arguments: list[str]) -> None:
     steps.close()
     keeper.close()
     _tell(control, DRAINED)
-    # There is nothing to tidy up.
+    # There is nothing to clean up.
     os._exit(0)
 
 
@@ -161,7 +161,7 @@ def _tell(control: int, words: bytes) -> None:
 
 
 def _answer(control: int, streams: list[_Stream], keeper: Keeper, steps: StepLines) -> None:
-    """The front says that the command has ended: whatever it printed is to be where it belongs."""
+    """The front reports that the command has ended: make sure that all of its output is at its destination."""
     try:
         if not os.read(control, 1) or all(stream.ended.wait(END_S) for stream in streams):
             return
@@ -177,20 +177,20 @@ def _answer(control: int, streams: list[_Stream], keeper: Keeper, steps: StepLin
 
 
 MAX_LINE = 1024 * 1024
-"""Bytes; a longer line is not a step."""
+"""In bytes; a longer line is not a step."""
 
 WAITING = 1000
-"""Lines that may wait for the owner; then the command waits for them, for PUT_S at most."""
+"""How many lines may be queued for the owner; then the command is blocked, for at most PUT_S."""
 
 PUT_S = 1.0
 PATIENCE_S = 10.0
-"""How long an owner that is being replaced is waited for."""
+"""How long to wait for an owner that is being replaced."""
 
 AUTO = "auto"
 
 
 class StepLines:
-    """`feed` what a command prints; with `auto` only if the first line is a step line, else `wanted` becomes False."""
+    """`feed` it a command's output; with `auto`, `wanted` becomes False if the first line is not a step line."""
 
     def __init__(self, mode: str, path: str) -> None:
         self.wanted = bool(path)
@@ -201,7 +201,7 @@ class StepLines:
         self._thread: Thread | None = None
 
     def feed(self, data: bytes) -> None:
-        """Find the step lines in what was printed, and queue them."""
+        """Find the step lines in the output, and queue them."""
         *lines, rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._see(line)
@@ -213,13 +213,13 @@ class StepLines:
             self.wanted = False
 
     def flush(self) -> None:
-        """Wait until the owner knows every line so far."""
+        """Wait until the owner has received every line so far."""
         deadline = time.monotonic() + PATIENCE_S
         while self._lines is not None and self._lines.unfinished_tasks and time.monotonic() < deadline:
             time.sleep(0.01)
 
     def close(self) -> None:
-        """Tell the owner what is left."""
+        """Report the remaining lines to the owner."""
         if self.wanted and self._rest:
             self._see(self._rest)
         if self._thread is not None and self._lines is not None:
@@ -271,11 +271,11 @@ class StepLines:
 SPACE = b" \t\n\r\f\v"
 
 MAX_PREFIX = 64
-"""Bytes without a line's end from which the first line is known not to be a step."""
+"""If the first line has this many bytes and no step prefix, it is not a step."""
 
 
 def is_step_line(line: bytes) -> bool:
-    """Whether a line begins as one that reports a step does: `{"before":` or `{"after":`."""
+    """Whether a line begins like a step: `{"before":` or `{"after":`."""
     if not line.lstrip(SPACE).startswith(b"{"):
         return False
     key = line.lstrip(SPACE)[1:].lstrip(SPACE)
@@ -285,7 +285,7 @@ def is_step_line(line: bytes) -> bool:
 
 
 def read_line(connection: socket.socket) -> bytes:
-    """One answer, which says only that the line was heard; empty if the owner is gone."""
+    """One answer, which only confirms that the line was received; empty if the owner is gone."""
     answer = b""
     while not answer.endswith(b"\n"):
         more = connection.recv(65_536)

@@ -9,20 +9,20 @@ from .keeping_process import KeeperDied, KeepingProcess
 from .minimal_threads import Condition, Thread
 
 RING = 8 * 1024 * 1024
-"""Bytes in the buffer. While the head has room a faster command waits; later, the oldest are dropped."""
+"""Bytes in the buffer. While the head has room, a faster command is blocked; later, the oldest bytes are dropped."""
 
 MOST_WAIT_S = 1.0
-"""How long a command waits for room at most."""
+"""The longest time that a command waits for room."""
 
 QUIET_S = 10.0
-"""How long without output before the keeping process ends; doubles each time it was needed again."""
+"""After this long without output, the keeping process ends; doubled each time it was needed again."""
 
 AGAIN_S = 1.0
 MOST_AGAIN_S = 60.0
-"""How long after a failed start the process is started again: doubles each time, up to this."""
+"""The longest delay before a failed start is retried; the delay doubles each time."""
 
 LAST_TRIES = 3
-"""How often a start is tried when closing."""
+"""How many times a start is tried when closing."""
 
 
 class Keeper:
@@ -85,11 +85,11 @@ class Keeper:
                     self._changed.notify_all()
             self._kept.finish()
         except OSError:
-            # No disk space, or the folder is gone: the command continues, and its output is not kept.
+            # The disk is full, or the folder is gone: the command continues, and its output is not kept.
             self._give_up()
 
     def _follows(self) -> bool:
-        """Wait for output; False when closing. After a long wait the process is ended meanwhile."""
+        """Wait for output; False when closing. During a long wait, the process is ended."""
         quiet_s = QUIET_S * 2**self._kept.rests
         with self._changed:
             if not self._changed.wait_for(lambda: self._ring or self._closing, quiet_s):
@@ -98,7 +98,7 @@ class Keeper:
             return bool(self._ring)
 
     def _start(self) -> None:
-        """Start the process before draining the buffer; retries, since an upgrade may be under way."""
+        """Start the process before draining the buffer; retries, because an upgrade may be in progress."""
         tries, again_s = 0, AGAIN_S
         while not self._kept.start():
             with self._changed:

@@ -1,4 +1,4 @@
-"""The process that stores a command's output, which it reads from stdin as keeping_process.py writes it."""
+"""The process that stores a command's output; reads from stdin what keeping_process.py writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: list[str]) -> None:
-    """Store what arrives; the arguments are the folder and the bound."""
+    """Store the output that arrives; the arguments are the folder and the bound."""
     folder, bound = arguments
     with open(0, "rb") as pieces, open(1, "wb", buffering=0) as answers:
         try:
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> None:
                 pass
         except OSError:
             answers.write(REFUSED)
-    # Nothing to clean up.
+    # There is nothing to clean up.
     os._exit(0)
 
 
@@ -55,7 +55,7 @@ def _read(pieces: IO[bytes]) -> Piece:
 
 
 class KeptStreams:
-    """Turns streams into text and stores it; for one thread. `left` is the state of a predecessor."""
+    """Converts streams to text and stores it; for one thread. `left` is the state of a predecessor."""
 
     def __init__(self, folder: str, bound: int, left: bytes = b"") -> None:
         self.writer = OutputWriter(Path(folder), bound)
@@ -75,7 +75,7 @@ class KeptStreams:
         return b"".join(b"%s %d\n" % (stream.encode(), len(before)) + before for stream, before in parts)
 
     def keep(self, pieces: list[Piece], dropped: int) -> None:
-        """Store these, after a gap of this many dropped bytes."""
+        """Store these pieces, after a gap of this many dropped bytes."""
         if dropped:
             self.writer.add(Printed(pieces[0][0], GAP, str(dropped).encode()))
         at, source, parts = pieces[0][0], pieces[0][1], [pieces[0][2]]
@@ -93,7 +93,7 @@ class KeptStreams:
         )
 
     def finish(self) -> None:
-        """Store what is incomplete, and close."""
+        """Store incomplete output, and close."""
         for text in self._texts.values():
             self._write(now(), text.finish())
         with contextlib.suppress(OSError):

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 READY, REFUSED = b"ready\n", b"refused\n"
 
 UNFINISHED = -1
-"""Instead of a length: the process must not end yet."""
+"""Sent instead of a length: the process must not end yet."""
 
 
 class KeeperDied(Exception):
-    """Raised when the process ended before it had stored everything."""
+    """Raised if the process ended before it had stored everything."""
 
 
 class KeepingProcess:
-    """For one thread. Raises OSError if output cannot be stored, by no process."""
+    """For one thread. Raises OSError if output cannot be stored by any process."""
 
     def __init__(self, folder: str, bound: int) -> None:
         self._arguments = [folder, str(bound)]
@@ -52,7 +52,7 @@ class KeepingProcess:
         return self._ask([b"%d\n" % len(left), left]) == READY
 
     def keep(self, chunks: list[Chunk], dropped: int) -> bool:
-        """Store these, after a gap of dropped bytes; returns whether the head has room for more."""
+        """Store these chunks, after a gap of dropped bytes; returns whether the head has room for more."""
         parts = [b"%d %d\n" % (len(chunks), dropped)]
         for at, (stream, size), data in chunks:
             columns, rows = size() if size is not None else (0, 0)
@@ -67,13 +67,13 @@ class KeepingProcess:
         return bool(filling)
 
     def rest(self) -> None:
-        """End it until there is more output, unless that would lose something incomplete."""
+        """End the process until there is more output, unless incomplete output would be lost."""
         if self._pid and self._left is not None:
             self.rests += 1
             self._end()
 
     def finish(self) -> None:
-        """Store what is incomplete, and end the process."""
+        """Store incomplete output, and end the process."""
         if self._pid and self._ask([b"0 0\n"]):
             self._end()
 
@@ -103,6 +103,6 @@ class KeepingProcess:
         try:
             self._in.close()
         except BrokenPipeError:
-            # What it did not read is not stored.
+            # Data that it did not read is not stored.
             self._in = None
         self._out.close()

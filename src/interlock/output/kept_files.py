@@ -1,7 +1,7 @@
 """The kept output of a run: its first half and its newest part, in files that stay within a bound.
 
-`head` takes the first half of the bound; the rest goes to segments, of which the oldest are removed. Each piece is
-one line `TIME STREAM LENGTH` and that many bytes. `latest.json` has what is incomplete: the current line, and the
+`head` takes the first half of the bound; the rest goes to segments, the oldest of which are removed. Each piece is
+a line `TIME STREAM LENGTH` and that many bytes. `latest.json` has the incomplete output: the current line, and the
 screen of the command.
 """
 
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from .chunks import GAP
 
 SEGMENTS = 4
-"""Newest segments that are kept, including the current one; together as large as the head."""
+"""How many segments are kept, including the current one; together they are as large as the head."""
 
 HEADER = 64
 """The longest header of a piece, in bytes."""
@@ -38,7 +38,7 @@ class Printed(NamedTuple):
 
 
 class Latest(NamedTuple):
-    """The time of the last output, and what is incomplete: the unfinished line, the current screen."""
+    """The time of the last output, and the incomplete output: the unfinished line, the current screen."""
 
     time: float = 0.0
     line: str = ""
@@ -61,11 +61,11 @@ class OutputWriter:
 
     @property
     def filling_head(self) -> bool:
-        """Whether output is still kept permanently."""
+        """Whether output still goes to the head, which is never removed."""
         return self._in_head
 
     def add(self, piece: Printed) -> None:
-        """Keep a piece. One that is larger than a segment is divided."""
+        """Store a piece. A piece larger than a segment is split."""
         for at in range(0, len(piece.data), step := max(1, min(self._segment, self._half) - HEADER)):
             data = piece.data[at : at + step]
             record = b"%.3f %s %d\n" % (piece.time, piece.stream.encode(), len(data)) + data
@@ -97,14 +97,14 @@ class OutputWriter:
 
 
 class OutputReader:
-    """Reads pieces in order, also while they are written: the next `read` returns what is new."""
+    """Reads pieces in order, even while they are being written: the next `read` returns new ones."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._number, self._offset = 0, 0
 
     def read(self, since: float = 0.0) -> Iterator[Printed]:
-        """The pieces from this time on that were not read before; a GAP where older ones are gone."""
+        """The pieces from this time on that were not read before; a GAP in place of removed ones."""
         while True:
             complete, at = False, 0.0
             with contextlib.suppress(FileNotFoundError):
@@ -117,14 +117,14 @@ class OutputReader:
             if not after:
                 return
             if complete and self._unread():
-                # It grew meanwhile; it is complete, since the next segment exists.
+                # It grew in between; it is complete, because the next segment exists.
                 continue
             if _number(after[0]) > self._number + 1 and at >= since:
                 yield Printed(at, GAP, b"")
             self._number, self._offset = _number(after[0]), 0
 
     def newest(self, most: int) -> tuple[list[Printed], bool]:
-        """The newest pieces, at least `most` bytes if there are that many, and whether there are older ones."""
+        """The newest pieces, at least `most` bytes if available, and whether there are older ones."""
         found: list[Printed] = []
         for number in reversed([0, *map(_number, _segments(self._folder))]):
             self._number, self._offset = number, 0
@@ -135,7 +135,7 @@ class OutputReader:
         return found, False
 
     def latest(self) -> Latest:
-        """What came last; empty if nothing did."""
+        """The time of the last output, and the incomplete output; empty if there was none."""
         try:
             latest = Latest(**json.loads((self._folder / LATEST).read_bytes()))
             return latest._replace(screen=tuple(latest.screen))
@@ -168,7 +168,7 @@ class OutputReader:
                 except ValueError:
                     return
                 if len(piece.data) < int(length):
-                    # It is being written.
+                    # It is still being written.
                     return
                 self._offset = file.tell()
                 yield piece

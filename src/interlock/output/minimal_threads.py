@@ -33,7 +33,7 @@ class Thread:
         return self._running.locked()
 
     def join(self, seconds: float = FOREVER) -> None:
-        """Wait for its end, at most this long."""
+        """Wait for the thread to end, at most this long."""
         if self._running.acquire(True, seconds):
             self._running.release()
 
@@ -58,7 +58,7 @@ class Condition:
         self._lock.release()
 
     def wait_for(self, holds: Callable[[], object], seconds: float = FOREVER) -> bool:
-        """Wait until `holds` is true, checked on every notification; False on timeout. Releases the lock meanwhile."""
+        """Wait, with the lock released, until `holds` is true, checked on each notification; False on timeout."""
         deadline = time.monotonic() + seconds
         while not holds():
             left = FOREVER if seconds == FOREVER else deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""RedactedLines: redacts a stream of bytes that arrives in arbitrary pieces. PlainText: a stream without terminal."""
+"""RedactedLines: redacts a stream of bytes that arrives in arbitrary pieces. PlainText: a stream without a terminal."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from ..redact import redactor
 
 LONGEST_LINE = 256 * 1024
-"""Bytes after which a line without line end is output in parts."""
+"""A line with more bytes than this is output in parts."""
 
 LONGEST_KEY = 64 * 1024
-"""Bytes to wait for the end of a private key."""
+"""How many bytes to wait for the end of a private key."""
 
 CONTEXT = 2048
-"""Bytes before a line that may name its value."""
+"""How many bytes before a line are searched for the name of its value."""
 
 UNFINISHED_WORD = 12
 """The longest last word of an unfinished line that is shown: a longer one may be part of a secret."""
@@ -23,7 +23,7 @@ _KEY_ENDS = re.compile(rb"-----END [A-Z ]*PRIVATE KEY[A-Z ]*-----")
 
 
 class RedactedLines:
-    """Outputs whole lines. Incomplete ones are held back, so that no secret is split.
+    """Outputs whole lines. Incomplete lines are held back, so that no secret is split.
 
     `before` are the previous lines, which may name the value of the first one.
     """
@@ -88,7 +88,7 @@ class PlainText:
         return self._lines.left()
 
     def resize(self, columns: int, rows: int) -> None:
-        """It has no size."""
+        """Does nothing: a plain stream has no size."""
 
     def feed(self, data: bytes) -> list[tuple[str, bytes]]:
         return [(self._stream, self._lines.feed(data))]

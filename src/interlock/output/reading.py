@@ -1,4 +1,4 @@
-"""Kept output for people: by time or step, or its last lines, without control characters."""
+"""Kept output for display: by time or step, or its last lines, without control characters."""
 
 from __future__ import annotations
 

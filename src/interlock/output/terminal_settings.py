@@ -1,4 +1,4 @@
-"""TerminalSettings: keeps the command's pseudo-terminal and the user's terminal alike."""
+"""TerminalSettings: keeps the command's pseudo-terminal in sync with the user's terminal."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 TIOCGPTN = 0x80045430
-"""Asks a pseudo-terminal for its number."""
+"""The ioctl that returns a pseudo-terminal's number."""
 
 
 class TerminalSettings:
     """Synchronises size and settings of the command's pseudo-terminal and the user's terminal.
 
-    The command reads from the user's terminal itself, and gets its signals; but programs also set and query the one
-    that they write to.
+    The command reads from the user's terminal directly, and gets its signals; but programs also configure and query the
+    terminal that they write to.
     """
 
     def __init__(self, inner: int, outer: int, settings: str) -> None:
@@ -43,7 +43,7 @@ class TerminalSettings:
         inner, outer = (fcntl.ioctl(each, termios.TIOCGWINSZ, bytes(8)) for each in (self._inner, self._outer))
         if inner != outer:
             fcntl.ioctl(self._inner, termios.TIOCSWINSZ, outer)
-            # The kernel announced the new size before it was set here.
+            # The kernel sent SIGWINCH before the size was set here.
             with contextlib.suppress(OSError):
                 os.killpg(os.tcgetpgrp(self._outer), signal.SIGWINCH)
 

@@ -1,7 +1,7 @@
-"""TerminalText: what a command drew on its terminal, as readable lines.
+"""TerminalText: converts what a command draws on its terminal to readable lines.
 
-A command that prints lines is read as lines, without colours. One that moves the cursor is drawn on a screen of its
-size: lines that scroll off the top are final, the rest is the current screen.
+The output of a command that prints lines is read as lines, without colours. If it moves the cursor, it is drawn on a
+screen of the same size: lines that scroll off the top are final, the rest is the current screen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .chunks import SCREEN, TERMINAL
 from .plain_text import RedactedLines, redact_bytes
 
 MOST_DRAWN = 512 * 1024
-"""Characters at once that are drawn at most; more are read as lines, as drawing would not keep up."""
+"""The most characters that are drawn at a time; more are read as lines, because drawing would not keep up."""
 
 _STRINGS = r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)"
 _SEQUENCE = re.compile(rf"{_STRINGS}|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]|[\x00-\x07\x0e-\x1a\x1c-\x1f\x7f]")
@@ -25,7 +25,7 @@ _DRAWS = re.compile(r"\x1b\[(?:[0-?]*[ABEFHJLMSTdfr]|\?(?:47|1047|1049)[hl])|\x1
 _ERASED = re.compile(r"[^\x08]\x08")
 
 ALTERNATE = frozenset((47, 1047, 1049))
-"""Private modes that switch to the alternate screen, whose content is discarded at its end."""
+"""Private modes that switch to the alternate screen, whose content is discarded when it is left."""
 
 
 class TerminalText:
@@ -53,7 +53,7 @@ class TerminalText:
         self._held = text[rest.start() :] if rest is not None else ""
         text = text[: rest.start()] if rest is not None else text
         if self._screen is None and (draws := _DRAWS.search(text)):
-            # From the beginning of the line, which may be part of the drawing.
+            # Start at the beginning of the line, which may be part of the drawing.
             at = text.rfind("\n", 0, draws.start()) + 1
             lines = self._read_lines(text[:at])
             self._screen = _Screen(*self._size)
@@ -170,7 +170,7 @@ def _redact_rows(rows: list[str], columns: int) -> list[str]:
         return rows
     lines = redacted.split("\n")
     if len(lines) != len(whole):
-        # A multi-line secret became one line.
+        # A multi-line secret has become one line.
         return lines
     for parts, line in zip(whole, lines, strict=True):
         clean += parts if "".join(parts) == line else [line]

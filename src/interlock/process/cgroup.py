@@ -13,21 +13,21 @@ from .cgroup_hierarchy import write_control
 
 
 class Cgroup:
-    """Freeze, thaw and kill everything in one cgroup, whatever it forked."""
+    """Freezes, thaws and kills all processes in one cgroup, including any that they forked."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def freeze(self, seconds: float) -> bool:
-        """Freeze; True when the kernel confirms that everything is stopped (or nothing is left)."""
+        """Freeze; returns True when the kernel confirms that every process is stopped (or none is left)."""
         return self._set_freeze("1", seconds)
 
     def confirmed(self) -> bool:
-        """Whether the kernel confirms that everything is stopped."""
+        """Whether the kernel confirms that every process is stopped."""
         return self._event("frozen") == "1" or not self.path.exists()
 
     def stuck(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """While frozen: which processes still run, and which wait in the kernel and stop before they
+        """While frozen: the processes that still run, and those that wait in the kernel and stop before they
         run again."""
         states = {pid: proc.thread_states(pid) for pid in self.pids()}
         running = tuple(pid for pid, threads in states.items() if "R" in threads)
@@ -38,14 +38,14 @@ class Cgroup:
 
     @property
     def frozen(self) -> bool:
-        """Whether it is frozen, no matter by whom."""
+        """Whether the cgroup is frozen, no matter by whom."""
         return self._read("cgroup.freeze").strip() == "1"
 
     def kill(self, seconds: float) -> bool:
-        """Kill everything, frozen or not; True when it is empty."""
+        """Kill all processes, frozen or not; True when the cgroup is empty."""
         deadline = time.monotonic() + seconds
         if not write_control(self.path / "cgroup.kill", "1"):
-            # Before Linux 5.14: nothing frozen can fork, and SIGKILL reaches what is frozen.
+            # Before Linux 5.14: frozen processes cannot fork, and SIGKILL reaches them.
             self.freeze(seconds / 2)
             while (pids := self.pids()) and time.monotonic() < deadline:
                 for pid in pids:
@@ -60,7 +60,7 @@ class Cgroup:
         return self._event("populated") == "1"
 
     def pids(self) -> frozenset[int]:
-        """Every process in the group and in groups inside it."""
+        """All processes in the cgroup and in the cgroups inside it."""
         found = {int(pid) for pid in proc.read_bytes(f"{self.path}/cgroup.procs").split()}
         for folder in self._groups_inside():
             found.update(int(pid) for pid in proc.read_bytes(f"{folder}/cgroup.procs").split())
@@ -68,7 +68,7 @@ class Cgroup:
 
     def _groups_inside(self) -> list[str]:
         try:
-            # A folder has two links, and one more for each subfolder: usually there are none, and this runs often.
+            # A folder has two links, and one more per subfolder: usually there are none, and this is called often.
             if os.stat(self.path).st_nlink == 2:  # noqa: PTH116
                 return []
         except OSError:
@@ -109,7 +109,7 @@ class Cgroup:
         return self._table("cgroup.events").get(key, "")
 
     def _table(self, name: str) -> dict[str, str]:
-        """A file with a name and a value on each line."""
+        """Parse a file with a name and a value on each line."""
         rows = (line.partition(" ") for line in self._read(name).splitlines())
         return {key: value for key, _, value in rows}
 
@@ -118,13 +118,13 @@ class Cgroup:
 
 
 MOST = 4_096
-"""Bytes of a process list that one read returns; a longer list is read completely each time."""
+"""The most bytes of a process list that one read returns; a longer list is read completely each time."""
 
 LINE = 64
-"""Bytes of `cpu.stat`: its first line, the CPU time of its processes."""
+"""Bytes of `cpu.stat` to read: its first line, the CPU time of its processes."""
 
 FEW_LINKS = 2
-"""The links of a folder without subfolders."""
+"""The number of links of a folder without subfolders."""
 
 
 class CgroupPulse:
@@ -138,7 +138,7 @@ class CgroupPulse:
         """The processes in the cgroup at the last `beats`."""
 
     def beats(self) -> bool:
-        """Whether a process of it ran, started or ended since the last call; True if unknown."""
+        """Whether a process in the cgroup ran, started or ended since the last call; True if unknown."""
         before, now = self._before, self._read()
         self._before = now
         if now is None or now != before or now[2] != FEW_LINKS or len(now[1]) >= MOST:

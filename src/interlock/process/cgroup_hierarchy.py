@@ -1,4 +1,4 @@
-"""Creates cgroups where this machine allows it: v2 for the tree, v1 for limits that v2 lacks."""
+"""Creates cgroups if this machine allows it: v2 for the tree, v1 for limits that v2 lacks."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ CONTROLLERS = ("memory", "pids", "cpu")
 PREFIX = "interlock-"
 PRIVATE_MOUNT = Path("/run/interlock/cgroup2")
 STALE_S = 600
-"""A folder of ours of this age that can be removed was left by an owner that died."""
+"""One of our folders that is older than this and can be removed was left by an owner that died."""
 
 ENTRY_S = 0.2
-"""How long a process may take to get to its cgroups; on a machine so busy, it may as well wait for them."""
+"""How long a process may take to enter its cgroups; on a machine busier than this, it may as well wait for them."""
 
 AGAIN_S = 0.003
-"""How soon after another it does not wait."""
+"""Interval between our own writes; a process that enters this soon after one does not have to wait."""
 
 UNLIMITED = {"memory.max": "max", "memory.high": "max", "memory.swap.max": "max", "pids.max": "max"}
 
@@ -40,7 +40,7 @@ class Mount(NamedTuple):
 
 
 class CgroupFolders(NamedTuple):
-    """The folders of one tree (the cgroup v2 one, v1 ones by controller), and our own v2 one."""
+    """The folders of one tree (the cgroup v2 folder, v1 folders by controller), and our own v2 folder."""
 
     group: Path
     controllers: dict[str, Path]
@@ -48,14 +48,14 @@ class CgroupFolders(NamedTuple):
 
 
 class Hierarchies(NamedTuple):
-    """The cgroups that we are in, as the kernel lists them, and where cgroups are mounted."""
+    """The cgroups that we are in, as listed by the kernel, and the cgroup mounts."""
 
     memberships: list[str]
     mounts: list[Mount]
 
 
 def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
-    """Create the folders for one tree, or return why that is impossible."""
+    """Create the folders for one tree; returns why if that is impossible."""
     seen = see_hierarchies()
     own = own_folder("cgroup2", seen=seen)
     if mount and os.geteuid() == 0 and (own is None or own.is_relative_to(PRIVATE_MOUNT)):
@@ -82,8 +82,8 @@ def make(marker: str, *, mount: bool = True) -> CgroupFolders | str:
 class QuickEntry:
     """Lets a process that is being started enter its cgroups without waiting.
 
-    The kernel makes a process that changes its cgroup wait for an RCU grace period (5 to 20 ms), unless another
-    did so just before. So until the process has `entered`, a thread writes us into our own cgroup: a no-op.
+    The kernel makes a process that changes its cgroup wait for an RCU grace period (5 to 20 ms), unless another process
+    did so just before. Until the process has `entered`, a thread therefore writes us into our own cgroup: a no-op.
     """
 
     def __init__(self, own: Path) -> None:
@@ -93,13 +93,13 @@ class QuickEntry:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop: the process has entered, or never will."""
+        """Stop: the process has entered its cgroups, or never will."""
         self.entered.set()
         self._thread.join()
 
     def _keep_open(self) -> None:
         until = time.monotonic() + ENTRY_S
-        # Without permission for that, the process waits.
+        # Without permission to do this, the process has to wait.
         with suppress(OSError), open(self._own / "cgroup.procs", "wb", buffering=0) as processes:
             while time.monotonic() < until and not self.entered.is_set():
                 processes.write(b"0")
@@ -107,7 +107,7 @@ class QuickEntry:
 
 
 def see_hierarchies() -> Hierarchies:
-    """Read the hierarchies as they are now."""
+    """Read the current hierarchies."""
     try:
         memberships = Path("/proc/self/cgroup").read_text().splitlines()
         return Hierarchies(memberships, read_mounts(Path("/proc/self/mountinfo").read_text()))
@@ -116,7 +116,7 @@ def see_hierarchies() -> Hierarchies:
 
 
 def own_folder(kind: str, controller: str = "", *, seen: Hierarchies | None = None) -> Path | None:
-    """The folder of the cgroup that we are in ourselves, in the v2 hierarchy or that of a v1 controller."""
+    """The folder of our own cgroup, in the v2 hierarchy or in that of a v1 controller."""
     seen = see_hierarchies() if seen is None else seen
     for line in seen.memberships:
         _, names, path = line.split(":", 2)
@@ -141,10 +141,10 @@ def read_mounts(mountinfo: str) -> list[Mount]:
 
 
 def sweep(parent: Path, made: Path | None) -> None:
-    """Remove folders that dead owners left behind; the kernel refuses if a process is in it.
+    """Remove folders that dead owners left behind; the kernel refuses if there is a process in it.
 
-    A folder that was just `made` shows the time of the kernel, which our own clock may differ from.
-    A younger one may be about to be entered.
+    The folder that was just `made` gives the kernel's time, which may differ from our clock.
+    A younger folder may be about to be entered.
     """
     try:
         now = time.time() if made is None else made.stat().st_mtime
@@ -174,7 +174,7 @@ def remove(folder: Path, seconds: float = 0.0) -> bool:
 
 
 def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
-    """A folder below our own cgroup; or next to it, if only there memory can be limited and we have no limit."""
+    """Create a folder below our own cgroup; or next to it if memory can be limited only there and we have no limit."""
     if own is None:
         return None, "no cgroup v2 hierarchy is mounted"
     group, why = _mkdir(own, marker)
@@ -193,7 +193,7 @@ def _make_group(own: Path | None, marker: str) -> tuple[Path | None, str]:
 
 
 def _unlimited(own: Path) -> bool:
-    """Whether a process that moves from this cgroup to its parent escapes no limit."""
+    """Whether a process that moves from this cgroup to its parent escapes no limits."""
     for name, free in UNLIMITED.items():
         words = read_words(own / name)
         if words and words != [free]:
@@ -220,7 +220,7 @@ def _mkdir(parent: Path, marker: str) -> tuple[Path | None, str]:
 
 
 def _mount_private() -> Path | None:
-    """As root, mount cgroup v2 in a folder of our own, until the last tree in it has ended."""
+    """As root, mount cgroup v2 in our own folder, until the last tree in it has ended."""
     try:
         PRIVATE_MOUNT.mkdir(mode=0o700, exist_ok=True)
         subprocess.run(
@@ -247,7 +247,7 @@ def unmount_private() -> None:
 
 @contextmanager
 def _mount_lock() -> Iterator[None]:
-    """Lock out others that mount, unmount or create a folder in our own mount."""
+    """Exclude other processes that mount, unmount or create a folder in our own mount."""
     while True:
         PRIVATE_MOUNT.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder = os.open(PRIVATE_MOUNT.parent, os.O_RDONLY | os.O_CLOEXEC)
@@ -273,12 +273,12 @@ def _unescape(text: str) -> str:
 
 
 def read_words(file: Path) -> list[str]:
-    """The words of a control file; none if it is gone."""
+    """The words of a control file; empty if it is gone."""
     return read_bytes(str(file)).decode().split()
 
 
 def write_control(file: Path, text: str) -> bool:
-    """Write a control file, which is never created; False if it is gone or the kernel refuses the value."""
+    """Write to an existing control file; False if it is gone or the kernel rejects the value."""
     try:
         with open(os.open(file, os.O_WRONLY | os.O_CLOEXEC), "wb", buffering=0) as opened:
             opened.write(text.encode())

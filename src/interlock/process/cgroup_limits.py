@@ -1,4 +1,4 @@
-"""CgroupLimits: the kernel's own limits on a tree; LimitWatcher: enforces limits by polling if the kernel does not."""
+"""CgroupLimits: limits enforced by the kernel; LimitWatcher: enforces limits by polling if the kernel cannot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTROLLER_OF: dict[LimitName, str] = {"max_memory_mb": "memory", "max_processes
 
 
 class CgroupLimits:
-    """Sets limits and reads their counters. Folders that are gone count nothing."""
+    """Sets limits and reads their counters. A missing folder counts as zero."""
 
     def __init__(self, group: Path | None, v1: dict[str, Path]) -> None:
         present = read_words(group / "cgroup.controllers") if group else []
@@ -51,7 +51,7 @@ class CgroupLimits:
         return found
 
     def memory_bytes(self) -> int | None:
-        """Memory in use without page cache; None without a memory controller."""
+        """Memory in use, excluding page cache; None without a memory controller."""
         if folder := self._v2.get("memory"):
             used, inner = _number(folder / "memory.current"), _table(folder / "memory.stat")
             return max(0, used - inner.get("active_file", 0) - inner.get("inactive_file", 0))
@@ -69,7 +69,7 @@ class CgroupLimits:
         else:
             return None
         file, *others = knobs
-        # If swap is counted with memory, it must not be below it: try both orders.
+        # If swap is counted together with memory, its limit must not be lower than that of memory: try both orders.
         optional = [(folder / knob, text) for knob, text in others]
         for knob, text in optional:
             write_control(knob, text)
@@ -98,9 +98,9 @@ class CgroupLimits:
 
 
 def _v2_knobs(name: LimitName, value: float | None) -> list[tuple[str, str]]:
-    """The file to write and its text; all but the first may be missing."""
+    """The files to write and their content; all but the first may be missing."""
     if name == "max_memory_mb":
-        # Without swap: a limit extended by swap would only slow down the machine.
+        # No swap: with swap, the limit would only slow down the machine.
         size = "max" if value is None else str(int(value * MB))
         return [("memory.max", size), ("memory.swap.max", "max" if value is None else "0")]
     if name == "max_processes":
@@ -148,17 +148,17 @@ def _text(file: Path) -> str:
 
 INTERVAL_S = 0.1
 NEAR_S = 0.02
-"""The interval from four fifths of a limit on."""
+"""The check interval from four fifths of a limit on."""
 
 SHARE = 0.05
-"""The most of one core that checking may use on a machine with many processes."""
+"""The largest share of one core that checks may use on a machine with many processes."""
 
 
 Lister = Callable[[], list[Process]]
 
 
 class LimitWatcher:
-    """A thread that checks the tree and ends what exceeds a limit: the largest process, or the newest ones."""
+    """A thread that checks the tree and ends processes that exceed a limit: the largest one, or the newest ones."""
 
     def __init__(self, list_processes: Lister) -> None:
         self._list_processes = list_processes
@@ -168,7 +168,7 @@ class LimitWatcher:
         self._counts: dict[LimitName, int] = {}
 
     def hold(self, limits: Limits) -> None:
-        """Enforce max_memory_mb and max_processes of these; None means no limit."""
+        """Enforce max_memory_mb and max_processes; None means no limit."""
         self._limits = limits
         wanted = limits.max_memory_mb is not None or limits.max_processes is not None
         if wanted and self._thread is None and not self._over.is_set():
@@ -189,7 +189,7 @@ class LimitWatcher:
         ]
 
     def check(self) -> float:
-        """Check once and end what exceeds a limit; returns how near the nearest limit is (1 = reached)."""
+        """Check once, and end processes that exceed a limit; returns how close the closest limit is (1 = reached)."""
         processes = self._list_processes()
         return max(self._check_memory(processes), self._check_count(processes))
 
@@ -204,7 +204,7 @@ class LimitWatcher:
         limit = self._limits.max_memory_mb
         if limit is None or not processes:
             return 0.0
-        # Resident memory is cheap to read but counts shared pages twice; the exact sum is only needed above the limit.
+        # Resident memory is cheap to read but counts shared pages twice; the exact sum is needed only above the limit.
         used = sum(p.resident_bytes for p in processes)
         if used > limit * MB:
             sizes = {p: proc.proportional_bytes(p) for p in processes}
@@ -217,7 +217,7 @@ class LimitWatcher:
         limit = self._limits.max_processes
         if limit is None:
             return 0.0
-        # Threads count, as they do for the kernel's limit.
+        # Count threads, as the kernel's limit does.
         count = sum(p.threads for p in processes)
         left = count
         for process in sorted(processes, key=lambda p: (p.start, p.pid), reverse=True):

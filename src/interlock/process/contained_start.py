@@ -1,4 +1,4 @@
-"""Start a command in the sandbox: bubblewrap, our init process, and the command in its process group and cgroups."""
+"""Starts a command in the sandbox: bubblewrap, our init process, and the command in its process group and cgroups."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ Stream = int | IO[bytes] | None
 
 
 class Enclosure(Struct, frozen=True, kw_only=True):
-    """How the sandbox is built: the words before the command, the descriptors that they name, and where events go.
+    """How to build the sandbox: the words before the command, the descriptors that they name, and where events go.
 
-    `events` gets a line whenever the terminal interrupts or stops the command, which becomes the foreground of
-    `terminal`. `bridges` lead from a port of the command's own network namespace to a unix socket (PORT=PATH). With
-    Landlock, the command writes below `write` alone, where that is given, and reaches no abstract socket outside, where
-    it is `scoped`.
+    `events` receives a line whenever the terminal interrupts or stops the command, which becomes the foreground of
+    `terminal`. `bridges` lead from a port of the command's own network namespace to a unix socket (PORT=PATH).
+    Landlock allows the command to write only below `write`, if given, and, if `scoped`, denies it access to abstract
+    sockets outside.
     """
 
     words: tuple[str, ...]
@@ -58,11 +58,11 @@ class Starter(Protocol):
 
 
 class JoinFailed(Exception):
-    """Raised when a cgroup can be made but not entered."""
+    """Raised if a cgroup can be created but not entered."""
 
 
 class Start(NamedTuple):
-    """A command to start, and its surroundings."""
+    """A command to start, and its environment."""
 
     spec: RunSpec
     environment: dict[str, str]
@@ -74,13 +74,13 @@ class Start(NamedTuple):
 
 
 def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> ProcessTree:
-    """Start it, and learn which processes it became before the command's first instruction runs."""
+    """Start the command; its processes are known before its first instruction runs."""
     needs_linux("containment")
     spec, environment, streams, pass_fds, new_session, on_known, starter = start
     here, there = socket.socketpair()
     here.setsockopt(socket.SOL_SOCKET, SO_PASSCRED, 1)
     status, status_end = os.pipe()
-    # Not bubblewrap's own streams: it would keep them open for whatever the command leaves running.
+    # Not bubblewrap's own streams: it would keep them open as long as processes that the command leaves behind.
     own, said = _open_streams(streams), open_memory_file("bubblewrap")
     groups: list[int] = []
     try:
@@ -92,7 +92,7 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
         for listed in (enclosure.bridges, enclosure.write, tuple(map(str, groups))):
             words += [str(len(listed)), *listed]
         for descriptor in enclosure.fds:
-            # An attempt that failed, for the cgroup could not be entered, has read them to their end.
+            # A previous attempt, which failed to enter the cgroup, has read them to their end.
             os.lseek(descriptor, 0, os.SEEK_SET)
         command = [*enclosure.words, "--", *bare_words(FIRST), *words, *spec.argv]
         handed = (*pass_fds, there.fileno(), status_end, *own, *groups, *enclosure.fds, *events)
@@ -111,7 +111,7 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
                 stderr=said,
                 pass_fds=handed,
                 start_new_session=new_session,
-                # Whatever kills its own process group must not reach us.
+                # A command that kills its own process group must not kill us.
                 process_group=None if new_session else 0,
             )
     except (OSError, ValueError, JoinFailed) as error:
@@ -138,7 +138,7 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
         with here:
             told, pids = _learn(here, let_begin)
     except BaseException:
-        # It has not begun, and ends.
+        # The command has not begun; its processes exit.
         popen.wait()
         for descriptor in (status, said):
             os.close(descriptor)
@@ -153,12 +153,12 @@ def start_enclosed(start: Start, handle: TreeHandle, enclosure: Enclosure) -> Pr
 
 
 def bare_words(module: str) -> tuple[str, ...]:
-    """What runs a module of this folder in a bare interpreter: imported, as a script would be compiled each time."""
+    """The words that run a module of this folder in a bare interpreter: imported, because scripts are not cached."""
     return sys.executable or "python3", "-I", "-S", "-c", BARE, f"{Path(__file__).parent}/", module
 
 
 def _open_streams(streams: tuple[Stream, Stream, Stream]) -> list[int]:
-    """Descriptors of our own for the command's input, output and errors; ours where none are given."""
+    """Descriptors for the command's input, output and errors: copies of those given, or of our own."""
     return [
         os.open(os.devnull, os.O_RDWR)
         if stream == subprocess.DEVNULL
@@ -181,7 +181,7 @@ def _open_groups(handle: TreeHandle) -> list[int]:
 
 
 def _learn(here: socket.socket, on_known: Callable[[dict[str, int]], None]) -> tuple[dict[str, int], dict[str, int]]:
-    """What went wrong, and the pids as we see them: the kernel translates those of whoever sends."""
+    """Errors, and the pids as we see them: the kernel translates the sender's credentials."""
     told: dict[str, int] = {}
     pids: dict[str, int] = {}
     while True:

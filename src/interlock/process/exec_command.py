@@ -1,6 +1,6 @@
-"""Becoming the command: the last thing that join_cgroups.py and init_process.py do.
+"""Replaces the process with the command: the last thing that join_cgroups.py and init_process.py do.
 
-Loaded by them in an isolated interpreter: it needs only the standard library.
+They load it in an isolated interpreter, so it needs only the standard library.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # not `signal`: the names of signals take 1 MB
@@ -8,7 +8,7 @@ import os
 
 
 def handed_over() -> dict[bytes, bytes]:
-    """The environment as it was passed to us: the interpreter may have added LC_CTYPE to it."""
+    """The environment that was passed to us: the interpreter may have added LC_CTYPE to its own."""
     with open("/proc/self/environ", "rb") as file:
         entries = file.read().split(b"\0")
     return dict(entry.split(b"=", 1) for entry in entries if b"=" in entry)
@@ -17,7 +17,7 @@ def handed_over() -> dict[bytes, bytes]:
 def call_library(name: str, *words: "int | bytes | None") -> int:
     """Call a function of the C library."""
     try:
-        # As ctypes does, without its types, which take as long to import as everything else.
+        # Same as with ctypes, but without its types, which take as long to import as everything else.
         from _ctypes import call_function, dlopen, dlsym
     except ImportError:
         import ctypes
@@ -27,7 +27,7 @@ def call_library(name: str, *words: "int | bytes | None") -> int:
 
 
 def candidate_paths(program: str, environment: dict[bytes, bytes]) -> list[bytes]:
-    """Where a program may be, in the search order of os.execvpe (which imports a module first)."""
+    """The possible paths of a program, in the order of os.execvpe (which would import another module)."""
     name = os.fsencode(program)
     if b"/" in name:
         return [name]
@@ -36,7 +36,7 @@ def candidate_paths(program: str, environment: dict[bytes, bytes]) -> list[bytes
 
 
 def become(report: int, paths: list[bytes], command: list[str], environment: dict[bytes, bytes]) -> None:
-    """Replace this process with the command, from the first path that has it, with default signal handling."""
+    """Replace this process with the command, from the first path that works, with default signal handling."""
     for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored_by_python, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

@@ -1,6 +1,6 @@
 """Forwards ports in a fenced command's own network namespace to unix sockets outside.
 
-Loaded by init_process.py in an isolated interpreter: it needs only the standard library.
+init_process.py loads it in an isolated interpreter, so it needs only the standard library.
 """
 
 import socket
@@ -10,7 +10,7 @@ CHUNK = 65_536
 
 
 def listen(bridges: list[str]) -> list[tuple[socket.socket, str]]:
-    """A listening socket of this network namespace for each PORT=PATH."""
+    """A listening socket in this network namespace for each PORT=PATH."""
     found = []
     for bridge in bridges:
         port, _, path = bridge.partition("=")

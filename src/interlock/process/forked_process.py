@@ -1,4 +1,4 @@
-"""A fork instead of a new interpreter: its imports are done, and it shares unchanged memory."""
+"""Forks instead of starting a new interpreter: the fork's imports are done, and it shares unchanged memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Forked:
                 try:
                     pid, status = os.waitpid(self.pid, os.WNOHANG)
                 except ChildProcessError:
-                    # Somebody else reaped it, so its status is unknown.
+                    # Another thread reaped it, so its status is unknown.
                     pid, status = self.pid, 0
                 if pid:
                     self._status = os.waitstatus_to_exitcode(status)
@@ -39,14 +39,14 @@ class Forked:
         return status
 
     def send_signal(self, number: int) -> None:
-        """Signal it, unless it has ended."""
+        """Send a signal, unless the process has ended."""
         if self.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
 
 def can_fork() -> bool:
-    """Whether this is the only thread: locks held by others would stay locked in a fork."""
+    """Whether this is the only thread: locks held by other threads would stay locked in a fork."""
     try:
         return len(os.listdir("/proc/self/task")) == 1  # noqa: PTH208  before anything else is imported
     except OSError:
@@ -55,18 +55,18 @@ def can_fork() -> bool:
 
 def fork() -> Forked | None:
     """Returns the child; None in the child itself, which calls `settle_in` and must not continue the parent's work."""
-    # Existing objects are never scanned again by the collector, in either process: so they stay shared.
+    # The garbage collector never scans existing objects again, in either process, so their memory stays shared.
     gc.freeze()
     pid = os.fork()
     return Forked(pid) if pid else None
 
 
 def settle_in(module: str, streams: tuple[int, int, int], keep: tuple[int, ...]) -> None:
-    """In a fork: appear as `python -m module`, with these streams and descriptors and no others."""
+    """In a fork: become `python -m module` in process lists, with only these streams and descriptors."""
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if not sys.flags.safe_path:
-        # As with -P: never import modules from the workspace instead of our own.
+        # Same as -P: never import modules from the workspace in place of our own.
         del sys.path[:1]
     _set_streams(streams)
     _close_all_but(keep)
@@ -74,7 +74,7 @@ def settle_in(module: str, streams: tuple[int, int, int], keep: tuple[int, ...])
 
 
 def _set_streams(streams: tuple[int, int, int]) -> None:
-    # Copies first: one of them may already have the number of another.
+    # Copy them first: one may already have the number of another.
     copies = [os.dup(stream) for stream in streams]
     for number, copy in enumerate(copies):
         os.dup2(copy, number)
@@ -87,7 +87,7 @@ def _close_all_but(keep: tuple[int, ...]) -> None:
 
 
 def rename_process(words: list[str]) -> None:
-    """Change the command line that process lists show, if the words fit into the space of our arguments."""
+    """Change the command line shown in process lists, if the words fit into the space of our arguments."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open("/proc/self/stat", "rb") as file:
             fields = file.read().rpartition(b")")[2].split()

@@ -1,16 +1,16 @@
-"""The first process of a contained run: starts the command, reaps orphans, stops and continues everything on order.
+"""The first process of a contained run: starts the command, reaps orphans, stops and continues everything on request.
 
 Run by bubblewrap as pid 1 of the run's PID namespace, in a bare interpreter. It outlives the front and the owner.
-Whoever is outside orders by signal: SIGUSR1 stops every process of the namespace, SIGUSR2 continues them, SIGKILL ends
-them all. The kernel says that a sender is outside (si_pid is 0), which nothing inside can imitate.
+Processes outside control it by signals: SIGUSR1 stops every process of the namespace, SIGUSR2 continues them, SIGKILL
+ends them all. The kernel marks senders outside (si_pid is 0), which no process inside can imitate.
 
-Its process group has a leader outside: a pid of this namespace that it used itself would never be free, and its own end
-would wait for that forever.
+The leader of its process group is outside: if it led a group itself, a pid of this namespace would never be released,
+and it would wait for that forever when it exits.
 
 Arguments: REPORT STATUS EVENTS IN OUT ERR PWD MARKER SCOPED BRIDGES WRITE PROCS COMMAND... where REPORT is a socket to
-our starter, STATUS a descriptor for the exit status, EVENTS one for what the terminal does (or -1), IN, OUT and ERR the
-command's streams, PWD the variable as it was, MARKER the variable that only the command's tree has. SCOPED is the word
-"scoped" or "-", and three lists follow, each with its length before it: BRIDGES (PORT=PATH), places to WRITE (see
+our starter, STATUS a descriptor for the exit status, EVENTS one for events of the terminal (or -1), IN, OUT and ERR
+the command's streams, PWD the original variable, MARKER the variable that only the command's tree has. SCOPED is
+"scoped" or "-", and three lists follow, each preceded by its length: BRIDGES (PORT=PATH), paths to WRITE (see
 fence_ports.py and landlock.py), and PROCS, open cgroup.procs files.
 """
 
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def take_list(words: list[str]) -> list[str]:
-    """The list in front of these words: how many, and then each."""
+    """Remove the list at the start of these words, which is preceded by its length, and return it."""
     count = int(words[0])
     taken = words[1 : 1 + count]
     del words[: 1 + count]
@@ -79,7 +79,7 @@ def wall(writable: list[str], scoped: bool) -> None:
 
 
 def enter(report, streams, groups, command, environment, restrict) -> None:  # type: ignore[no-untyped-def]
-    """Join the cgroups, restrict ourselves, and when we are known outside run the command as if nothing had been."""
+    """Join the cgroups, restrict ourselves, and run the command once our starter knows our pid."""
     for group in groups:
         try:
             os.write(group, b"0")
@@ -98,21 +98,21 @@ def enter(report, streams, groups, command, environment, restrict) -> None:  # t
 
 
 def yield_memory() -> None:
-    """Where the machine runs out of memory, the kernel ends the command before its supervisor.
+    """If the machine runs out of memory, let the kernel kill the command before its supervisor.
 
-    Before `refuse_tracing`: an ordinary user could not open the file any more.
+    Call this before `refuse_tracing`: an unprivileged user could not open the file afterwards.
     """
     try:
         with open("/proc/self/oom_score_adj", "r+") as file:
             if int(file.read()) < OOM_SCORE:
                 file.write(str(OOM_SCORE))
     except OSError:
-        # Then it is as likely to be ended as its supervisor.
+        # The command is then as likely to be killed as its supervisor.
         return
 
 
 def first_environment(directory: str, marker: str) -> dict[bytes, bytes]:
-    """The environment as it was handed over, with the tree's marker; bubblewrap has set PWD."""
+    """The environment that was passed to us, with the tree's marker; PWD is restored, as bubblewrap has set it."""
     environment: dict[bytes, bytes] = handed_over()
     environment.pop(b"PWD", None)
     if directory:
@@ -123,12 +123,12 @@ def first_environment(directory: str, marker: str) -> dict[bytes, bytes]:
 
 
 def refuse_tracing() -> None:
-    """Nothing inside may trace us or read our memory and descriptors."""
+    """Prevent processes inside from tracing us or reading our memory and descriptors."""
     call_library("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def keep(root: int, status: int, events: int, listeners: list) -> None:  # type: ignore[type-arg]
-    """Serve the bridges, obey and reap until there is no descendant left."""
+    """Serve the bridges, handle signals and reap until no descendant is left."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)
@@ -169,7 +169,7 @@ def reap(root: int, status: int, events: int) -> None:
 
 
 def order(number: int) -> None:
-    """To every process of the namespace but us, in one go: none can fork meanwhile."""
+    """Send a signal to every process of the namespace except us, in one call, so that none can fork in between."""
     try:
         os.kill(-1, number)
     except OSError:

@@ -1,8 +1,8 @@
 """Joins the cgroups, then becomes the command. Run by `spawn` in an isolated interpreter, with few imports.
 
-Arguments: REPORT STATUS N GROUP*N COMMAND... where REPORT is a socket to our starter (which gets the command's pid,
-lets the command run, and learns what went wrong; it closes when the command runs), STATUS a descriptor for the exit
-status if this process is to stay as the keeper, else -1, and GROUP a cgroup folder.
+Arguments: REPORT STATUS N GROUP*N COMMAND... where REPORT is a socket to our starter (which receives the command's
+pid, allows the command to run, and receives errors; it is closed when the command runs), STATUS a descriptor for the
+exit status if this process stays as the keeper, else -1, and GROUP a cgroup folder.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # not `signal`: the names of signals take 1 MB
@@ -31,7 +31,7 @@ def main() -> None:
         start(report, command)
     os.set_inheritable(status, False)
     adopt_orphans()
-    # Blocked until the command runs, and forever in the keeper: signals for the command must not end its keeper.
+    # Blocked until the command runs, and permanently in the keeper: signals for the command must not end its keeper.
     signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
     root = os.fork()
     if root == 0:
@@ -58,7 +58,7 @@ def adopt_orphans() -> None:
 
 
 def keep(root: int, status: int) -> None:
-    """Reap until there is no descendant left, and report how the root ended."""
+    """Reap until no descendant is left, and report the root's exit status."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nowhere, number)

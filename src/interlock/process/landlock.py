@@ -1,6 +1,6 @@
 """Landlock: a second sandbox around a contained command, if the kernel has it.
 
-Loaded by init_process.py in an isolated interpreter: it needs only the standard library.
+init_process.py loads it in an isolated interpreter, so it needs only the standard library.
 """
 
 import os
@@ -15,7 +15,7 @@ VERSION = 1
 """Flag that queries the version of Landlock."""
 
 WRITES = 0b1_1111_1111_0010
-"""Every right that changes something, of version 1: write, remove and make files of each kind."""
+"""Every modifying right of version 1: write, remove and create files of each kind."""
 
 O_PATH = 0o10000000
 REFER, TRUNCATE = 1 << 13, 1 << 14
@@ -24,9 +24,9 @@ SCOPE_ABSTRACT_SOCKETS = 1
 
 
 def restrict(writable: list[str], scoped: bool) -> int:
-    """Let this process and its children write only below these paths, if any are given.
+    """Restrict writes by this process and its children to these paths, if any are given.
 
-    `scoped` cuts them off from abstract sockets outside. Returns the version of Landlock, 0 if there is none.
+    `scoped` denies them abstract sockets outside. Returns the version of Landlock, 0 if there is none.
     """
     version = max(0, call_library("syscall", CREATE_RULESET, None, 0, VERSION))
     rights = (WRITES | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)) if writable else 0
@@ -49,11 +49,11 @@ def allow(ruleset: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, O_PATH | os.O_CLOEXEC)
     except OSError:
-        # It does not exist inside the sandbox, so nothing is below it.
+        # The path does not exist inside the sandbox, so nothing is below it.
         return
     if not os.path.isdir(path):  # noqa: PTH112
         rights &= FILE_RIGHTS
-    # struct landlock_path_beneath_attr is packed: 8 bytes and 4.
+    # struct landlock_path_beneath_attr is packed: 8 and 4 bytes.
     rule = rights.to_bytes(8, sys.byteorder) + descriptor.to_bytes(4, sys.byteorder)
     call_library("syscall", ADD_RULE, ruleset, 1, rule, 0)
     os.close(descriptor)

@@ -12,7 +12,7 @@ Mechanism = Literal["cgroup", "signals"]
 class FreezeOutcome(Struct, frozen=True, kw_only=True):
     """How a tree was frozen or thawed.
 
-    `held` is False when some process continues: `missed` of them could not be reached, and `note` says why.
+    `held` is False if a process continues: `missed` of them could not be reached, and `note` says why.
     `strays` had left the cgroup and were stopped by signal.
     """
 
@@ -36,7 +36,7 @@ class FreezeOutcome(Struct, frozen=True, kw_only=True):
 
 
 class EndOutcome(Struct, frozen=True, kw_only=True):
-    """How a tree ended: by itself, when asked, or by force; `left` are pids that could not be ended."""
+    """How a tree ended: by itself, after SIGTERM, or by force; `left` are pids that could not be ended."""
 
     how: Literal["gone", "asked", "killed"]
     mechanism: Mechanism
@@ -76,7 +76,7 @@ class LimitHeld(Struct, frozen=True, kw_only=True):
 
 
 class LimitEvent(Struct, frozen=True, kw_only=True):
-    """A limit that was reached, how often so far, and the result, in words."""
+    """A limit that was reached, how often so far, and a description of the result."""
 
     limit: LimitName
     value: float
@@ -85,7 +85,7 @@ class LimitEvent(Struct, frozen=True, kw_only=True):
 
 
 class Use(Struct, frozen=True, kw_only=True):
-    """The resources that a tree uses now; CPU since its start."""
+    """The resources that a tree currently uses; CPU time since its start."""
 
     memory_mb: float = 0.0
     processes: int = 0
@@ -97,7 +97,7 @@ AbilityName = Literal["freeze", "end", "memory", "processes", "cpu"]
 
 
 class Ability(Struct, frozen=True, kw_only=True):
-    """One thing that can be done to a tree on this machine, by what means, and why not by better ones."""
+    """One operation on a tree that this machine supports, how it is done, and why not in a better way."""
 
     name: AbilityName
     by: Literal["kernel", "signals", "watching", "nobody"]

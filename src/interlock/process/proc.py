@@ -1,4 +1,4 @@
-"""Reads /proc. A process that is gone is None, never an error."""
+"""Reads /proc. A process that is gone yields None, never an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Process(NamedTuple):
-    """One process at one moment. `start` (ticks since boot) tells it from a later one with the same pid."""
+    """One process at one moment. `start` (ticks since boot) distinguishes it from a later one with the same pid."""
 
     pid: int
     start: int
@@ -30,7 +30,7 @@ class Process(NamedTuple):
 
     @property
     def dead(self) -> bool:
-        """Whether it is a zombie; one whose other threads still run is not dead."""
+        """Whether it is dead or a zombie; a zombie with other running threads is not dead."""
         return self.state == "X" or (self.state == "Z" and self.threads <= 1)
 
     @property
@@ -45,9 +45,9 @@ def read_process(pid: int) -> Process | None:
     line = read_bytes(f"/proc/{pid}/stat")
     if not line:
         return None
-    # The name is in parentheses and may itself hold spaces and parentheses.
+    # The name is in parentheses, and may itself contain spaces and parentheses.
     fields = line[line.rindex(b")") + 2 :].split()
-    # By position, for speed: scanning the machine creates one for each process.
+    # Positional, for speed: a scan of the machine creates one for each process.
     return Process(
         pid,
         int(fields[19]),
@@ -63,7 +63,7 @@ def read_process(pid: int) -> Process | None:
 
 
 def _read_with_psutil(pid: int) -> Process | None:
-    """The same from psutil on other systems, in hundredths of seconds and without children's time."""
+    """The same from psutil, on other systems, in hundredths of seconds and without the time of children."""
     import psutil
 
     try:
@@ -87,7 +87,7 @@ def _read_with_psutil(pid: int) -> Process | None:
 
 
 def read_processes(known: dict[int, Process] | None = None) -> dict[int, Process]:
-    """Every process of the machine that is not dead, by pid; `known` ones are not read again."""
+    """Every process on the machine that is not dead, by pid; `known` ones are not read again."""
     if LINUX:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
     else:
@@ -138,9 +138,9 @@ def thread_states(pid: int) -> str:
 
 
 def stop_waits(pid: int) -> bool:
-    """Whether a process that waits in the kernel has a pending stop; one that merely reads a disk does not."""
+    """Whether a process that waits in the kernel has a pending stop; one that merely reads a disk has none."""
     waiting = (line for line in read_bytes(f"/proc/{pid}/status").splitlines() if line[:7] in (b"SigPnd:", b"ShdPnd:"))
-    # If one of its threads received the signal, the others stop as well.
+    # If one of its threads has received the signal, the others stop as well.
     return any(int(line[7:], 16) >> (signal.SIGSTOP - 1) & 1 for line in waiting) or "T" in thread_states(pid)
 
 
@@ -155,7 +155,7 @@ def environment_of(pid: int) -> bytes:
 
 
 def proportional_bytes(process: Process) -> int:
-    """Memory of a process with shared pages divided among their users; resident memory if that is unavailable."""
+    """Memory of a process, with shared pages divided among their users; resident memory if unavailable."""
     for line in read_bytes(f"/proc/{process.pid}/smaps_rollup").splitlines():
         if line.startswith(b"Pss:"):
             return int(line.split()[1]) * 1024
@@ -163,7 +163,7 @@ def proportional_bytes(process: Process) -> int:
 
 
 def send(pid: int, start: int, number: int) -> bool:
-    """Signal exactly this process; False if it is gone. PermissionError if it is not ours to signal."""
+    """Signal exactly this process; False if it is gone. PermissionError if we are not allowed to."""
     try:
         handle = open_process(pid)
     except ProcessLookupError:
@@ -172,7 +172,7 @@ def send(pid: int, start: int, number: int) -> bool:
         # No pidfd support, or no descriptor left for one.
         return start_of(pid) == start and _kill(pid, number)
     try:
-        # The descriptor pins the process, so that the comparison is still valid when the signal is sent.
+        # The pidfd pins the process, so that the comparison is still valid when the signal is sent.
         if start_of(pid) != start:
             return False
         signal_process(handle, number)
@@ -184,13 +184,13 @@ def send(pid: int, start: int, number: int) -> bool:
 
 
 def send_group(group: int, number: int) -> None:
-    """Signal a process group at once, so that no fork inside it escapes."""
+    """Signal a whole process group in one call, so that no fork inside it escapes."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
 def send_now(pid: int, number: int) -> None:
-    """Signal a pid that was read just before."""
+    """Signal a pid that has just been read."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
 
@@ -204,17 +204,17 @@ def _kill(pid: int, number: int) -> bool:
 
 
 def waited_s(task: str) -> float:
-    """How long a thread, by its folder in /proc, was ready to run but had no processor."""
+    """How long a thread, given by its folder in /proc, was ready to run but had no CPU."""
     words = read_bytes(f"{task}/schedstat").split()
     return int(words[1]) / 1e9 if len(words) > 1 and words[1].isdigit() else 0.0
 
 
 SHORT = 1024
-"""The kernel fills at least a page per read if it can: a shorter read is complete."""
+"""The kernel returns at least a page per read if it can, so a shorter read is complete."""
 
 
 def read_bytes(path: str) -> bytes:
-    """The whole file, or nothing if it is gone or not ours to read."""
+    """The whole file; empty if it is gone or we are not allowed to read it."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -14,13 +14,13 @@ from .handle import ProcessId, TreeHandle
 from .proc import Process
 
 MARKER = "INTERLOCK_TREE"
-"""The environment variable that every process of a tree inherits; trees inside trees are joined by colons."""
+"""The environment variable that every process of a tree inherits; nested trees are joined by colons."""
 
 
 class ProcessFamily:
-    """Finds the members at every scan; a process that was a member once stays one.
+    """Finds the members with every scan; a process that was once a member stays one.
 
-    A process belongs to the family if it is the root, if its parent belongs, if it carries the marker, or if it is in
+    A process is a member if it is the root, if its parent is a member, if it carries the marker, or if it is in
     a session that a member opened. The keeper, if there is one, adopts orphans, so that even a process that forked
     twice, called setsid and emptied its environment has a parent that identifies it.
     """
@@ -39,17 +39,17 @@ class ProcessFamily:
 
     @property
     def keeper(self) -> int | None:
-        """The pid of the keeper while it lives."""
+        """The pid of the keeper while it is alive."""
         keeper = self._handle.keeper
         return keeper.pid if keeper and keeper.there() else None
 
     def unseen(self, members: Collection[int]) -> frozenset[int]:
-        """Children of the keeper that a scan missed: each forked the next and ended meanwhile."""
+        """Children of the keeper that a scan missed: each forked the next one and ended before it was read."""
         keeper = self.keeper
         return frozenset(proc.children_of(keeper)) - frozenset(members) if keeper else frozenset()
 
     def descend(self) -> Iterator[int]:
-        """Pids from the top down, children read after their parent was yielded; quick, but not complete."""
+        """Pids from the top down; children are read after their parent was yielded; fast, but not complete."""
         keeper = self.keeper
         open_ends = list(proc.children_of(keeper)) if keeper else []
         while open_ends:
@@ -58,9 +58,9 @@ class ProcessFamily:
             open_ends += proc.children_of(pid)
 
     def look(self, seeds: Iterable[int] = ()) -> tuple[dict[int, Process], dict[int, Process]]:
-        """The members that are not dead, parents before their children, and everything else on the machine.
+        """The members that are not dead, parents before children, and all other processes of the machine.
 
-        `seeds` are pids known to belong from elsewhere, such as a cgroup.
+        `seeds` are pids known to be members from another source, such as a cgroup.
         """
         with self._looking:
             table = self._table.look()
@@ -78,20 +78,20 @@ class ProcessFamily:
             return ordered, others
 
     def see(self) -> Seen:
-        """Look, for families of trees that begin later."""
+        """Scan once, for families of trees that begin later."""
         others = self.look()[1]
         return Seen(max(process.start for process in others.values()), self._strangers, self._table)
 
     def has_left(self, inside: frozenset[int]) -> bool:
-        """Whether a member was outside of these at the last scan."""
+        """Whether a member was not among these at the last scan."""
         return not self._known.keys() <= inside
 
     def sample(self, inside: Collection[int] | None, *, strays: bool = False) -> dict[int, Process]:
-        """The members, at a cost independent of the machine's size: from their cgroup, else from lists of children.
+        """The members, at a cost independent of the machine's size: from their cgroup, or from lists of children.
 
-        With `strays` the children of those inside the cgroup are listed as well: one of them may have left it.
-        Processes that hide from both are only found by `look`, which this falls back to: use it for figures, and for
-        those that `look` has just found and stopped.
+        With `strays`, children of processes in the cgroup are listed as well, as one may have left it.
+        Processes that hide from both are found only by `look`, which is the fallback: use `sample` for statistics, and
+        for processes that `look` has just found and stopped.
         """
         if not self._looked or (inside is None and not (proc.TELLS_CHILDREN and self.keeper)):
             return self.look(inside or ())[0]
@@ -125,7 +125,7 @@ class ProcessFamily:
         open_ends = [
             pid
             for pid, p in table.items()
-            # Rule out known strangers first: nearly all are.
+            # Rule out known strangers first: almost all are.
             if pid in seeds or ((pid in known or strangers.get(pid) != p.start) and self._belongs(p))
         ]
         open_ends += children.get(keeper, []) if keeper else []
@@ -168,7 +168,7 @@ class ProcessFamily:
 
 
 class Seen(NamedTuple):
-    """Strangers of every tree whose root is younger than the `newest` process was: no member was there to be seen."""
+    """Strangers to every tree whose root is younger than the `newest` process: no member existed at that time."""
 
     newest: int
     strangers: dict[int, int]
@@ -179,14 +179,14 @@ _ahead: Seen | None = None
 
 
 def look_ahead() -> None:
-    """Look around for trees that are yet to begin, in a process that waits for one: they read only what is new then."""
+    """Scan ahead for trees that have not begun, in a process that waits for one: they then read only new processes."""
     global _ahead
     family = ProcessFamily(TreeHandle(marker="-", boot=boot_id(), root=ProcessId(-1, -1)))
     _ahead = family.see()
 
 
 def has_marker(environment: bytes, marker: bytes) -> bool:
-    """Whether an environment has the marker, alone or among those of outer and inner trees."""
+    """Whether an environment contains the marker, alone or among those of outer and inner trees."""
     name = MARKER.encode() + b"="
     for entry in environment.split(b"\0"):
         if entry.startswith(name):
@@ -201,18 +201,18 @@ def add_marker(environment: dict[str, str], marker: str) -> dict[str, str]:
 
 
 def without_marker(environment: dict[str, str]) -> dict[str, str]:
-    """The environment for a process that starts a tree and is not in it; the markers of outer trees stay."""
+    """The environment for a process that starts a tree without belonging to it; markers of outer trees stay."""
     outer = environment.get(MARKER, "").rpartition(":")[0]
     rest = {name: value for name, value in environment.items() if name != MARKER}
     return {**rest, MARKER: outer} if outer else rest
 
 
 RESERVED = 300
-"""Pids that the kernel assigns only once after the boot."""
+"""Pids that the kernel assigns only once after boot."""
 
 
 class PidCount(NamedTuple):
-    """The state of the kernel's pid assignment: the newest pid, the number since boot, threads, the largest pid."""
+    """The state of the kernel's pid assignment: the newest pid, the count since boot, threads, the largest pid."""
 
     newest: int
     given: int
@@ -220,10 +220,10 @@ class PidCount(NamedTuple):
     most: int
 
     def reused(self, now: PidCount) -> range | None:
-        """The pids that may belong to other processes by `now`; None: any.
+        """The pids that may belong to different processes by `now`; None: any.
 
-        They are assigned in rising order, and then again from the lowest, skipping those in use: a thread keeps its own
-        and those of its group and session. If all of these together are too few to wrap around, it did not.
+        Pids are assigned in increasing order, then again from the lowest, skipping those in use: a thread keeps its own
+        and those of its group and session. If all of these are too few to wrap around, it did not wrap around.
         """
         given = now.given - self.given
         around = given < 0 or 4 * (given + self.threads) > self.most - RESERVED

@@ -13,7 +13,7 @@ NOT_EXECUTABLE, NOT_FOUND = 126, 127
 """The exit statuses of a shell for a command that it cannot start."""
 
 FIRST_LINE = 256
-"""Bytes of a file that the kernel reads to find out how to run it."""
+"""Bytes of a file that the kernel reads to determine how to run it."""
 
 SCRIPT = b"#!"
 FORMATS = Path("/proc/sys/fs/binfmt_misc")
@@ -21,7 +21,7 @@ FORMATS = Path("/proc/sys/fs/binfmt_misc")
 
 
 class CannotStart(BadInput):
-    """Raised when there is no such command, or it cannot be run; the exit status is the shell's."""
+    """Raised if the command does not exist or cannot be run; the exit status is the shell's."""
 
     def __init__(self, what: str, *, where: str = "", todo: str = "", found: bool = False) -> None:
         super().__init__(what, where=where, todo=todo)
@@ -29,7 +29,7 @@ class CannotStart(BadInput):
 
 
 def refuse_missing_program(spec: RunSpec, env: Mapping[str, str]) -> None:
-    """Raise BadInput if `spec.argv` cannot be started in `spec.cwd`, as far as can be told in advance."""
+    """Raise BadInput if `spec.argv` cannot be started in `spec.cwd`, as far as that is known in advance."""
     if not spec.argv:
         raise BadInput("there is no command to start", todo="Put one after --.")
     name = spec.argv[0]
@@ -71,7 +71,7 @@ def runs_by_name() -> bool:
 
 
 def cannot_start(spec: RunSpec, error: Exception) -> CannotStart:
-    """The error, for a person, if the system refuses to start the command."""
+    """The error message if the system refuses to start the command."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     if isinstance(error, OSError) and spec.cwd and error.filename == spec.cwd != spec.argv[0]:
         return CannotStart(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Choose one that exists.")

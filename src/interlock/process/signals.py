@@ -1,4 +1,4 @@
-"""Stops, continues and kills a process family by signals, repeatedly until nothing moves."""
+"""Stops, continues and kills a process family by signals, repeated until nothing moves."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .proc import Process
 from .process_family import ProcessFamily
 
 CHASE = 200
-"""Checks of the keeper's children per round: a process that forks and exits lives shorter than a scan of /proc."""
+"""Checks of the keeper's children per round: a process that forks and exits lives shorter than a /proc scan takes."""
 
 PAUSE_S = 0.001
-"""Between two rounds, so that signalled processes can react."""
+"""Delay between two rounds, so that signalled processes can react."""
 
 
 class SignalOutcome(Struct, frozen=True):
@@ -29,7 +29,7 @@ class SignalOutcome(Struct, frozen=True):
 
 
 def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float) -> SignalOutcome:
-    """Stop every member except those in `outside` (stopped by other means), until two scans find none moving."""
+    """Stop every member except those in `outside` (stopped by other means), until two scans find none running."""
     deadline = time.monotonic() + seconds
     asked: dict[int, int] = {}
     refused: set[int] = set()
@@ -59,11 +59,11 @@ def stop(family: ProcessFamily, *, outside: Collection[int] = (), seconds: float
 def resume(family: ProcessFamily, inside: Collection[int] | None) -> SignalOutcome:
     """Continue every stopped member, children first so that no parent notices that its child was stopped.
 
-    `inside` are those in the cgroup, which are continued by other means; None if there is no cgroup.
+    `inside` are the processes in the cgroup, which are continued by other means; None if there is no cgroup.
     """
     refused: set[int] = set()
     ours = [p for pid, p in family.sample(inside, strays=True).items() if pid not in (inside or ())]
-    # A stop may still be pending for one that seems to run, and SIGCONT cancels it.
+    # A process that seems to run may have a pending stop, which SIGCONT cancels.
     for process in reversed(ours):
         _send(process, signal.SIGCONT, refused)
     return SignalOutcome(len(ours), tuple(sorted(refused)), _why(refused, []))
@@ -103,7 +103,7 @@ def kill(family: ProcessFamily, *, seeds: Collection[int] = (), seconds: float) 
 def _still(process: Process, asked: dict[int, int]) -> bool:
     """Whether a process no longer runs its own code.
 
-    One that waits in the kernel (D) stops before it returns: a vfork parent waits for its stopped child.
+    A process that waits in the kernel (D) stops before it returns: a vfork parent waits for its stopped child.
     """
     return process.stopped or (process.state in "DZ" and asked.get(process.pid) == process.start)
 

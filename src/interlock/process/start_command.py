@@ -43,7 +43,7 @@ def spawn(
     """Start `spec.argv` in `spec.cwd`, contained and limited before its first instruction runs.
 
     It has our terminal unless streams are given. `mechanism` "auto" uses a cgroup if possible. An `enclosure`
-    gives it a PID namespace of its own, and what else its words say. `on_known` is called with the tree before the
+    gives it its own PID namespace, and the rest of its sandbox. `on_known` is called with the tree before the
     command's first instruction runs; if we are killed before that, the command never runs. With an enclosure, a
     `starter` starts it for us. `on_prepared` is called when everything is ready for its first process.
     """
@@ -94,7 +94,7 @@ def spawn(
 
 
 def attach(handle: TreeHandle) -> ProcessTree:
-    """The tree that another process started; one that is gone is not alive."""
+    """A tree that another process started; if it is gone, it is not alive."""
     if handle.boot != boot_id():
         # Pids and folders from before a reboot are meaningless.
         return ProcessTree(TreeHandle(marker=handle.marker, boot=handle.boot, root=NOBODY, session=handle.session))

@@ -24,7 +24,7 @@ from .process_family import ProcessFamily
 
 FREEZE_S = 5.0
 CONFIRM_S = 0.5
-"""How long the kernel may take to confirm a freeze before we check what prevents that."""
+"""How long the kernel may take to confirm a freeze before we check what prevents it."""
 STUCK_S = 0.1
 KILL_S = 10.0
 STOPPING_S = 1.0
@@ -35,7 +35,7 @@ WAITING = "waiting in the kernel, and stopped before it runs again"
 
 DESCRIBED = 10
 UNKNOWN_STATUS = 256
-"""The exit status of a root that is not our child: only its parent learns it. No process exits with 256."""
+"""The exit status of a root that is not our child, as only its parent learns it. No process exits with 256."""
 
 
 class Child(Protocol):
@@ -106,7 +106,7 @@ class ProcessTree:
         return msgspec.structs.replace(self._handle, limits=self._limits)
 
     def freeze(self) -> FreezeOutcome:
-        """Stop every process at once, until a thaw, even if we end."""
+        """Stop every process until a thaw, even if we exit."""
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
@@ -119,7 +119,7 @@ class ProcessTree:
             return self._how(begin, strays, len(inside), held)
 
     def thaw(self) -> FreezeOutcome:
-        """Let every process continue."""
+        """Continue every process."""
         begin = time.monotonic()
         with self._acting:
             if self._group is None:
@@ -132,9 +132,9 @@ class ProcessTree:
             return self._how(begin, strays, len(inside), held)
 
     def standing(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """While frozen: which processes still run, and which wait in the kernel and stop before they run again.
+        """While frozen: the processes that still run, and those that wait in the kernel and stop before they run again.
 
-        A process that waits for a disk or a file system cannot be stopped until that answers; signals stay pending.
+        A process that waits for a disk or a file system cannot stop until that answers; signals stay pending.
         """
         moving: tuple[int, ...] = ()
         waiting: tuple[int, ...] = ()
@@ -151,10 +151,10 @@ class ProcessTree:
         return moving, waiting + tuple(p.pid for p in outside if p.state == "D")
 
     def not_stopped(self) -> str:
-        """While frozen: what still runs or waits in the kernel, in words; empty if all are stopped."""
+        """While frozen: a description of processes that still run or wait in the kernel; empty if all are stopped."""
         until = time.monotonic() + STOPPING_S
         while (standing := self.standing())[0] and time.monotonic() < until:
-            # Signalled, but not stopped yet.
+            # Signalled, but not yet stopped.
             time.sleep(STUCK_S)
         moving, waiting = standing
         words = [f"could not be stopped: {self.describe(moving)}"] if moving else []
@@ -162,7 +162,7 @@ class ProcessTree:
         return "; ".join(words)
 
     def frozen(self) -> bool:
-        """Whether it is stopped now, no matter who froze it."""
+        """Whether the tree is stopped now, no matter who froze it."""
         if self._group:
             return self._group.frozen
         members = self._members()
@@ -193,7 +193,7 @@ class ProcessTree:
         return self._last_events
 
     def usage(self) -> Use:
-        """Its current usage; the last known CPU time once it is gone."""
+        """The tree's current usage; the last known CPU time once it is gone."""
         members = [] if self._over else self._sample()
         memory = self._controllers.memory_bytes()
         if memory is None:
@@ -216,7 +216,7 @@ class ProcessTree:
         return tuple(p.pid for p in self._members())
 
     def has_run(self) -> bool:
-        """Whether any of its processes may have run since the last call, by the cgroup's counters.
+        """Whether any of its processes may have run since the last call, according to the cgroup's counters.
 
         True if unknown: without a cgroup, and while a process is outside it.
         """
@@ -227,12 +227,12 @@ class ProcessTree:
         return self._pulse.beats() or self._family.has_left(self._pulse.inside)
 
     def sampled(self) -> tuple[int, ...]:
-        """The same for monitoring only, at a cost independent of the machine's size."""
+        """Like `pids`, for monitoring only, at a cost independent of the machine's size."""
         inside = self._group.pids() if self._group else None
         return tuple(self._family.sample(inside, strays=True))
 
     def alive(self) -> bool:
-        """Whether any process of the tree is left, even if only one that the command left behind."""
+        """Whether any process of the tree is left, including any that the command left behind."""
         if self._over:
             return False
         if self._group and self._group.populated():
@@ -245,8 +245,8 @@ class ProcessTree:
         return alive
 
     def note_gone(self) -> None:
-        """Nothing is left, as we or another process found: a tree with a PID namespace is not searched again."""
-        # The first process of a PID namespace ends last, and none can start in it afterwards.
+        """Note that no process is left, as we or another process found: a PID namespace is not searched again."""
+        # The first process of a PID namespace ends last, and no process can start in it afterwards.
         self._over = self._handle.enclosed and self._family.keeper is None
 
     def wait_gone(self, seconds: float) -> bool:
@@ -263,7 +263,7 @@ class ProcessTree:
         return True
 
     def describe(self, pids: tuple[int, ...] | None = None) -> str:
-        """The first ten of these processes (default: all of its own) with their programs' names, for people."""
+        """The first ten of these processes (default: all of the tree) with their program names, for people."""
         pids = self.pids() if pids is None else pids
         more = f" and {len(pids) - DESCRIBED} more" if len(pids) > DESCRIBED else ""
         return ", ".join(f"{proc.name_of(pid)} ({pid})" for pid in pids[:DESCRIBED]) + more
@@ -273,7 +273,7 @@ class ProcessTree:
         return self.wait(0)
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait for the command to end, at most `timeout` seconds; None if it still runs."""
+        """Wait for the command to end, at most `timeout` seconds; None if it is still running."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while self._status is None:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
@@ -287,7 +287,7 @@ class ProcessTree:
         return self._status
 
     def end(self, grace_s: float = 5.0) -> EndOutcome:
-        """End it: SIGTERM to every process, SIGKILL after `grace_s` to what is left, then remove the cgroup."""
+        """End the tree: SIGTERM to every process, SIGKILL to the rest after `grace_s`, then remove the cgroup."""
         begin = time.monotonic()
         self._watch.close()
         before = self._ask(grace_s) if grace_s > 0 else 0
@@ -297,7 +297,7 @@ class ProcessTree:
                 self._group.kill(KILL_S)
             reached = signals.kill(self._family, seconds=max(STOPPING_S, until - time.monotonic()))
             if reached.left and self._order(signal.SIGKILL):
-                # The kernel ends them all with the first process of their namespace.
+                # The kernel ends them all together with the first process of their namespace.
                 reached = signals.kill(self._family, seconds=STOPPING_S)
         self.close()
         killed = inside + reached.processes
@@ -313,7 +313,7 @@ class ProcessTree:
         )
 
     def close(self) -> None:
-        """Reap what ended, and remove the cgroup if it is empty. A live tree can be attached to again."""
+        """Reap ended processes, and remove the cgroup if it is empty. A live tree can be attached to again."""
         self._watch.close()
         if self._pulse is not None:
             self._pulse.close()
@@ -339,7 +339,7 @@ class ProcessTree:
         self.end()
 
     def _wait_until_stuck(self, group: Cgroup, deadline: float) -> bool:
-        """The kernel does not confirm a freeze while a process waits in it: check that all others are stopped."""
+        """The kernel confirms no freeze while a process waits in the kernel: check that all others are stopped."""
         before: tuple[int, ...] = ()
         while not group.confirmed():
             running, waiting = group.stuck()
@@ -352,7 +352,7 @@ class ProcessTree:
         return True
 
     def _order(self, number: int) -> bool:
-        """Have the first process of an enclosed tree stop, continue or end everything in it."""
+        """Have the first process of an enclosed tree stop, continue or end all processes in it."""
         first = self._handle.keeper
         if not self._handle.enclosed or first is None:
             return False
@@ -366,7 +366,7 @@ class ProcessTree:
         return list(members.values())
 
     def _sample(self) -> list[Process]:
-        """The same for figures, without scanning the machine."""
+        """Like `_members`, for statistics, without scanning the machine."""
         return list(self._family.sample(self._group.pids() if self._group else None).values())
 
     def _inside(self) -> int:
@@ -374,16 +374,16 @@ class ProcessTree:
         return (len(self._group.pids()) or int(self._group.populated())) if self._group else 0
 
     def _ask(self, grace_s: float) -> int:
-        """Ask every process to end, and wait for it; returns how many were asked.
+        """Send SIGTERM to every process, and wait for them to end; returns how many there were.
 
-        SIGTERM while frozen, then thaw: it is the first thing that each process sees.
+        SIGTERM is sent before the thaw, so that it is the first thing that frozen processes see.
         """
         deadline = time.monotonic() + grace_s
         with self._acting:
             seeds = self._group.pids() if self._group else ()
             asked = signals.ask(self._family, signal.SIGTERM, seeds=seeds)
             self.thaw()
-            # Processes that were stopped by a signal inside the cgroup would not react.
+            # Processes in the cgroup that were also stopped by a signal would not react.
             signals.ask(self._family, signal.SIGCONT, seeds=seeds)
         self.wait_gone(deadline - time.monotonic())
         return asked.processes
@@ -401,7 +401,7 @@ class ProcessTree:
             if self._popen and not self._handle.keeper:
                 self._status = self._popen.poll()
             elif self._status_pipe < 0 and self._status is None and not self._handle.root.there():
-                # We are attached only, or its keeper was killed.
+                # We are only attached, or the keeper was killed.
                 self._status = UNKNOWN_STATUS
 
     def _how(self, begin: float, reached: signals.SignalOutcome, inside: int = 0, held: bool = True) -> FreezeOutcome:

@@ -1,4 +1,4 @@
-"""A call's arguments: made plain JSON, kept within bounds, and looked through quickly."""
+"""A call's arguments: converted to plain JSON, bounded, and searched quickly."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from typing import Any
 from .bounds import ONE_LINE, cut, mend
 
 TEXT = 16 * 1024
-"""Characters of one text."""
+"""The most characters of one text."""
 
 TOTAL = 128 * 1024
-"""Characters of all keys and texts together; a number counts as eight."""
+"""The most characters of all keys and texts together; a number counts as eight."""
 
 DEPTH = 16
 ITEMS = 1000
 
 LEAST, MOST = -(2**63), 2**64 - 1
-"""Numbers that every reader of JSON takes; others (infinity, not a number) become text."""
+"""Numbers that every JSON reader accepts; others (infinity, NaN) become text."""
 
 NAMING = ("name", "key", "field", "label", "selector", "variable", "id", "Name", "Key", "NAME", "KEY", "ParameterKey")
-"""Keys whose value may say what another value is for: {"name": "DB_PASSWORD", "value": ...}."""
+"""Keys whose value may name the purpose of another value: {"name": "DB_PASSWORD", "value": ...}."""
 
 NAMED = frozenset(("value", "text", "default", "Value", "VALUE", "ParameterValue"))
 
 PROGRAM, WORDS = ("command", "cmd", "program"), "args"
-"""Keys of a program and of its further words: {"command": "mysql", "args": ["-p..."]}."""
+"""Keys of a program and of its arguments: {"command": "mysql", "args": ["-p..."]}."""
 
 REST = "[cut]"
 
 MAX_ROW = 32
-"""Words of a row that may be names and values in turn."""
+"""The most words of a list that may be alternating names and values."""
 
 
 def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
-    """Collect all texts, keys before values; false if anything is too large or no plain JSON."""
+    """Collect all texts, keys before values; returns False if anything is too large or not plain JSON."""
     if depth == 0:
         return False
     if isinstance(value, dict):
@@ -45,11 +45,11 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
                 return False
             parts += (key, "=")
             if key[-1:] == "s" and isinstance(item, dict | list | tuple):
-                parts += (key[:-1], "=")  # so that the search sees the name of many (secrets) as the name of one
+                parts += (key[:-1], "=")  # lets the search see a plural name (secrets) as a singular one
             if not _gather_item(item, parts, depth):
                 return False
         if not NAMED.isdisjoint(value):
-            # So that the search sees the name in front, whatever the order.
+            # Lets the search see the name in front of the value, whatever their order.
             parts += [str(value[key]) + "\nvalue=" for key in NAMING if isinstance(value.get(key), str)]
         if WORDS in value:
             parts += map(" ".join, commands_in(value))
@@ -67,7 +67,7 @@ def gather(value: object, parts: list[str], depth: int = DEPTH) -> bool:
 
 
 def commands_in(value: dict[Any, Any]) -> list[list[str]]:
-    """The command, if any, whose program and other words are under two keys."""
+    """The command, if any, whose program and arguments are under two keys."""
     words = value.get(WORDS)
     if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
         return []
@@ -75,7 +75,7 @@ def commands_in(value: dict[Any, Any]) -> list[list[str]]:
 
 
 def make_plain(value: object, depth: int = DEPTH) -> object:
-    """The value as plain JSON. What is none becomes text; what is too deep is left out."""
+    """The value as plain JSON. Other values become text; what is nested too deeply is left out."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int | float):
@@ -93,7 +93,7 @@ def make_plain(value: object, depth: int = DEPTH) -> object:
     if isinstance(value, dict):
         if not depth:
             return REST
-        # What is too much is left out before anything is looked for in it: that would only take time.
+        # Excess items are left out before they are searched, which would only take time.
         plain = {mend(str(key)): make_plain(item, depth - 1) for key, item in islice(value.items(), ITEMS)}
         return plain if len(value) <= ITEMS else {**plain, REST: f"{len(value) - ITEMS} more"}
     if isinstance(value, list | tuple | set | frozenset):
@@ -110,13 +110,13 @@ def make_plain(value: object, depth: int = DEPTH) -> object:
 
 
 class ArgumentBudget:
-    """Counts what arguments take, and cuts what is too much."""
+    """Counts the size of arguments, and cuts what exceeds the limits."""
 
     def __init__(self) -> None:
         self._left = TOTAL
 
     def fit(self, value: Any) -> Any:
-        """The value within what is left."""
+        """The value, cut to the remaining budget."""
         if isinstance(value, str):
             text = cut(value, min(TEXT, max(0, self._left)))
             self._left -= len(text)
@@ -165,7 +165,7 @@ def _gather_item(item: object, parts: list[str], depth: int) -> bool:
 
 
 def _gather_words(words: list[str] | tuple[str, ...], parts: list[str]) -> bool:
-    """So that the search sees a command as a line, and a name with its value."""
+    """Lets the search see a command as one line, and a name next to its value."""
     parts.append(" ".join(words))
     if len(words) == 2:
         parts.append("=".join(words))

@@ -1,4 +1,4 @@
-"""Secrets that their name gives away: settings, code, JSON, YAML, headers, and options of commands, word by word."""
+"""Secrets recognised by their name: settings, code, JSON, YAML, headers, and command-line options, word by word."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Span = tuple[int, int, str]
 """Start, end and kind of a secret in a text."""
 
 MOST = 500
-"""Names looked at in one text. More is an attempt to keep us busy: the rest is not read."""
+"""The most names checked in one text. More is an attempt to keep us busy: the rest is redacted."""
 
 _CLOSING = r"(?:[\"'`\\]+\]?|\*+)?"
-"""What may be between a name and its sign: the name's own quotes, a bracket, bold type."""
+"""May come between a name and its sign: the name's closing quotes, a bracket, bold markup."""
 
 _NAMED = rf"([A-Za-z0-9_.-]*(?:{NAMES})[0-9]*{TAIL})({_CLOSING}\s*(?::=|={{1,3}}>?|!={{1,2}}|:)\**[ \t]*)"
 _OPTION = rf"(?:^|[\s\"'(\[,=])--?([a-z0-9-]*(?:{NAMES}){TAIL})([\"']?[ \t]*,?\s+)"
@@ -36,12 +36,12 @@ _TOLD = (
 
 
 def searchable(text: str) -> str | bytes:
-    """What to search: as bytes, if places in both are the same, it costs a fraction."""
+    """The text to search: as bytes if offsets are the same, which is much cheaper."""
     return text.encode() if text.isascii() else text
 
 
 class NamedSecrets:
-    """One way of giving a secret its name. `hint` matches, where NAMED_HINT does, wherever something can be found."""
+    """One way to give a secret a name. `hint`, like NAMED_HINT, matches wherever a secret can be found."""
 
     def __init__(self, pattern: str, hint: str) -> None:
         self.hint = "(?i)" + hint
@@ -52,7 +52,7 @@ class NamedSecrets:
         return re2.compile(self._source)
 
     def __call__(self, text: str) -> Iterator[Span]:
-        """Every secret of this kind, in order."""
+        """All secrets of this kind, in order."""
         from .secret_values import find_secret  # most programs end before they meet a secret's name
 
         count = done = 0
@@ -65,7 +65,7 @@ class NamedSecrets:
             if count > MOST:
                 yield match.start(), len(text), "rest"
                 return
-            # The name may be the label that we put in a secret's place ourselves, or a type's (Aws::Token).
+            # The name may be a label that we inserted for a secret ourselves, or part of a type (Aws::Token).
             if text.endswith(("[redacted:", "::"), 0, start):
                 continue
             if secret := find_secret(text, kind, (start, after_name) if self is SETTINGS else None, at):
@@ -85,19 +85,19 @@ TOLD = NamedSecrets(_TOLD, rf"(?:{_SETTERS})[ \t]+\S")
 NAMED_SECRETS = (SETTINGS, TOLD, OPTIONS, PAIRS)
 
 NAMED_HINT = rf"(?i)(?:{LIKE_NAMES})[0-9]*{TAIL}(?:{_SET}|{_PAIRED})|{_OPTED}|(?:{_SETTERS})[ \t]+\S"
-"""Matches where one of their hints does. Each repetition of the names makes a search slower to start."""
+"""Matches wherever one of their hints does. Each repetition of the names makes a search slower to start."""
 
 
 _SPECIAL = "\t\n\v\f\r\"'`|;&<>\\"
 _HIDE = {ord(sign): chr(0xF0000 + ord(sign)) for sign in _SPECIAL}
 _SHOW = {ord(hidden): chr(sign) for sign, hidden in _HIDE.items()}
-"""No shell has read these words: what would mean something to one is only a letter here."""
+"""These words have not passed through a shell: characters that are special to a shell are ordinary here."""
 
 _OPTION_WORD = re.compile(r"-[A-Za-z](?=.)|--[\w-]+=|")
 
 
 def redact_words(words: Sequence[str], redact: Callable[[str], str]) -> list[str]:
-    """The words of a command without its secrets: each looked at alone, then all together."""
+    """The words of a command without its secrets: first each word alone, then all together."""
     clean = [redact(word) for word in words]
     line = " ".join(map(_write, clean))
     redacted = redact(line)
@@ -116,5 +116,5 @@ def _write(word: str) -> str:
 def _read(line: str) -> list[str]:
     try:
         return shlex.split(line)
-    except ValueError:  # a secret went together with one of two quotes
+    except ValueError:  # a secret was redacted together with one of two quotes
         return line.split()

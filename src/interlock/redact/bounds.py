@@ -1,4 +1,4 @@
-"""Bounds: how much of a text is kept, and what one line may hold."""
+"""Bounds: how much of a text is kept, and what a single line may contain."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ if TYPE_CHECKING:
     from ..core import Usage
 
 CONTENT = 64 * 1024
-"""Characters of a step's content. Loops and errors show in far less, and a journal of many steps stays small."""
+"""The most characters of a step's content. Loops and errors show in far less, and long journals stay small."""
 
 ONE_LINE = 512
-"""Characters of a name."""
+"""The most characters of a name."""
 
 TAIL_SHARE = 4
-"""One part in four of what is kept is the end: that is where errors are."""
+"""One quarter of what is kept is the end of the text, where errors are."""
 
 MOST_TOKENS = 10**12
 MOST_USD = 1e9
-"""More than any step can use: sums of such numbers stay numbers."""
+"""More than any step can use; sums of such numbers stay finite."""
 
 _MARK = 48
-"""Room for the mark in a cut text; below twice that, a text is simply broken off."""
+"""Space for the mark in a cut text; a text with a limit below twice this is simply truncated."""
 
 
 def cut(text: str, limit: int, missing: int = 0) -> str:
-    """Beginning and end of a text that is too long, and a mark that counts what is gone (`missing` was before)."""
+    """Beginning and end of a text that is too long, with a mark that counts what was cut (`missing` was cut before)."""
     if len(text) <= limit:
         return text
     if limit < 2 * _MARK:
@@ -38,12 +38,12 @@ def cut(text: str, limit: int, missing: int = 0) -> str:
 
 
 def mark_cut(missing: int) -> str:
-    """The mark in the place of missing text."""
+    """The mark that replaces missing text."""
     return f"\n[... {missing:,} characters cut ...]\n"
 
 
 def one_line(text: str, limit: int = ONE_LINE) -> str:
-    """The text on one line, without anything that steers a terminal or turns the direction of writing."""
+    """The text on one line, without characters that control a terminal or change the text direction."""
     if len(text) > limit:
         text = text[: limit - 1] + "…"
     if text.isprintable():
@@ -59,7 +59,7 @@ def mend(text: str) -> str:
 
 
 def countable(usage: Usage) -> Usage:
-    """The usage in numbers that can be added up: negative and non-finite values count as 0."""
+    """The usage in numbers that can be added: negative and non-finite values count as 0."""
     from ..core import Usage
 
     cost = usage.cost_usd

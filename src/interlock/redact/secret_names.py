@@ -1,4 +1,4 @@
-"""Which names stand for secrets, and which values under such a name are ones."""
+"""Which names denote secrets, and which values under such a name are secrets."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Literal
 from ..core import late_pattern
 
 ValuePlace = Literal["quoted", "assigned", "setting", "code", "field"]
-"""How a value is written: in quotes; in quotes by a shell (NAME='...'); name=value of a file, a shell, a URL; in code;
+"""How a value is written: quoted; quoted in a shell (NAME='...'); name=value in a file, a shell or a URL; in code;
 after a colon on its own line."""
 
 LONGEST_NAME = 100
-"""Characters of a name that says what a value is for."""
+"""The most characters of a name that says what a value is for."""
 
 SURE = frozenset(("password", "secret", "key"))
-"""Kinds whose names hardly ever stand for anything else; a token may well be a word."""
+"""Kinds whose names almost always denote a secret; a token may also be a word."""
 
 KEY_OWNERS = (
     "api|access|secret|private|encryption|encrypt|decryption|signing|sign|auth|account|master|service|app|application"
@@ -29,13 +29,13 @@ NAMES = (
     rf"passw(?:or)?d|passphrase|passcode|pwd|{_PASS}|secret|token|(?-i:_PAT)|credentials?|(?-i:_CREDS?)|[_-]auth"
     rf"|(?:{KEY_OWNERS})[_-]?key(?:[_-](?:value|data))?|(?-i:_KEY)"
 )
-"""What a secret's name ends with (letters in either case)."""
+"""Endings of a secret's name (in either case)."""
 
 TAIL = "(?:[_-][A-Za-z0-9_-]*)?"
-"""What may follow in a name: whose secret it is, or where it counts (API_KEY_PROD)."""
+"""May follow in a name: whose secret it is, or where it applies (API_KEY_PROD)."""
 
 LIKE_NAMES = NAMES.replace(_PASS, "[_-]?(?:pass|pw)")
-"""Matches where NAMES does: for a first look, which gets going faster where it need not know the ends of words."""
+"""Matches wherever NAMES does: for a quick check, which starts faster because it ignores word boundaries."""
 
 _ENDING = late_pattern(
     r"(?:(?P<password>passw(?:or)?d|passphrase|passcode|pwd|(?:^|[_-])pw|[_-]pass|^pass|(?-i:(?<=[a-z])Pass))"
@@ -70,7 +70,7 @@ ABOUT = frozenset((
     "rules", "test", "case", "func", "fn", "function", "handler", "callback", "service", "client", "cache", "ring",
     "s",
 ))  # fmt: skip
-"""Words behind a secret's name that make it the name of something about the secret."""
+"""Words after a secret's name that make it the name of something about the secret."""
 
 PLAIN_WORDS = frozenset((
     "none", "null", "nil", "undefined", "true", "false", "yes", "no", "on", "off", "str", "string", "int", "integer",
@@ -79,14 +79,14 @@ PLAIN_WORDS = frozenset((
     "password", "passwd", "pass", "pwd", "secret", "secrets", "token", "tokens", "key", "keys", "api_key", "api-key",
     "apikey", "api_keys", "credential", "credentials", "changeme", "change_me", "change-me",
 ))  # fmt: skip
-"""Types, states and the names themselves: no secret, or none worth the name."""
+"""Types, states and the names themselves: not secrets, or not worth redacting."""
 
 _MARKED = late_pattern(
     r"\$[({].*|\$[A-Z_][A-Z0-9_]*|\$[a-z_]+|\$[0-9]|<.*>|\[.*\]|\{.*\}|%[sdr]|%\(.*|%[A-Z_]+%|:[a-z_]+|@[\w./-]*\.[a-z]+"
     r"|@/.*|[^A-Za-z0-9]*(?:%[sdr][^A-Za-z0-9]*)+|!(?:Ref|Sub|GetAtt|vault|secret|env|ENV|reference).*|[*.xX…_?-]+",
     re.DOTALL,
 )
-"""Variables, templates, files and stars."""
+"""Variables, templates, files and asterisks."""
 
 _STAND_IN = late_pattern(
     r"your|example|placeholder|replace|insert|redacted|dummy|xxxx"
@@ -100,10 +100,10 @@ _DIGIT = late_pattern("[0-9]")
 _REFERENCE = late_pattern(
     r"(?:https?|file|op|vault|arn|ref|env)[:+].*|(?:~|\.{1,2})?/[\w@.-]+(?:/[\w@. -]*)*|[A-Za-z]:\\.*"
 )
-"""A place where the secret is."""
+"""A location where the secret is stored."""
 
 _FILLED_IN = late_pattern(r"\{(?:[A-Za-z_][\w.!:\[\]'\"()]*|[0-9]?)\}|\$[({]|#\{|<%|%\(\w+\)s")
-"""A text that gets its content elsewhere."""
+"""A text that is filled in elsewhere."""
 
 _SENTENCE = late_pattern(
     r"\b(?:enter|your|please|must|invalid|incorrect|required|the|is|are|an?|for|to|forgot|reset|wrong|missing|and|or|of"
@@ -116,10 +116,10 @@ _PROMPT = late_pattern(
     r"\b(?:enter|your|please|must|invalid|incorrect|required|forgot|wrong|missing|confirm|cannot|failed|password|passphrase)\b",
     re.IGNORECASE,
 )
-"""What is left of a sentence's words where a shell is given a secret: a passphrase is a sentence as well."""
+"""Fewer words than `_SENTENCE`, for a secret assigned in a shell: a passphrase may be a sentence as well."""
 
 _PATTERN = late_pattern(r"\[\^?\S-\S|\\[\w.-]|\(\?")
-"""A regular expression: what a token looks like, and no token."""
+"""A regular expression: a description of a token, not a token."""
 
 _CODE = late_pattern(r"[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)+")
 _IDENTIFIER = late_pattern(r"[A-Za-z_]\w*")
@@ -131,11 +131,11 @@ _CAMEL_TAIL = late_pattern(
     r"(?<=[a-z])(?:Prod|Production|Dev|Development|Staging|Test|Live|Db|Database|Admin|User|Root|Main|Master|Backup|Old|New"
     r"|Local|Remote|Api)\Z"
 )
-"""Whose secret it is, or where it counts (dbPasswordProd)."""
+"""Whose secret it is, or where it applies (dbPasswordProd)."""
 
 
 def is_likely(value: str, length: int) -> bool:
-    """Whether a value is likely to be a secret wherever it is: letters and digits, and no placeholder or code."""
+    """Whether a value is likely to be a secret anywhere: letters and digits, and neither a placeholder nor code."""
     value = value.rstrip(".,;:")
     return _is_mixed(value, length) and not (
         _is_placeholder(value) or _REFERENCE.fullmatch(value) or _FILLED_IN.search(value) or _is_code(value)
@@ -147,13 +147,13 @@ _REDACTED = "[redacted:"
 
 
 def kind_of_name(name: str) -> str | None:
-    """What a name stands for: password, secret, key, token, credential, or nothing secret."""
+    """What a name denotes: password, secret, key, token, credential, or None if it is not secret."""
     if name[-1:].islower() and not name.islower():
         name = _CAMEL_TAIL.sub("", name)
     bare = name.rstrip("0123456789")
     found = _ENDING.search(bare)
     if found is None:
-        # Whatever kind it is, its value has to look like one: most such names are of something else.
+        # Whatever its kind, the value has to look like a secret: most such names denote something else.
         tailed = _with_tail().search(name) if len(name) <= LONGEST_NAME else None
         if tailed is None or _is_about(tailed["tail"]):
             return None
@@ -169,7 +169,7 @@ def kind_of_name(name: str) -> str | None:
 
 
 def kind_of_container(name: str) -> str | None:
-    """What the values grouped under a name are: `secrets`, `credentials`, `api_keys`."""
+    """The kind of the values grouped under a name: `secrets`, `credentials`, `api_keys`."""
     if name.lower() == "tokens":
         return None  # pieces of text
     kind = kind_of_name(name.removesuffix("s"))
@@ -177,7 +177,7 @@ def kind_of_container(name: str) -> str | None:
 
 
 def is_secret_in_container(kind: str, name: str, value: str) -> bool:
-    """Whether a value that is among secrets is one itself, and not something about them."""
+    """Whether a value in a group of secrets is itself a secret, and not something about them."""
     judged = "password" if kind == "password" else "credential"
     return not _is_about(name) and is_secret(judged, value, "quoted")
 
@@ -211,7 +211,7 @@ def is_secret(kind: str, value: str, place: ValuePlace) -> bool:
 
 @functools.cache
 def _with_tail() -> re.Pattern[str]:
-    """A name that continues behind a secret's. Made when it is first needed: making it takes longer than most texts."""
+    """A name that continues after a secret's name. Compiled on first use, which takes longer than most texts do."""
     return re.compile(
         rf"(?:^|[_.-])(?:(?:{KEY_OWNERS})[_-]?key|passw(?:or)?d|passphrase|secret|token)(?P<tail>(?:[_-][a-z0-9]+)+)$",
         re.IGNORECASE,
@@ -223,7 +223,7 @@ def _is_about(words: str) -> bool:
 
 
 def _is_placeholder(value: str) -> bool:
-    """Whether a value only stands for a secret, or names the variable that has it."""
+    """Whether a value is only a placeholder, or names the variable that has the secret."""
     if value.lower() in PLAIN_WORDS or _MARKED.fullmatch(value) or _VARIABLE.fullmatch(value):
         return True
     return value[:5].lower() in ("your-", "your_", "<your") or bool(
@@ -250,7 +250,7 @@ def _is_setting(kind: str, value: str) -> bool:
 
 
 def _is_code(value: str) -> bool:
-    """Names joined by dots or arrows, none of which looks made by chance."""
+    """Whether it consists of names joined by dots or arrows, none of which looks random."""
     if _CODE.fullmatch(value) is None:
         return False
     return not any(
@@ -263,9 +263,9 @@ _COUNTED = late_pattern(r"[a-z][0-9]{3,}\Z")
 _KNOWN_NUMBER = late_pattern(
     r"(?:sha|int|uint|float|base|utf|ascii|iso|cp|rfc|http|x|v|port|page)[0-9]+\Z", re.IGNORECASE
 )
-"""Names that end in a number by custom; other names in code hardly ever do."""
+"""Names that conventionally end in a number; other names in code rarely do."""
 
 
 def _is_mixed(value: str, length: int) -> bool:
-    """Letters and digits together, as chance or a careful person makes them."""
+    """Whether it mixes letters and digits, as random values and careful people do."""
     return len(value) >= length and any(map(str.isalpha, value)) and any(map(str.isdigit, value))

@@ -1,4 +1,4 @@
-"""Shapes of secrets that show by themselves what they are: issued tokens, keys, headers, URLs, command lines."""
+"""Secrets recognised by their shape: issued tokens, keys, headers, URLs, command lines."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 
 class Shape(NamedTuple):
-    """A secret's shape. `hint` is cheap and must match wherever `pattern` does.
+    """The shape of a secret. `hint` is cheap and must match wherever `pattern` does.
 
-    The secret is the pattern's group (the one of several that matched), or all of the match. With `mixed` it has to
-    have letters and digits, and so many characters.
+    The secret is the pattern's group (of several, the one that matched), or the whole match. With `mixed`, it must
+    have letters and digits, and this many characters.
     """
 
     kind: str
@@ -19,12 +19,12 @@ class Shape(NamedTuple):
 
 
 def _token(kind: str, prefix: str, rest: str) -> Shape:
-    """A token that starts with something issued to be recognised."""
+    """A token with a prefix that was issued for recognition."""
     return Shape(kind, prefix, rf"\b{prefix}{rest}")
 
 
 W = "[A-Za-z0-9_-]"
-"""A character of most tokens. A token is taken to its very end, so that nothing of it is left over."""
+"""A character of most tokens. A token is matched to its very end, so that nothing of it is left."""
 
 ISSUED = (
     _token("anthropic_key", "sk-ant-", f"{W}{{16,}}"),
@@ -95,7 +95,7 @@ KEYS = (
     Shape(
         "private_key",
         "PRIVATE KEY",
-        # Up to its end if there is one; else as long as lines look like a key's.
+        # To its end, if there is one; otherwise as long as lines look like those of a key.
         r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----("
         r"[^-]*(?:-[^-]+)*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
         rf"|{_PEM_BODY}{{20,}}(?:-----END[A-Z0-9 -]*)?)",
@@ -103,7 +103,7 @@ KEYS = (
     Shape(
         "private_key",
         "PRIVATE KEY",
-        # The end of one: its beginning was cut off.
+        # The end of a key whose beginning was cut off.
         r"((?:[A-Za-z0-9+/=]{20,}(?:\\[nr]|\s)+)+(?:[A-Za-z0-9+/=]{1,19}(?:\\[nr]|\s)+){0,2})"
         r"-----END [A-Z0-9 ]*PRIVATE KEY",
     ),
@@ -251,7 +251,7 @@ SPELLED = (
         6,
     ),
 )
-"""Secrets that a name, a sentence or a place in a line gives away, where names and values alone do not."""
+"""Secrets recognised by a name, a sentence or a position in a line, where names and values alone are not enough."""
 
 COMMANDS = (
     Shape(
@@ -302,7 +302,7 @@ COMMANDS = (
 AWS_PAIR = Shape(
     "aws_secret", "A(?:KIA|SIA)[A-Z0-9]{16}", r"\bA(?:KIA|SIA)[A-Z0-9]{16}[\s,:;\"'|]{1,8}([A-Za-z0-9/+]{40}=*)"
 )
-"""A secret key has no shape of its own, but often is behind its id: looked for before the id is gone."""
+"""A secret key has no shape of its own, but often follows its id: searched before the id is redacted."""
 
 FAMILIES = ((*KEYS, AWS_PAIR), ISSUED, CARRIED, SPELLED, COMMANDS)
-"""In the order in which they are looked for: what is found first names the kind."""
+"""In search order: the first match determines the kind."""

@@ -1,4 +1,4 @@
-"""Values alongside names: where one begins, where it ends, and how it is written."""
+"""Values next to names: where they begin and end, and how they are written."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import re
 from .secret_names import ValuePlace, is_likely, is_secret
 
 LOOK = 128
-"""Characters of a value that are judged, and of a line that are looked back: no text may cost more than its length."""
+"""How many characters of a value are judged, and how far to look back in a line: cost must be linear in the text."""
 
 LONGEST = 8192
-"""Characters between two quotes, or of a block."""
+"""The most characters between two quotes, or of a block."""
 
 Value = tuple[int, int, ValuePlace]
 """Start and end of a value, and how it is written."""
@@ -27,32 +27,32 @@ _NEXT_LINE = re.compile(r"\r?\n\s*(?=[\"'])")
 _KEY_SIGN = re.compile(r"\\*[\"'`][ \t]*:")
 
 _BLOCK = re.compile(r"[|>][0-9+-]{0,2}(?:[ \t]*\r?\n)+([ \t]+)(\S+)[ \t]*(?:\r?\n\1[^\n]*)*")
-"""A value that YAML has on lines of its own, below its name; words would be a description."""
+"""A value that YAML has on separate lines below its name; several words would be a description."""
 
 _HEADER_VALUE = re.compile(r"([^\s\"'`\\]+)\\*([\"']?)")
 _HEADER_NAME = re.compile(r"[Xx]-[A-Za-z0-9-]+|[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]*)+")
 _HEADER_OPTION = re.compile(r"\s(?:-H|--header)[ =]?[ \t]*\\*[\"']?$")
 
 _OPTION_BEFORE = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*(?:[ \t]+|=)[\"']?(?:[^\s\"'()\[\]{}]*,)?$")
-"""Name and value are one word of a command line, behind an option: -var name=value, --set a=b,name=value."""
+"""Name and value are one word of a command line after an option: -var name=value, --set a=b,name=value."""
 
 _FIELDS_BEFORE = re.compile(r"(?:^|[\n;&|(\"'`])[ \t]*(?:https?|xhs?|vault)[ \t][^\n;&|()\"'`]*[ \t]$")
 """Name and value are one word of a command that takes such words: http POST url name=value."""
 
 _OTHERS_BEFORE = re.compile(r"[\"'](?:\w+=[^\s\"'=]*[ \t]+)*$")
 _OTHERS_AFTER = re.compile(r"(?:[ \t]+\w+=[^\s\"'=]*){0,9}[\"']")
-"""Name and value are in quotes, alone or among their like: 'host=db password=...'."""
+"""Name and value are in quotes, alone or with others: 'host=db password=...'."""
 
 _NO_VALUE = re.compile(
     r"(?i)--[a-z][\w-]*|to|flag|is|and|or|option|for|as|the|an?|from|with|in|if|when|argument|value|was|will|can|must|via|on|of|by|are"
 )
-"""Words that follow an option's name in a sentence about it; another option."""
+"""Words that follow an option's name in a sentence about it; or another option."""
 
 
 def find_secret(text: str, kind: str, name: tuple[int, int] | None, at: int) -> tuple[int, int] | None:
-    """Where the secret is that starts here, if the value is one.
+    """The position of the secret that starts here, if the value is one.
 
-    `name` is where its name is, followed by a sign; none where a command or a pair has just said what it is for.
+    `name` is the position of its name, followed by a sign; None if a command or a pair has just named its purpose.
     """
     value = _find_set(text, kind, *name, at) if name else _find_told(text, at)
     if value is None:
@@ -75,7 +75,7 @@ def _find_told(text: str, at: int) -> Value | None:
 
 
 def _find_set(text: str, kind: str, start: int, after_name: int, at: int) -> Value | None:
-    """The value that a name (from `start`) is given by a sign (from `after_name`), if it starts at `at`."""
+    """The value that a sign (from `after_name`) assigns to a name (from `start`), if it starts at `at`."""
     name, sign = text[start:after_name], text[after_name:at]
     if ":" in sign:
         if typed := _ANNOTATION.match(text, at, at + LOOK):
@@ -105,7 +105,7 @@ def _find_set(text: str, kind: str, start: int, after_name: int, at: int) -> Val
 
 
 def _quoted(text: str, at: int) -> tuple[int, int] | None:
-    """Where the content of the string is that opens here."""
+    """The position of the content of the string that opens here."""
     opening = _OPENING.match(text, at)
     if opening is None:
         return None
@@ -118,7 +118,7 @@ def _quoted(text: str, at: int) -> tuple[int, int] | None:
 
 
 def _plain(text: str, at: int, whole_line: bool = False) -> tuple[int, int] | None:
-    """Where the value is that is here without quotes; none for a call or an index, which is code."""
+    """The position of the unquoted value here; None for a call or an index, which is code."""
     plain = _PLAIN.match(text, at, at + LOOK)
     if plain is None or text[plain.end() : plain.end() + 1] in ("(", "[", "{"):
         return None
@@ -128,7 +128,7 @@ def _plain(text: str, at: int, whole_line: bool = False) -> tuple[int, int] | No
 
 
 def _header(text: str, kind: str, start: int, after_name: int, at: int) -> Value | None:
-    """The value of a header that is a word of a command line: in quotes with its name, or without a space."""
+    """The value of a header in a command line: in quotes together with its name, or without a space."""
     value = _HEADER_VALUE.match(text, at, at + LONGEST)
     if value is None:
         return None
@@ -143,7 +143,7 @@ def _header(text: str, kind: str, start: int, after_name: int, at: int) -> Value
 
 
 def _place_after_equals(text: str, name: str, start: int, sign: str, alone: bool, end: int) -> ValuePlace:
-    """How a value without quotes is written."""
+    """How an unquoted value is written."""
     if sign.endswith((" ", "\t")):
         return "field" if alone and _SECTION.search(text, max(0, start - 2000), start) else "code"
     before = text[start - 1 : start]

@@ -10,26 +10,26 @@ from .bounds import CONTENT, ONE_LINE, countable, cut, is_countable, mark_cut, m
 from .text import Redactor, redactor
 
 WINDOW = 2 * CONTENT
-"""Characters at either end of a huge text that are searched for secrets; far less is kept of them."""
+"""How many characters at either end of a huge text are searched for secrets; far fewer are kept."""
 
 PATH = 4096
 
 ROUNDS = 3
-"""Rarely, a cut leaves text that looks like a secret again, and a label may be longer than its secret."""
+"""Maximum number of passes: rarely, a cut leaves text that looks like a secret, or a label is longer than a secret."""
 
 
 class StepRedactor:
-    """Admits steps and texts. Thread-safe."""
+    """Redacts and bounds steps and texts. Thread-safe."""
 
     def __init__(self) -> None:
         self._redactor: Redactor = redactor()
 
     def redact(self, step: Step) -> Step:
-        """The step without secrets, within bounds, fit to be written; the very same one if it is so already."""
+        """The step without secrets, bounded, and encodable; the same object if nothing has to change."""
         return step if self._is_clean(step) else self._clean(step)
 
     def admit_text(self, text: str, limit: int = CONTENT) -> str:
-        """A text without secrets, within a bound."""
+        """A text without secrets, bounded."""
         text, missing = mend(text), 0
         if len(text) > 2 * WINDOW:
             missing = len(text) - 2 * WINDOW
@@ -54,7 +54,7 @@ class StepRedactor:
         return one_line(self._redactor.redact(mend(text)), limit)
 
     def admit_arguments(self, arguments: dict[str, object]) -> dict[str, object]:
-        """A call's arguments as plain JSON, without secrets, within bounds."""
+        """A call's arguments as plain JSON, without secrets, bounded."""
         kept = make_plain(arguments)
         for _ in range(ROUNDS):
             before = kept
@@ -64,7 +64,7 @@ class StepRedactor:
         return kept if isinstance(kept, dict) else {}
 
     def _is_clean(self, step: Step) -> bool:
-        """Whether a step needs no change. Cheap: one search through all of its texts together."""
+        """Whether a step needs no change. Cheap: one search through all its texts together."""
         if len(step.content) > CONTENT or (step.usage is not None and not is_countable(step.usage)):
             return False
         parts, names, tool = [step.content], [], step.tool
@@ -119,6 +119,6 @@ class StepRedactor:
 
 
 def withhold(step: Step) -> Step:
-    """A step of which nothing may be kept, because it could not be looked at."""
+    """A step without its content, because it could not be redacted."""
     tool = Tool(step.tool.name, {}, step.tool.call_id) if step.tool is not None else None
     return msgspec.structs.replace(step, content="[withheld: redaction failed]", tool=tool, paths=None)

@@ -1,4 +1,4 @@
-"""Redaction: secrets out of texts and JSON values, in time that grows with their length and no faster."""
+"""Redaction: removes secrets from texts and JSON values, in linear time."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .secret_names import (
 from .secret_shapes import FAMILIES, Shape
 
 PASSES = 5
-"""Text that one pass leaves may, rarely, look like a secret to the next."""
+"""Maximum number of passes: rarely, the result of one pass looks like a secret to the next."""
 
 SET_MEMORY = 64 * 1024 * 1024
 
 _COMMAND = re.compile(rf"[\w./~+:@-]{{1,{LONGEST_NAME}}}")
-"""What the first word of a command looks like."""
+"""The first word of a command."""
 
 _KEY_MATERIAL = re.compile(r"[A-Za-z0-9+/=]{12}")
 
@@ -43,7 +43,7 @@ HEADERS = {
     "cookie": "cookie",
     "set-cookie": "cookie",
 }
-"""Keys whose values are secrets by trade."""
+"""Headers whose values are secrets."""
 
 
 def redact_text(text: str) -> str:
@@ -52,7 +52,7 @@ def redact_text(text: str) -> str:
 
 
 def redact_tree(value: object) -> object:
-    """A JSON value with every secret replaced: in texts, in keys, and under names that stand for secrets."""
+    """A JSON value with every secret replaced: in texts, in keys, and under names that denote secrets."""
     return redactor().redact_value(value)
 
 
@@ -63,35 +63,35 @@ def redact_argv(words: Sequence[str]) -> list[str]:
 
 @functools.cache
 def redactor() -> Redactor:
-    """The one redactor of this process, made when it is first needed."""
+    """The redactor of this process, created on first use."""
     return Redactor()
 
 
 class Redactor:
-    """All rules, made when they are first needed, and one cheap look that says which of them are worth trying."""
+    """All rules, created on first use, and one cheap check that says which of them are worth trying."""
 
     def __init__(self) -> None:
         self._families = [
             *(_family(family) for family in FAMILIES),
             _Family(NAMED_HINT, [named.hint for named in NAMED_SECRETS], list(NAMED_SECRETS)),
         ]
-        # One pattern of them all is searched much faster than a set that says which ones hit; those that begin alike
-        # share their beginning where they stand side by side.
+        # One combined pattern is searched much faster than a set that reports which ones match; patterns with a
+        # common prefix share it if they are adjacent.
         shapes = sorted(shape.hint for family in FAMILIES for shape in family)
-        # Unlike a set, one pattern is found even where the search runs out of memory: by a slower one.
+        # Unlike a set, a pattern still matches if the search runs out of memory: a slower search takes over.
         self._any = re2.compile(_one_of((*shapes, NAMED_HINT)), _options())
 
     @functools.cached_property
     def _which(self) -> Any:
-        # The last one always matches: an answer without it means that the search itself has failed.
+        # The last pattern always matches: a result without it means that the search itself failed.
         return _search_set([*(family.any_of for family in self._families), ""])
 
     def suspects(self, text: bytes) -> bool:
-        """Whether a text, in UTF-8, may hold a secret: cheap, and false for most texts."""
+        """Whether a text, in UTF-8, may contain a secret: cheap, and False for most texts."""
         return self._any.search(text) is not None
 
     def redact(self, text: str) -> str:
-        """The text without its secrets."""
+        """The text without secrets."""
         for _ in range(PASSES):
             try:
                 rules = self._candidates(text.encode())
@@ -106,7 +106,7 @@ class Redactor:
         return text
 
     def redact_value(self, value: object) -> object:
-        """A JSON value without its secrets."""
+        """A JSON value without secrets."""
         if isinstance(value, str):
             return self.redact(value)
         if isinstance(value, dict):
@@ -116,7 +116,7 @@ class Redactor:
         return value
 
     def _redact_dict(self, value: dict[Any, Any], about: str | None = None) -> dict[Any, Any]:
-        """`about` is the kind of the name that the dictionary itself is under."""
+        """`about` is the kind of the name under which the dictionary itself is stored."""
         about = next(filter(None, (_kind_of_named(value.get(key)) for key in NAMING)), about)
         for command in commands_in(value):
             value = {**value, WORDS: self._redact_words(command)[1:]}
@@ -153,12 +153,12 @@ class Redactor:
             if word.startswith("-"):
                 clean[at] = self._redact_named(kind, after)
             elif isinstance(after, str) and is_likely(after, 6):
-                # Names and values in one row: ["user", "me", "password", ...].
+                # Alternating names and values in one list: ["user", "me", "password", ...].
                 clean[at] = _label(kind)
         return clean
 
     def _redact_words(self, words: Sequence[str]) -> list[Any]:
-        """A name with its value, a command, or just texts."""
+        """Redact a name with its value, a command, or just texts."""
         if len(words) == 2 and (kind := kind_of_name(words[0]) or HEADERS.get(words[0].lower())):
             place: ValuePlace = "code" if kind == "password" else "field"
             judged = "token" if kind in HEADERS.values() else kind
@@ -186,9 +186,9 @@ class Redactor:
 
 
 class _Family:
-    """Rules of one kind. A set of all rules would have too many combinations of half-read hints.
+    """Rules of one kind. A single set of all rules would have too many combinations of partial matches.
 
-    `any_of` matches where one of them may find something; each of `hints` then says whether its rule may.
+    `any_of` matches wherever one of them may find something; each of `hints` then tells whether its rule may.
     """
 
     def __init__(self, any_of: str, hints: list[str], rules: list[Find]) -> None:
@@ -199,7 +199,7 @@ class _Family:
         return _search_set([*self._hints, ""])
 
     def worth(self, text: bytes) -> list[Find]:
-        """The rules that are worth trying, in their order."""
+        """The rules that are worth trying, in order."""
         hits = self._each.Match(text)
         return [self._rules[hit] for hit in sorted(hits)[:-1]] if hits else self._rules
 
@@ -258,7 +258,7 @@ def _replace(text: str, spans: Iterable[Span]) -> str:
 
 
 def _kind_of_named(name: object) -> str | None:
-    """What a value is, if its purpose is next to it."""
+    """The kind of a value whose purpose is named next to it."""
     if not isinstance(name, str) or len(name) > LONGEST_NAME or "[redacted:" in name:
         return None
     return kind_of_name(name.rstrip("'\"])}> "))
@@ -287,4 +287,4 @@ CHECKS: dict[str, Callable[[str], bool]] = {
     "password": lambda value: is_secret("password", value, "quoted"),
     "private_key": lambda value: _KEY_MATERIAL.search(value) is not None,
 }
-"""Second thoughts on shapes that words can have too."""
+"""Additional checks for shapes that ordinary words can have, too."""

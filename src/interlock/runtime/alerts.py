@@ -1,4 +1,4 @@
-"""Alerts: which messages about a run are sent to people; Notifier: sends them through channels, without blocking."""
+"""Alerts: decides which messages about a run are sent; Notifier: sends them through channels without blocking."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from ..redact import redact_text
 from .run import Run
 
 BUDGETS = (("max_cost_usd", "cost_usd"), ("max_tokens", "tokens"))
-"""The limits that are budgets, and the spend that counts against each."""
+"""The limits that are budgets, and the usage that counts against each."""
 
 
 class Alerts:
-    """Decides what is worth an alert; the notifier limits their number and never blocks."""
+    """Decides what is worth an alert. The notifier limits their number and never blocks."""
 
     def __init__(self, notifier: Notifier, config: Config, run: Run) -> None:
         self._notifier = notifier
@@ -35,7 +35,7 @@ class Alerts:
         run.on_waiting = self.waiting
 
     def send(self, order: Notify) -> None:
-        """The alert for an intervention: an emergency stop, or a pause for a person."""
+        """Send the alert for an intervention: an emergency stop, or a pause for a person."""
         self._tell("emergency_stop" if order.level == "critical" else "waiting", order)
 
     def found(self, issues: Iterable[Issue]) -> None:
@@ -47,7 +47,7 @@ class Alerts:
                 self._tell("critical_issue", Notify(title, text, "critical"))
 
     def spent(self, spend: Spend, limits: Limits) -> None:
-        """Alert when a share of a budget is used up, once for each share."""
+        """Alert when a share of a budget has been used, once for each share."""
         for limit, used in BUDGETS:
             most, now = getattr(limits, limit), getattr(spend, used)
             if not most:
@@ -80,7 +80,7 @@ class Alerts:
         self._tell("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
 
     def close(self) -> None:
-        """Send what is waiting, for a moment."""
+        """Flush queued notifications, with a short timeout."""
         self._notifier.close()
 
     def _tell(self, event: NotifyEvent, notification: Notify, about: str = "") -> None:
@@ -101,18 +101,18 @@ Channel = Callable[[Notify], None]
 """Sends one notification, or raises."""
 
 QUEUE = 100
-"""If more than this are waiting, the channel is gone, and further ones are dropped."""
+"""If this many are queued, the channel is considered dead, and further notifications are dropped."""
 
 REPEAT_SECONDS = 60.0
-"""The same title is sent at most once in this time, unless it is about something else."""
+"""A title is sent at most once within this time, unless it is about something else."""
 
 MOST_PER_HOUR = 30
-"""Notifications per hour, whatever their titles; critical ones are always sent."""
+"""Notifications per hour, across all titles; critical ones are always sent."""
 
 HOUR = 3600.0
 
 TITLES = 1000
-"""Titles remembered; the oldest are dropped first."""
+"""How many titles are remembered; the oldest are dropped first."""
 
 
 class DeliveryFailure(Struct, frozen=True):
@@ -124,7 +124,7 @@ class DeliveryFailure(Struct, frozen=True):
 
 
 class Notifier:
-    """Sends in one thread per channel, so that a slow channel does not delay others. Thread-safe."""
+    """Sends in one thread per channel, so that a slow channel does not delay the others. Thread-safe."""
 
     def __init__(
         self,
@@ -154,9 +154,9 @@ class Notifier:
             self._threads.append(thread)
 
     def send(self, notification: Notify, to: Collection[str] | None = None, about: str = "") -> None:
-        """Send a notification to some channels, or to all; returns at once. Secrets are redacted.
+        """Send a notification to some or all channels, without waiting. Secrets are redacted.
 
-        `about` distinguishes two with the same title: another question is not a repetition.
+        `about` distinguishes notifications with the same title: a different question is not a repetition.
         """
         passed = self._pass(notification, about)
         if passed is None:
@@ -169,7 +169,7 @@ class Notifier:
                     self._on_failure(DeliveryFailure(name, passed.title, "too many notifications are waiting"))
 
     def close(self, timeout: float = 2.0) -> None:
-        """Send what is waiting, for at most this long in total."""
+        """Flush queued notifications, for at most this long in total."""
         until = time.monotonic() + timeout
         for waiting in self._queues.values():
             try:
@@ -180,7 +180,7 @@ class Notifier:
             thread.join(max(0.0, until - time.monotonic()))
 
     def _pass(self, notification: Notify, about: str) -> Notify | None:
-        """The redacted notification, or None if it would be one too many."""
+        """The redacted notification, or None if it is a repetition or exceeds the rate limit."""
         now = self._clock.time()
         title, text = redact_text(notification.title), redact_text(notification.text)
         key = f"{title}\n{about}"
@@ -233,5 +233,5 @@ def apprise_channel(url: str) -> Channel:
 
 @cache
 def _silence_logging() -> None:
-    """Keep apprise's log, which contains addresses, from stderr unless the program configures it."""
+    """Keep apprise's log, which contains addresses, off stderr unless the program configures logging."""
     logging.getLogger("apprise").addHandler(logging.NullHandler())

@@ -1,4 +1,4 @@
-"""Approvals: steps that wait for a person, and the person's answers to exactly these calls."""
+"""Approvals: steps that wait for a person, and the person's answers to exactly those calls."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ApprovalAnswer = Literal["approved", "rejected"]
 HOUR = 3600.0
 
 REMEMBERED = 1024
-"""Calls whose digest is remembered."""
+"""How many calls have their digest remembered."""
 
 
 class WaitingCall(Struct, frozen=True):
-    """A waiting call: what it would do, a digest of its tool and arguments, and until when it can be answered."""
+    """A waiting call: what it would do, a digest of its tool and arguments, and how long it can be answered."""
 
     what: str
     digest: str
@@ -32,8 +32,8 @@ class Approvals:
     """Which steps have to wait, and the answers so far. Off unless the run was continued after an incident.
 
     `needed`: writes, deletes and commands wait for a person, reads do not. `removed`: actions that are blocked. A call
-    whose review asks for a person always waits. An answer is valid for the call that was asked about: one that comes
-    again with other arguments waits again, and one that nobody answers within `hours` is blocked.
+    whose review asks for a person always waits. An answer applies only to the call that it was given for: a call that
+    comes again with other arguments waits again, and one that nobody answers within `hours` is blocked.
     """
 
     def __init__(self, needed: bool = False, removed: frozenset[str] = frozenset()) -> None:
@@ -47,22 +47,22 @@ class Approvals:
 
     @property
     def waiting(self) -> dict[int, str]:
-        """The steps that wait, with what each would do."""
+        """The waiting steps, and what each would do."""
         return {step: call.what for step, call in self._waiting.items()}
 
     @property
     def next_waiting(self) -> str | None:
-        """What the step that waits longest would do."""
+        """What the longest-waiting step would do."""
         return next(iter(self.waiting.values()), None)
 
     def call(self, step: int) -> WaitingCall | None:
-        """The call that waits at a step."""
+        """The call that is waiting at a step."""
         return self._waiting.get(step)
 
     def see(self, told: Step) -> bool:
         """Remember a call before redaction; returns whether it differs from the previous one of this step.
 
-        An agent whose connection broke may ask again with the same number for something else.
+        An agent whose connection broke may reuse a number for a different call.
         """
         digest = call_digest(told)
         before = self._digests.pop(told.index, digest)
@@ -72,7 +72,7 @@ class Approvals:
         return before != digest
 
     def check(self, step: Step, review: Review | None) -> Decision | None:
-        """Hold until a person answers, deny if the answer was no, None if the step may continue."""
+        """Hold until a person answers, deny if they rejected it; None if the step may continue."""
         action = review.action if review is not None else "unknown"
         if action in self.removed:
             return Decision("deny", reason=f"This run was continued without dangerous tools: {action} is blocked.")
@@ -114,7 +114,7 @@ class Approvals:
         return self._waiting.pop(step, None) is not None
 
     def _answer_to(self, step: Step) -> tuple[ApprovalAnswer, str] | None:
-        """The answer to exactly this call; None if it still waits."""
+        """The answer to exactly this call; None if it is still waiting."""
         digest = self._digests.get(step.index) or call_digest(step)
         answer = self._answers.get(step.index)
         if answer is not None and answer[2] == digest:
@@ -142,7 +142,7 @@ def call_digest(step: Step) -> str:
 
 
 def describe(step: Step) -> str:
-    """What a step would do, in one line: the command itself, other arguments quoted."""
+    """One line about what a step would do: the command itself, other arguments quoted."""
     if step.tool is None:
         return one_line(step.content, CONTENT_SHOWN)
     arguments = dict(step.tool.arguments)
@@ -163,7 +163,7 @@ CALL_SHOWN = 400
 
 
 def one_line(text: str, shown: int) -> str:
-    """A text without line breaks and control characters, which could hide part of it; says how much is omitted."""
+    """The text on one line, without control characters, which could hide part of it; says how much is omitted."""
     more = f" … and {len(text) - shown:,} more characters" if len(text) > shown else ""
     line = text[:shown].replace("\r\n", " ⏎ ").replace("\n", " ⏎ ")
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in line) + more

@@ -52,8 +52,8 @@ class Options(TypedDict, total=False):
     """The options of `Supervisor.open`; all are optional.
 
     task: what the agent was asked to do. workspace: the folder that it works in, with checkpoints. name: for lists.
-    model: what the agent uses, if its steps do not say. issue_id: the issue that it works on.
-    config: default: what `interlock config show` shows.
+    model: the agent's model, if its steps do not name it. issue_id: the issue that it works on.
+    config: by default, the configuration that `interlock config show` shows.
     context: more than the task. contract: what the run may and must do. adapter: how the agent is reached.
     plugins: detectors, strategies, interventions, templates. incident: the id of an emergency stop, and the option to
     continue its run with. store: where the run is stored. listener: the control socket, if someone else created it.
@@ -82,11 +82,11 @@ class Options(TypedDict, total=False):
 
 
 SILENT = "process"
-"""The adapter of a command that may never report a step: what steps need is created with the first one."""
+"""The adapter of a command that may never report a step: what steps need is created when the first one arrives."""
 
 
 def open_supervisor(options: Options) -> Supervisor:
-    """A supervisor over a new run."""
+    """A supervisor for a new run."""
     _refuse_unknown(options)
     config = options.get("config") or load()
     adapter = options.get("adapter") or DirectAdapter()
@@ -111,7 +111,7 @@ def open_supervisor(options: Options) -> Supervisor:
         if run.folder is not None:
             _listen(supervisor, run.folder, options.get("listener"))
     except BaseException:
-        # It never began: lists would show it as a run that lost its owner.
+        # The run never began: lists would show it as one that lost its owner.
         run.close()
         store.discard(spec.run_id)
         raise
@@ -128,7 +128,7 @@ def open_supervisor(options: Options) -> Supervisor:
 def rehearse() -> None:
     """Do once what every supervisor does first, in a process whose forks become supervisors.
 
-    Starts no thread, and does not depend on the environment or installed plug-ins, which may differ when a run begins.
+    Starts no thread, and does not depend on the environment or on plug-ins, which may differ when a run begins.
     """
     from ..detect import built_in
     from ..proof import is_checked_by  # noqa: F401
@@ -144,7 +144,7 @@ def rehearse() -> None:
 def _go_on(
     wanted: tuple[str, str], spec: RunSpec, config: Config, store: Store, options: Options
 ) -> tuple[RunSpec, Config, Options]:
-    """A run that continues a stopped one, under the rules of the chosen option."""
+    """Set up a run that continues a stopped one, under the rules of the chosen option."""
     from .continuation import choose, continue_run
     from .incidents import Incidents
 
@@ -178,13 +178,13 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
 
 
 def redact_spec(spec: RunSpec) -> RunSpec:
-    """Redact a run's spec. The command is redacted as a line, as `--token X` is two words."""
+    """Redact a run's spec. The command is redacted as one line, because `--token X` is two words."""
     argv, name = tuple(redact_argv(spec.argv)), one_line(redact_text(spec.name))
     return replace(spec, task=redact_text(spec.task), name=name, argv=argv)
 
 
 def redact_context(context: Context) -> Context:
-    """A run's context, without secrets."""
+    """Redact a run's context."""
     return from_plain(redact_tree(msgspec.to_builtins(context)), Context)
 
 
@@ -211,7 +211,7 @@ def open_notifier(config: Config, on_failure: Callable[[DeliveryFailure], None] 
 
 
 def open_alerts(run: Run, config: Config, given: Notifier | None) -> Alerts | None:
-    """The alerts of a run; a channel that failed is recorded in the journal."""
+    """The alerts of a run; failures of a channel are recorded in the journal."""
 
     def note(failure: DeliveryFailure) -> None:
         with suppress(InterlockError):
@@ -260,13 +260,13 @@ def _assemble(run: Run, config: Config, adapter: Adapter, options: Options) -> S
 
 
 def _is_plain(config: Config) -> bool:
-    """Whether judging uses the defaults only: other settings can be wrong, which is reported at the start."""
+    """Whether judging uses default settings only: custom settings may be invalid, which is reported at the start."""
     usual = Config()
     return (config.review, config.detect, config.interventions) == (usual.review, usual.detect, usual.interventions)
 
 
 def _with_contract(context: Context, contract: Contract | None) -> Context:
-    """The context with the contract of this run; an invalid glob is an error."""
+    """Add this run's contract to the context; an invalid glob is an error."""
     contract = contract or context.contract
     for glob in (*contract.may_change, *contract.protect):
         check_glob(glob)
@@ -274,7 +274,7 @@ def _with_contract(context: Context, contract: Contract | None) -> Context:
 
 
 def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket | None = None) -> None:
-    """Accept commands: pause, resume, cancel, escalate, approve, reject, rollback."""
+    """Accept control commands: pause, resume, cancel, escalate, approve, reject, rollback."""
     run = supervisor.run
     steering = RunControl(
         run, folder, supervisor.config, supervisor.executor.adapter, listener, supervisor.recorder.metrics
@@ -292,7 +292,7 @@ def _listen(supervisor: Supervisor, folder: RunFolder, listener: socket.socket |
 
 
 def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -> Templates:
-    """The templates of `soft_correction.custom_prompts_path` over the built-in ones; without a path the built-in."""
+    """The built-in templates, overridden by those in `soft_correction.custom_prompts_path`."""
     from ..intervene import BUILT_IN, parse_templates
 
     if path is None:
@@ -310,7 +310,7 @@ def read_templates(path: str | None, issue_types: Iterable[str] = ISSUE_TYPES) -
 
 
 class DirectAdapter:
-    """For callers that follow decisions themselves; has no conversation, and cannot relaunch the agent."""
+    """For callers that apply decisions themselves; has no conversation, and cannot relaunch the agent."""
 
     name = "direct"
     capabilities: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))

@@ -1,4 +1,4 @@
-"""Budgets: what runs may spend in total. A run reports its usage, and reserves before a step."""
+"""Budgets: limits on what several runs spend in total. A run reports its usage, and reserves before each step."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .run import Run
 log = logging.getLogger("interlock")
 
 MORE = 0.1
-"""A person who resumes a run beyond a budget allows it this share of the budget on top of what is claimed by then."""
+"""If a person resumes a run beyond a budget, it gets this share of the budget on top of what is claimed by then."""
 
 
 class Ledger(Protocol):
-    """Where budgets are counted: the store of this machine, or the hub of many."""
+    """Counts budgets: in this machine's store, or on a hub for many machines."""
 
     def report(self, budget: str, period: str, report: UsageReport) -> Standing: ...
 
@@ -31,7 +31,7 @@ class Ledger(Protocol):
 
 
 class BudgetReached(Struct, frozen=True):
-    """A budget that is too small for another step."""
+    """A budget that has no room for another step."""
 
     budget: Budget
     used: Amount
@@ -49,15 +49,15 @@ class BudgetReached(Struct, frozen=True):
 
 
 def _words(budget: Budget) -> str:
-    """The beginning of messages about a reached budget."""
+    """The prefix of messages about an exhausted budget."""
     return f"budget {budget.name} is reached: "
 
 
 class RunBudgets:
     """The budgets of one run.
 
-    A successor of the owner knows what the run had `spent`, and why it is `held`, if it is; the ledger knows for which
-    budget, and what a person has allowed since.
+    `spent` is what the run had used under a previous owner, and `held` why it is held, if it is; the ledger stores for
+    which budget, and what a person has allowed since.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class RunBudgets:
         return bool(self._budgets)
 
     def check(self, spend: Spend, now: float, *, reserve: bool) -> BudgetReached | None:
-        """Report what the run has used; with `reserve`, the first budget that has no room for another step."""
+        """Report the run's usage; with `reserve`, returns the first budget that has no room for another step."""
         total = Amount(spend.cost_usd, spend.tokens)
         step = total.minus(self._last)
         self._step = Amount(max(self._step.cost_usd, step.cost_usd), max(self._step.tokens, step.tokens))
@@ -88,35 +88,35 @@ class RunBudgets:
         return reached
 
     def is_news(self, over: BudgetReached, now: float) -> bool:
-        """Whether a budget that only warns has not yet warned in this period."""
+        """Whether a warn-only budget has not yet warned in this period."""
         key = (over.budget.name, period_of(over.budget.per, now, self._spec.run_id)[0])
         new = key not in self._warned
         self._warned.add(key)
         return new
 
     def hold(self, over: BudgetReached, now: float) -> None:
-        """Note that the run is held for this budget: resuming it allows a little more."""
+        """Note that the run is held for this budget; resuming it allows a bit more."""
         self._held.add(over.budget.name)
         self._report_hold(over.budget, now, held=True)
 
     def resumed(self, now: float) -> None:
-        """The run is not held: if it was for a budget, a person now allows a tenth more than is claimed already."""
+        """The run is not held. If it was held for a budget, a person now allows a tenth more than is claimed."""
         for budget in self._budgets:
             if self._recalled and budget.name not in self._held:
                 continue
-            # Ask the ledger the first time: a predecessor may have died before it could allow more.
+            # Check the ledger the first time: a predecessor may have died before it could allow more.
             standing = self._report_hold(budget, now)
             if standing is not None and (standing.held or budget.name in self._held):
                 tenth = Amount((budget.max_cost_usd or 0.0) * MORE, int((budget.max_tokens or 0) * MORE))
                 limit = Amount(budget.max_cost_usd or 0.0, budget.max_tokens or 0)
-                # Count from what is claimed now: other runs may have spent meanwhile, and the run would pause again.
+                # Start from what is claimed now: other runs may have spent in between, and the run would pause again.
                 claimed = standing.used.plus(standing.reserved)
                 self._report_hold(budget, now, more=claimed.minus(limit).plus(tenth))
         self._recalled = True
         self._held.clear()
 
     def close(self, spend: Spend, now: float, *, ended: bool) -> None:
-        """Release reservations; a run that has not `ended` is continued by another owner."""
+        """Release reservations; a run that has not `ended` will be continued by another owner."""
         for budget in self._budgets:
             period, before = self._period(budget, now)
             report = UsageReport(
@@ -147,7 +147,7 @@ class RunBudgets:
     def _report_hold(
         self, budget: Budget, now: float, *, held: bool = False, more: Amount | None = None
     ) -> Standing | None:
-        """Report a hold, or what a person allowed; None if the ledger cannot be written."""
+        """Report a hold, or an increase allowed by a person; None if the ledger cannot be written."""
         period, before = self._period(budget, now)
         report = UsageReport(run_id=self._spec.run_id, total=self._last, before=before, held=held, more=more)
         try:
@@ -156,7 +156,7 @@ class RunBudgets:
             return None
 
     def _period(self, budget: Budget, now: float) -> tuple[str, Amount]:
-        """The current period, and what the run had used when it began."""
+        """The current period, and what the run had used when the period began."""
         period = period_of(budget.per, now, self._spec.run_id)[0]
         known = self._periods.get(budget.name)
         if known is None:

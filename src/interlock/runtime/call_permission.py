@@ -1,4 +1,4 @@
-"""Permission: whether a call may run. After its review: the model judge, a person, the limits, then the verdict."""
+"""Permission: decides whether a call may run: review, model judge, person, limits, then the verdict."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 APPROVED = 0.6
-"""The highest risk of a call that a person has approved."""
+"""Upper bound on the risk of a call that a person has approved."""
 
 
 class Permission:
@@ -46,23 +46,23 @@ class Permission:
         self._told: dict[int, str] = {}
 
     def forget(self, step: Step) -> Review | None:
-        """Forget a call that is over; returns its review."""
+        """Forget a finished call; returns its review."""
         return self._reviews.end(step)
 
     def withdraw(self, step: Step) -> bool:
-        """Stop waiting for approval of a step; returns whether it waited. If it asks again, it waits again."""
+        """Stop waiting for approval of a step; returns whether it was waiting. If it asks again, it waits again."""
         self._told.pop(step.index, None)
         return self._approvals.withdraw(step.index)
 
     def wait_for_person(self, step: Step) -> Decision | None:
-        """A hold if a person has to answer first. Waiting is outside the gate: it is not an iteration."""
+        """A hold if a person has to answer first. Happens before the gate, so that it is not counted as iteration."""
         if not self._approvals.needed or self._observe or self._run.gate.status != "running":
             return None
         if self._reviews.get(step) is None:
             try:
                 self._reviews.begin(step, self._guard.run(lambda: self._pipeline.review(step)))
             except PartFailed:
-                # The review is retried behind the gate, where failures are handled.
+                # The review is retried after the gate, where failures are handled.
                 return None
         answered = self._check(step, self._reviews.get(step))
         if answered is None or answered.action != "hold":
@@ -89,7 +89,7 @@ class Permission:
             return PROCEED
         review = self._judged(step, review)
         if "hold" not in capabilities or not self._pipeline.person_reachable:
-            # An unattended run does not wait for an approval: the verdict applies.
+            # An unattended run does not wait for approval: the verdict applies.
             review = without_asking(review)
         answered = self._check(step, review)
         if answered is not None and answered.action == "hold":
@@ -103,20 +103,20 @@ class Permission:
         return self._limiting.slow_down(decide_call(review, step, capabilities, observe=False))
 
     def settle(self, step: Step, review: Review | None) -> Review | None:
-        """The review after a person approved the call: a warning."""
+        """Turn the review into a warning if a person has approved the call."""
         if review is None or not review.ask or not self._approvals.has_approved(step):
             return review
         return replace(review, verdict="warn", risk=min(review.risk, APPROVED), ask=False)
 
     def _judged(self, step: Step, review: Review | None) -> Review | None:
-        """The review after the model judge has seen a call that needs approval: the judge can only block it."""
+        """Ask the model judge about a call that needs approval; the judge can only block it."""
         if self._judge is None or review is None or not review.ask or self._approvals.has_approved(step):
             return review
         why = self._judge.forbids(step, review, self._run.spec.task)
         return replace(review, verdict="block", reason=f"{review.reason} {why}".strip(), ask=False) if why else review
 
     def _check(self, step: Step, review: Review | None) -> Decision | None:
-        """The person's answer; a request that is not answered in time is withdrawn."""
+        """Apply the person's answer; a request that was not answered in time is withdrawn."""
         waited = self._approvals.call(step.index) is not None
         answered = self._approvals.check(step, review)
         if waited and self._approvals.call(step.index) is None:
@@ -130,18 +130,18 @@ class Permission:
             self._told[step] = call.digest
 
     def _tell(self, step: int, call: WaitingCall) -> bool:
-        """Announce that a step waits; if that cannot be recorded, it is announced when the step asks again."""
+        """Announce that a step is waiting; if that cannot be recorded, it is announced when the step asks again."""
         self._run.wait_for_person(step, call.what, call.digest, call.until)
         return True
 
 
 def without_asking(review: Review | None) -> Review | None:
-    """The review if no person can be asked: its verdict applies."""
+    """The review without asking a person: its verdict applies."""
     return replace(review, ask=False) if review is not None and review.ask else review
 
 
 def decide_call(review: Review | None, step: Step, capabilities: frozenset[Capability], *, observe: bool) -> Decision:
-    """The decision: allow proceeds, warn proceeds with a message, modify rewrites or denies, block denies."""
+    """Turn a review into a decision: allow proceeds, warn adds a message, modify rewrites or denies, block denies."""
     if review is None or review.verdict == "allow" or observe:
         return PROCEED
     if review.verdict == "warn":
@@ -170,11 +170,11 @@ FALLBACK: dict[DecisionAction, DecisionAction] = {
     "rewrite": "deny",
     "deny": "proceed",
 }
-"""The next best action if the adapter does not support one: denying is closest to stopping and to waiting."""
+"""The fallback for an unsupported action: denying is closest to stopping and to waiting."""
 
 
 def refusal(review: Review) -> str:
-    """The message for the agent, in one or two sentences."""
+    """The message to the agent, in one or two sentences."""
     rule = f" [{', '.join(review.rules)}]" if review.rules else ""
     instead = f" Instead: {review.instead}" if review.instead else ""
     return f"{review.reason or 'This call was judged too dangerous.'}{rule}{instead}"
@@ -192,7 +192,7 @@ def _message(review: Review, step: Step) -> Message:
 
 
 class Observation(Struct, frozen=True):
-    """A call's review, and its outcome if it was clear that it may run."""
+    """A call's review, and its outcome if it was already clear that it may run."""
 
     review: Review | None
     judgement: StepOutcome | None = None
@@ -216,6 +216,6 @@ def review_and_observe(
 
 
 def observe_result(pipeline: DecisionPipeline, step: Step, absent: tuple[str, ...] | None) -> Observation:
-    """Observe a step that has happened. A call that was not asked about is reviewed after the fact."""
+    """Observe a step that has happened. A call that was never submitted for review is reviewed after the fact."""
     review = pipeline.review(step)
     return Observation(review, pipeline.observe(step, review, absent=absent))

@@ -1,4 +1,4 @@
-"""Runs the commands of `done_when`: in the workspace, contained as the run is, with a time limit."""
+"""Runs the commands of `done_when` in the workspace, contained like the run, with a time limit."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ POLL_S = 0.5
 """How often to check whether the run has ended while a command runs."""
 
 SHOWN = 4_000
-"""Characters kept of the output: its end, where runners print a summary."""
+"""Characters of output to keep: the end, where test runners print a summary."""
 
 SandboxBuilder = Callable[[], tuple[tuple[str, ...], tuple[int, ...]]]
-"""Returns the words to put before a command to contain it, and the descriptors that they need."""
+"""Returns the sandbox command to put before a command, and the descriptors that it needs."""
 
 
 def no_sandbox() -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Run the command without a sandbox of its own."""
+    """A SandboxBuilder that adds no sandbox."""
     return (), ()
 
 
 class CheckRunner:
-    """For one run. `enclose` returns the run's sandbox; commands end with the run."""
+    """For one run. `enclose` returns the run's sandbox; commands are ended with the run."""
 
     def __init__(self, folder: str | None, timeout_s: float, has_ended: Callable[[], bool] = lambda: False) -> None:
         self.folder, self.timeout_s, self._has_ended = folder, timeout_s, has_ended
         self.enclose: SandboxBuilder = no_sandbox
 
     def run(self, commands: Iterable[str]) -> tuple[CommandResult, ...]:
-        """Run the commands until the first that fails."""
+        """Run the commands, stopping at the first failure."""
         results = []
         for command in commands:
             results.append(self._run(command))
@@ -48,7 +48,7 @@ class CheckRunner:
     def _run(self, command: str) -> CommandResult:
         words, fds = self.enclose()
         begin = time.monotonic()
-        # Compiled files next to the sources may be the agent's: Python would run them instead of the sources.
+        # Compiled files next to the sources may come from the agent: Python would run them instead of the sources.
         import tempfile
 
         with tempfile.TemporaryFile() as output, tempfile.TemporaryDirectory(prefix="interlock-check-") as caches:
@@ -69,7 +69,7 @@ class CheckRunner:
                 for fd in fds:
                     os.close(fd)
             status, why = self._wait(process, begin + self.timeout_s)
-            # What it left running could write to files that were just checked.
+            # Processes that it left running could write to files that were just checked.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -81,7 +81,7 @@ class CheckRunner:
             return CommandResult(command, status, round(time.monotonic() - begin, 3), text, why)
 
     def _wait(self, process: subprocess.Popen[bytes], deadline: float) -> tuple[int | None, str]:
-        """Its exit status, or why it has none."""
+        """The exit status, or why there is none."""
         while not self._has_ended():
             left = deadline - time.monotonic()
             if left <= 0:
@@ -92,7 +92,7 @@ class CheckRunner:
 
 
 def missing_program(program: str, folder: Path) -> bool:
-    """Whether a program cannot be found."""
+    """Whether a program does not exist."""
     import shutil
 
     if "/" in program:

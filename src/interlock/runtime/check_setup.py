@@ -1,4 +1,4 @@
-"""Check setup: the files that decide what a `done_when` command runs; if they change, it proves nothing."""
+"""Check setup: the files that determine what a `done_when` command runs; if they change, a pass proves nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..core import sha256
 MAX_BYTES = 1_048_576
 INTERPRETER = re.compile(r"(?:sh|bash|dash|zsh|python[\d.]*|node|deno|bun|ruby|perl)")
 EXITS = frozenset(("os._exit", "sys.exit", "SystemExit", "exit", "quit", "pytest.exit"))
-"""Calls that end the tests with a status of their own."""
+"""Calls that end the tests with an exit status of their own."""
 
 
 PYTHON = re.compile(r"\bpython[\d.]*\s+-m\b|\bpytest\b")
@@ -25,10 +25,10 @@ CHECKERS = frozenset((
     "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "pygments", "tomli", "coverage", "xdist",
     "mypy", "ruff", "pylint", "flake8", "tox", "nox", "sitecustomize", "usercustomize",
 ))  # fmt: skip
-"""Modules of the checkers themselves."""
+"""The checkers' own modules."""
 NOT_OURS = frozenset(("node_modules", "venv", "env", "site-packages", "build", "dist", "target"))
 FOLDERS = 5_000
-"""Folders that are searched for a conftest.py."""
+"""How many folders are searched for a conftest.py."""
 
 
 def read_setup(folder: str | None, commands: Iterable[str]) -> dict[str, str]:
@@ -204,4 +204,4 @@ SETUPS: tuple[tuple[re.Pattern[str], tuple[tuple[str, Callable[[str], str]], ...
     (re.compile(r"\bmypy\b"), (("mypy.ini", _whole), ("pyproject.toml", _toml("tool", "mypy")))),
     (re.compile(r"\bruff\b"), (("ruff.toml", _whole), ("pyproject.toml", _toml("tool", "ruff")))),
 )  # fmt: skip
-"""Commands, and the files that decide what they check."""
+"""Patterns of commands, and the files that determine what they check."""

@@ -1,4 +1,4 @@
-"""Checkpointing: makes a run's checkpoints, with the state of the run."""
+"""Checkpointing: makes a run's checkpoints, which include the state of the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .fail_open import Guard
 from .run import Run
 
 PERSON = "a person's order"
-"""The reason of a restore that a person requested."""
+"""The cause of a restore that a person requested."""
 
 UNDO_LOST = "the checkpoints were removed: changes of this run can no longer be undone"
 
@@ -30,7 +30,7 @@ class Checkpointing:
         self._lost = False
 
     def make(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
-        """Snapshot the workspace; None if there is none, or if it failed (which is recorded)."""
+        """Snapshot the workspace; None if there is none, or if it failed (the failure is recorded)."""
         workspace = self._executor.workspace
         if workspace is None:
             return None
@@ -46,7 +46,7 @@ class Checkpointing:
             context=self._context,
         )
         if info.id != self._recorded:
-            # If nothing changed since, it is the same one again.
+            # If nothing has changed, this is the previous checkpoint.
             self._run.record(info)
             self._recorded = info.id
         self._pipeline.mark(info)
@@ -54,7 +54,7 @@ class Checkpointing:
         return info
 
     def hold_if_lost(self) -> bool:
-        """Pause the run if its checkpoints are gone, once: if it is resumed, then without undo."""
+        """Pause the run once if its checkpoints are gone; if it is resumed, it continues without undo."""
         workspace = self._executor.workspace
         if self._lost or workspace is None or not workspace.checkpoints.removed:
             return False
@@ -74,7 +74,7 @@ class Checkpointing:
             return None
 
     def note_restored(self, order: Restore, restored: Restored) -> None:
-        """The workspace was restored: restore the state of supervision with it."""
+        """The workspace was restored: restore the supervision state with it."""
         self._pipeline.go_back(order.checkpoint_id)
         self._run.record(
             RestoredRecord(
@@ -88,6 +88,6 @@ class Checkpointing:
 
 
 def may_change(review: Review | None) -> bool:
-    """Whether a call may change files. A checkpoint is made before and after it, so that what changed in between
-    is known to be the run's own work, unlike what changed at other times."""
+    """Whether a call may change files. A checkpoint is made before and after it, so that changes in between are known
+    to be the run's own work, unlike changes at other times."""
     return review is None or review.action != "read"

@@ -15,13 +15,13 @@ log = logging.getLogger("interlock")
 
 
 AGAIN_S = 10.0
-"""A run that starts within this time after another does not measure the store again."""
+"""A run that starts this soon after another does not measure the store again."""
 
 MEASURED = ".measured"
 
 
 def clean_up_store(store: Store, config: Config, now: float, *, measure: bool = True) -> threading.Thread:
-    """Remove old incidents and runs beyond the budget, in a thread as it may take long."""
+    """Remove old incidents, and runs beyond the budget, in a thread because it may take long."""
     given = (store, config, now, measure)
     thread = threading.Thread(target=_clean_up, args=given, name="interlock-prune", daemon=True)
     thread.start()

@@ -22,7 +22,7 @@ ACTIONS = {"unknown_program": ("unknown", "unparsable"), "privilege": ()}
 
 
 class Continuation(Struct, frozen=True, kw_only=True):
-    """A run that continues where another was stopped."""
+    """A run that continues one that was stopped."""
 
     spec: RunSpec
     config: Config
@@ -32,7 +32,7 @@ class Continuation(Struct, frozen=True, kw_only=True):
 
 
 def choose(stored: StoredIncident, name: str) -> RecoveryOption:
-    """The requested option, if the incident is open and it is applicable."""
+    """The requested option, if the incident is open and the option applies."""
     if stored.status != "open":
         by = f" as run {stored.continued_by}" if stored.continued_by else ""
         raise InvalidState(
@@ -49,9 +49,9 @@ def choose(stored: StoredIncident, name: str) -> RecoveryOption:
 def continue_run(
     store: Store, stored: StoredIncident, option: RecoveryOption, config: Config, *, relaunch: bool = True
 ) -> Continuation:
-    """The run that continues; with rollback_and_retry the files are restored when this returns.
+    """The continuing run; with rollback_and_retry, the files have been restored when this returns.
 
-    With `relaunch` its command will be started again; a program that continues by itself has none.
+    With `relaunch` its command will be started again; a program that continues by itself has no command.
     """
     old = RunFolder(store.root / stored.incident.run_id).spec()
     if relaunch and not old.argv:
@@ -76,14 +76,14 @@ def continue_run(
 
 
 def abort(store: Store, stored: StoredIncident) -> tuple[str, ...]:
-    """Leave it stopped: clean up, and settle the incident. Returns what was done."""
+    """Leave the run stopped: clean up, and settle the incident. Returns what was done."""
     done = clean_up(RunFolder(store.root / stored.incident.run_id))
     Incidents(store).settle(stored, "aborted", "abort", None)
     return done
 
 
 def clean_up(folder: RunFolder) -> tuple[str, ...]:
-    """End processes that the run left, and remove what only a live run needs; returns what was done."""
+    """End processes that the run left, and remove files that only a live run needs; returns what was done."""
     done = []
     tree = read_tree(folder)
     if tree is not None and attach(tree).alive():
@@ -115,7 +115,7 @@ def _letters(folder: RunFolder) -> list[Path]:
 
 
 def _is_live(folder: RunFolder) -> bool:
-    """Whether the journal says that it is running although it has no owner."""
+    """Whether the journal says that the run is live although it has no owner."""
     if folder.owner() is not None:
         return False
     with JournalReader.open(folder) as reader:

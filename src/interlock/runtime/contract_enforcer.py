@@ -1,4 +1,4 @@
-"""ContractEnforcer: restores what a call changed against the contract; GitMonitor: finds its commits and pushes."""
+"""ContractEnforcer: reverts changes that violate the contract; GitMonitor: finds commits and pushes that do."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .pipeline_values import AFTER_STEP
 from .run import Run
 
 SHOWN = 8
-"""Paths that one message names."""
+"""The most paths that one message names."""
 
 
 class ContractEnforcer:
-    """For one run; the caller holds the supervisor's lock. With `observe` it only records."""
+    """For one run; the caller holds the supervisor's lock. With `observe` it only records violations."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
@@ -37,7 +37,7 @@ class ContractEnforcer:
         self._open: set[str] = set()
 
     def record_contract(self, setup: dict[str, str] | None = None) -> None:
-        """Record the contract, at the start and when it has changed."""
+        """Record the contract at the start and whenever it changes."""
         contract = self._pipeline.context.contract
         if contract is not self._recorded and (contract or self._recorded is not None):
             self._recorded = contract
@@ -46,14 +46,14 @@ class ContractEnforcer:
             self._run.record(ContractRecord(contract, setup or {}, refs))
 
     def approve(self, step: Step, review: Review | None) -> None:
-        """Note that a person allowed a call to change what the contract does not name."""
+        """Note that a person allowed a call to change files that the contract does not list."""
         from ..contract import PREFIX
 
         if review is not None and f"{PREFIX}may-change" in review.rules and step.tool is not None:
             self._open.add(step.tool.call_id or str(step.index))
 
     def after(self, step: Step, before: CheckpointInfo | None, now: CheckpointInfo | None) -> None:
-        """After a call: restore what it changed against the contract."""
+        """After a call: revert changes that violate the contract."""
         self.record_contract()
         if before is None or now is None or before.id == now.id or not self._pipeline.context.contract.guards_files:
             return
@@ -69,7 +69,7 @@ class ContractEnforcer:
             self._guard.part("contract", self._undo, None, step.index, before.id, broken)
 
     def settle(self, start: str | None, now: CheckpointInfo | None, step: int) -> tuple[str, ...]:
-        """At the end of the run: restore what differs from its start against the contract; returns what stays."""
+        """At the end of the run: revert all changes that violate the contract; returns those that remain."""
         if start is None or now is None or not self._pipeline.context.contract.guards_files:
             return ()
         found = self._between(start, now.id)
@@ -80,7 +80,7 @@ class ContractEnforcer:
         return tuple(left or ())
 
     def settle_git(self, step: int) -> tuple[str, ...]:
-        """Record the commits and pushes against the contract, which stay."""
+        """Record commits and pushes that violate the contract; they are not reverted."""
         nothing: Breaches = {}
         found = self._guard.part("contract", self.git.breaches, nothing, self._pipeline.context.contract)
         for clause, words in found.items():
@@ -88,7 +88,7 @@ class ContractEnforcer:
         return tuple(one for words in found.values() for one in words)
 
     def _may_be_broken(self, before: str) -> bool:
-        """Whether a path that the last call changed violates a clause; quick if it changed little."""
+        """Whether a path that the last call changed violates a clause; fast if few paths changed."""
         workspace, contract = self._executor.workspace, self._pipeline.context.contract
         if workspace is None:
             return False
@@ -99,7 +99,7 @@ class ContractEnforcer:
         return self._guard.part("contract", self._broken, nothing, before, now)
 
     def _broken(self, before: str, now: str) -> dict[str, Clause]:
-        """The paths that changed against a clause between two checkpoints."""
+        """The paths whose changes between two checkpoints violate a clause."""
         workspace, contract = self._executor.workspace, self._pipeline.context.contract
         if workspace is None:
             return {}
@@ -113,14 +113,14 @@ class ContractEnforcer:
         return found
 
     def _is_folder_of_allowed(self, path: str) -> bool:
-        """Whether a folder contains files that may change, and so may itself be created."""
+        """Whether a folder contains files that may change, and may therefore be created."""
         contract = self._pipeline.context.contract
         return any(matches(glob, f"{path}/x") for glob in (*contract.may_change, *contract.narrowed)) and not any(
             matches(glob, path) for glob in contract.protect
         )
 
     def _undo(self, step: int, before: str, broken: dict[str, Clause]) -> tuple[str, ...]:
-        """Restore the paths, clause by clause; returns those that were left alone."""
+        """Restore the paths, clause by clause; returns those that were left as they are."""
         restored: tuple[str, ...] = ()
         left, safety = tuple(broken), ""
         if not self._observe:
@@ -172,9 +172,9 @@ def _is_folder(state: str) -> bool:
 
 TIMEOUT_S = 20.0
 MOST_REFS = 500
-"""Of a repository with more refs, only HEAD is tracked."""
+"""In a repository with more refs, only HEAD is tracked."""
 MOST_COMMITS = 50
-"""New commits that are checked."""
+"""The most new commits that are checked."""
 SHORT = 9
 
 SAFE = (
@@ -185,27 +185,27 @@ ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }  # fmt: skip
-"""The agent can change the repository's settings: reading it must start none of its programs."""
+"""The agent can change the repository's settings: our git commands must not run its programs."""
 
 Refs = dict[str, str]
 Breaches = dict[Clause, tuple[str, ...]]
 
 
 class GitMonitor:
-    """For one run. `start` are the refs when the contract first concerned them."""
+    """For one run. `start` are the refs at the time when the contract first concerned them."""
 
     def __init__(self, folder: str | None) -> None:
         self._folder = folder
         self.start: Refs | None = None
 
     def begin(self, contract: Contract) -> Refs:
-        """Record the repository's refs once, if the contract concerns them."""
+        """Record the repository's refs once, if the contract restricts files, commits or pushes."""
         if self.start is None and _counts(contract):
             self.start = self._refs()
         return self.start or {}
 
     def breaches(self, contract: Contract) -> Breaches:
-        """The breaches of each clause in the repository, in words."""
+        """Descriptions of the violations of each clause in the repository."""
         if self.start is None or not _counts(contract):
             return {}
         now = self._refs(everything=len(self.start) != 1)
@@ -249,12 +249,12 @@ class GitMonitor:
         return self._git("rev-list", *options, said=f"{wanted}\n").split()
 
     def _paths(self, commit: str) -> list[str]:
-        """The files below the workspace that a commit changes; of a merge, only those that differ from all parents."""
+        """The files below the workspace that a commit changes; for a merge, those that differ from all parents."""
         options = ("-r", "-c", "--root", "--no-commit-id", "--name-only", "--no-ext-diff", "--relative", "-z")
         return [path for path in self._git("diff-tree", *options, commit).split("\0") if path]
 
     def _stands(self, path: str, tips: Iterable[str]) -> bool:
-        """Whether a tip has a version of the file that differs from the workspace and from the start."""
+        """Whether a tip has a version of the file that differs from both the workspace and the start."""
         same = {self._git("hash-object", "--no-filters", "--", path).strip()}
         if self.start is not None and "HEAD" in self.start:
             same.add(self._blob(self.start["HEAD"], path))

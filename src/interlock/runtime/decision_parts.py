@@ -18,7 +18,7 @@ from .pipeline_values import Plugins
 
 
 class JudgingParts:
-    """What judges the steps of a run, and what it remembers of them. A run without steps does without."""
+    """Judges the steps of a run, and holds the state for it. A run without steps does not need it."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class JudgingParts:
         self.fresh = self.detectors.save()
 
     def hold_to(self, context: Context) -> None:
-        """Review calls under the contract of this context."""
+        """Review calls under this context's contract."""
         contract = context.contract
         self.reviewer.check = (
             ContractCheck(contract, context.workspace, attended=self._attended) if contract.enforced else None
@@ -71,15 +71,15 @@ class JudgingParts:
         return found if found is not None else rough_review(step)
 
     def count_files(self, step: Step, review: Review | None) -> int:
-        """How many files a call touches without naming them."""
+        """How many files a call touches that it does not name."""
         return count_files(step, review)
 
     def count_anew(self) -> None:
-        """A person has resumed the run."""
+        """Start counting anew after a person has resumed the run."""
         self.state = count_anew(self.state)
 
     def sightings(self, step: Step) -> tuple[Sighting, ...]:
-        """What the step showed of every episode of its agent; of those that are over as well, for relapses."""
+        """What the step shows about each episode of its agent; about ended ones as well, to find relapses."""
         found = []
         agent = self.detectors.seen
         for episode in self.state.episodes:
@@ -90,7 +90,7 @@ class JudgingParts:
                 if sign is not None:
                     found.append(Sighting(episode.id, stuck, sign))
                 elif stuck != episode.stuck:
-                    # No opportunity yet: there is nothing to decide, only something to remember.
+                    # There was no opportunity yet: nothing to decide, only the state to store.
                     self.state = self.state.with_episode(replace(episode, stuck=stuck))
         return tuple(found)
 
@@ -104,7 +104,7 @@ class JudgingParts:
         instructed: bool,
         progressed: bool,
     ) -> tuple[ControllerState, Rulings] | None:
-        """What the controller answers; None where it fails."""
+        """The controller's decision; None if it fails."""
         seen = Observed(
             step=run.step,
             agent=self.detectors.seen,
@@ -120,7 +120,7 @@ CHANGES = ("create", "modify", "delete")
 
 
 def count_files(step: Step, review: Review | None) -> int:
-    """One for a tool that reads or changes a file, and for a command that changes any; more is not visible."""
+    """1 for a tool that reads or changes a file, and for a command that changes any; more is not visible."""
     if step.kind != "tool_call" or step.tool is None or step.paths is not None:
         return 0
     if kind_of(step.tool.name)[1] in ("files", "editor"):

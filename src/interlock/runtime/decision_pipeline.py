@@ -1,4 +1,4 @@
-"""DecisionPipeline: review, detect and decide over one run's steps. No input or output; its state can be stored."""
+"""DecisionPipeline: reviews, detects and decides for one run's steps. Does no I/O; its state can be stored."""
 
 from __future__ import annotations
 
@@ -46,27 +46,27 @@ if TYPE_CHECKING:
     from .decision_parts import JudgingParts
 
 THROTTLING = LADDER[2]
-"""The rung that tightens limits; they are loosened again when the trouble is over."""
+"""The rung that tightens limits; they are loosened again when the problem is over."""
 
 REPEATING = (LOOP, REPETITIVE_ERRORS, RESOURCE_SPIRAL)
-"""What an agent shows that tries again and again what is refused."""
+"""Issues of an agent that keeps retrying a refused call."""
 
 REFUSED = "refused"
 """The outcome of a call that did not run."""
 
 CHECKPOINTS = 256
-"""Checkpoints to choose from when the run goes back: all of the newest, fewer and fewer of older ones."""
+"""The most checkpoints that a rollback can choose from: all of the newest, fewer and fewer of the older ones."""
 
 MARKS = 64
-"""Checkpoints whose detector windows are kept in memory; going back further starts the windows anew."""
+"""The most checkpoints whose detector windows are kept in memory; a rollback beyond them starts with new windows."""
 
 
 class DecisionPipeline:
-    """One run, seen and answered.
+    """Judges the steps of one run.
 
-    `model` is whose price counts until a step names its own; `guard` isolates the parts; `assume_checkpoint` is for
-    recorded traces; `attended` says that a person answers what the contract asks. `late`: the parts that judge steps
-    are made with the first of them.
+    `model` sets the price until a step names its own model; `guard` isolates the parts; `assume_checkpoint` is for
+    recorded traces; `attended`: a person answers the contract's questions. `late`: the parts that judge steps
+    are created with the first step.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class DecisionPipeline:
         self._parts: JudgingParts | None = None
         self._making = threading.Lock()
 
-        # Without us in it: pipelines come and go by the thousand in a scan, and a cycle is garbage that takes time.
+        # Does not refer to self: a scan creates thousands of pipelines, and collecting cycles takes time.
         def make() -> JudgingParts:
             from .decision_parts import JudgingParts
 
@@ -127,20 +127,20 @@ class DecisionPipeline:
 
     @property
     def parts(self) -> JudgingParts:
-        """What judges steps; made when it is first asked for."""
+        """The parts that judge steps, created on first use."""
         if self._parts is None:
             with self._making:
                 if self._parts is None:
                     parts = self._make()
                     parts.hold_to(self._run.context)
                     if self._run.checkpoints:
-                        # The windows of all of them are as they are at the start, which is what one without has.
+                        # Their windows are in the initial state, as for a checkpoint without stored windows.
                         parts.proof.mark(self._run.checkpoints[-1].id, after=False)
                     self._parts = parts
         return self._parts
 
     def prepare(self) -> None:
-        """Have ready what judges steps, before the time begins that it has for one."""
+        """Load what judges steps before the first step's time limit starts."""
         if self._parts is None:
             self.guard.part("reviewer", self.reviewer.warm, None)
 
@@ -167,11 +167,11 @@ class DecisionPipeline:
 
     @property
     def context(self) -> Context:
-        """What the run is for, with its contract and its progress."""
+        """The run's task, contract and progress."""
         return self._run.context
 
     def warm(self) -> None:
-        """Make now what the first steps would have to wait for."""
+        """Create now what the first steps would otherwise have to wait for."""
         from ..proof import read_claims
 
         _ = self.parts
@@ -186,7 +186,7 @@ class DecisionPipeline:
         return self.parts.review(step)
 
     def review_recorded(self, steps: Iterable[Step]) -> list[Review | None]:
-        """The same for steps that have happened, each with what the results before it have taught."""
+        """Review steps that have already happened; each review uses what earlier results have shown."""
         reviews: list[Review | None] = []
         for step in steps:
             reviews.append(self.review(step))
@@ -194,12 +194,12 @@ class DecisionPipeline:
         return reviews
 
     def prove(self, step: Step, *, prevented: bool = False, absent: tuple[str, ...] | None = None) -> None:
-        """Let the proof see a step: its claims, and the checks that it runs."""
+        """Pass a step to the proof: its claims, and the checks that it runs."""
         if step.origin == "agent":
             self.guard.part("proof", self.parts.proof.observe, None, step, prevented, absent)
 
     def count(self, step: Step) -> float:
-        """Take a step's time and cost into account, whatever becomes of it; returns the time that it counts for."""
+        """Count a step's time and cost, whatever its outcome; returns the step's time."""
         self._clock, now, self._assumed = self._clock.advance(step)
         if step.origin == "agent":
             cost: float | None = 0.0
@@ -221,10 +221,10 @@ class DecisionPipeline:
         absent: tuple[str, ...] | None = None,
         learnt: bool = False,
     ) -> StepOutcome:
-        """Answer what a counted step shows.
+        """Judge a step that has been counted, and return the outcome.
 
-        `prevented` says that a call was refused and did not run; `absent` which files that it claims are not there;
-        `learnt` that the reviewer and the proof have seen it.
+        `prevented`: the call was refused and did not run; `absent` are files that it claims but that do not exist;
+        `learnt`: the reviewer and the proof have already seen it.
         """
         now, assumed = self._clock.now or 0.0, self._assumed
         if step.origin != "agent":
@@ -242,9 +242,9 @@ class DecisionPipeline:
             self._learn_task(detectors.context.instructions)
         self._advance(step)
         if prevented:
-            # Why it was refused is said with the refusal; only trying again is worth more words.
+            # The refusal says why the call was refused; only a retry deserves another message.
             issues = [_prevented(issue, review) for issue in issues if issue.details.get("tries") != 1]
-            # Trying again what was refused leads nowhere, however often: the attempt counts, our own words do not.
+            # Retrying a refused call achieves nothing, however often: count the attempt, but not our own message.
             refused = replace(step, role="tool", kind="tool_result", content=REFUSED, usage=None)
             again: list[Issue] = []
             again = self.guard.part("detectors", detectors.observe, again, Seen(refused))
@@ -255,7 +255,7 @@ class DecisionPipeline:
         return self._answer(step, issues, detectors.progress(), now, assumed)
 
     def state(self, now: float) -> RunState:
-        """The run as interventions see it."""
+        """The run's state as interventions see it."""
         return replace(
             self._run,
             spend=self.ledger.spend,
@@ -267,9 +267,9 @@ class DecisionPipeline:
         )
 
     def stuck(self) -> str | None:
-        """What the run is stuck on now: of several episodes the one that has climbed highest, then the newest.
+        """What the run is stuck on: of several open episodes, the one with the highest level, then the newest.
 
-        Empty if all are over; None if there never was one.
+        Empty if all episodes are over; None if there never was one.
         """
         if self._parts is None:
             return None
@@ -280,9 +280,9 @@ class DecisionPipeline:
         return max(found, key=lambda one: (one.level or 0, bool(one.failed), one.opened_step)).standing
 
     def set_status(self, status: Status) -> tuple[Episode, ...]:
-        """Know the run's status: a paused run gets no new answers, and who resumed it has looked at it.
+        """Set the run's status: a paused run gets no new interventions; a person who resumes it has reviewed it.
 
-        Gives the episodes that ended with that.
+        Returns the episodes that this ended.
         """
         parts = self._parts
         before = parts.state if parts is not None else None
@@ -301,7 +301,7 @@ class DecisionPipeline:
         return self._run.reachable
 
     def note_person(self, reachable: bool) -> None:
-        """Know whether a person can be asked, who then comes before a stop."""
+        """Record whether a person can be reached; if so, they are asked before the run is stopped."""
         self._run = replace(self._run, reachable=reachable)
 
     def heed(self, opinion: Opinion) -> None:
@@ -318,13 +318,13 @@ class DecisionPipeline:
             return
         self.proof.mark(checkpoint.id, after=checkpoint.cause == AFTER_STEP)
         if checkpoint.cause != AFTER_STEP:
-            # After a step they are what they are before the next one, which makes its own checkpoint.
+            # Skipped after a step: the windows stay the same until the checkpoint before the next step.
             self._marks[checkpoint.id] = self.detectors.save()
             while len(self._marks) > MARKS:
                 del self._marks[next(iter(self._marks))]
 
     def go_back(self, checkpoint_id: str) -> None:
-        """The run went back to a checkpoint: windows and growth samples go back too, spend and history stay."""
+        """The run was rolled back to a checkpoint: windows and growth samples follow, spend and history stay."""
         at = next((known for known in self._run.checkpoints if known.id == checkpoint_id), None)
         windows = self._marks.get(checkpoint_id)
         self.detectors.go_back(windows if windows is not None else self.parts.fresh)
@@ -335,7 +335,7 @@ class DecisionPipeline:
             self._run = replace(self._run, checkpoints=kept)
 
     def save(self) -> bytes:
-        """Everything that later answers depend on."""
+        """Everything that later decisions depend on."""
         from .pipeline_state import PipelineState
 
         return msgspec.msgpack.encode(
@@ -356,7 +356,7 @@ class DecisionPipeline:
         )
 
     def restore(self, state: bytes) -> None:
-        """Continue from what `save` gave."""
+        """Continue from a state returned by `save`."""
         from .pipeline_state import PipelineState
 
         saved = from_msgpack(state, PipelineState)
@@ -376,31 +376,31 @@ class DecisionPipeline:
             self.detectors.learn_task(replace(self.detectors.context, instructions=saved.run.context.instructions))
 
     def _learn_task(self, instructions: str) -> None:
-        """The agent read the file that its task points to: what is said again and reviewed follows it too."""
+        """Update the instructions after the agent has read its task file; reviewer and contract then use them."""
         context = replace(self._run.context, instructions=instructions)
         self.reviewer.context = replace(self.reviewer.context, instructions=instructions)
         self._hold_to(agree(context, self._contract_config))
 
     def _hold_to(self, context: Context) -> None:
-        """Review calls under the contract of this context, and repeat it from now on."""
+        """Review calls under this context's contract, and repeat that contract to the agent, from now on."""
         self._run = replace(self._run, context=context)
         self.parts.hold_to(context)
 
     def _hear_prompt(self, prompt: str) -> None:
-        """Where nothing else says what the task is, the newest prompt does; its clauses replace those of the last."""
+        """Take the task from the newest prompt if none was given; its clauses replace those of the previous prompt."""
         said = replace(self._given, original_prompt=prompt, instructions=self._run.context.instructions)
         told = agree(said, self._contract_config)
         self._hold_to(replace(told, original_prompt="", completed_subtasks=self._run.context.completed_subtasks))
 
     def _advance(self, step: Step) -> None:
-        """Know what the agent has finished, and what it was asked if that was not known from the start."""
+        """Update finished work from a step, and the task from a user prompt if none was given."""
         if step.role == "user" and step.kind == "message" and not self._given.original_prompt and step.content:
             self._hear_prompt(step.content)
         if step.kind != "tool_result" and (done := [item.text for item in work_items(step) if item.done]):
             self.finish_work(done)
 
     def finish_work(self, done: list[str]) -> None:
-        """Pieces of work are finished: hints and reinforcement count with them."""
+        """Record finished work: hints and reinforcement take it into account."""
         self._run = replace(self._run, context=advance(self._run.context, done))
 
     def _learn(self, step: Step) -> None:
@@ -408,7 +408,7 @@ class DecisionPipeline:
             self.guard.part("reviewer", self.parts.reviewer.observe, None, step)
 
     def _set_limits(self, ruling: Ruling) -> None:
-        """Hold the run to what an answer says: a throttle for as long as the trouble lasts, the rest permanently."""
+        """Apply the limits of a ruling: a throttle until the problem is over, others permanently."""
         for directive in ruling.directives:
             if isinstance(directive, SetLimits) and ruling.intervention.type == THROTTLING:
                 self.meter.throttle(directive, self.ledger.spend)
@@ -417,7 +417,7 @@ class DecisionPipeline:
                 self.meter.tighten(directive.limits)
 
     def _come_down(self, judged: Sequence[Intervention], over: Iterable[Episode]) -> None:
-        """Lift the throttle when the trouble that it was for is over, whichever answer ended it."""
+        """Lift the throttle when the problem that caused it is over, whichever intervention ended it."""
         if not self._throttled_for:
             return
         self._throttled_for -= {made.issue_type for made in judged if made.outcome == "success"}
@@ -452,7 +452,7 @@ class DecisionPipeline:
         return StepOutcome(now, assumed, tuple(issues), rulings.rulings, rulings.judged, progressed, changed)
 
     def _settle(self, rulings: Rulings, changed: tuple[Episode, ...]) -> None:
-        """Hold the run to what was decided; count anew what is over."""
+        """Apply what was decided; restart the counts of what is over."""
         over = [episode for episode in changed if not episode.open]
         self._come_down(rulings.judged, over)
         for ruling in rulings.rulings:
@@ -465,7 +465,7 @@ class DecisionPipeline:
 
 
 def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, ...]:
-    """The episodes that opened, were answered or ended: these are reported."""
+    """The episodes that opened, were answered or ended; these are reported."""
     known = {episode.id: episode for episode in before.episodes}
     return tuple(
         episode
@@ -476,7 +476,7 @@ def _changed(before: ControllerState, after: ControllerState) -> tuple[Episode, 
 
 
 def _thinned(checkpoints: tuple[CheckpointInfo, ...]) -> tuple[CheckpointInfo, ...]:
-    """Drop every second one of the older half if there are too many: an episode may be as old as the run."""
+    """Drop every second checkpoint of the older half if there are too many: an episode may be as old as the run."""
     if len(checkpoints) <= CHECKPOINTS:
         return checkpoints
     half = len(checkpoints) // 2
@@ -484,7 +484,7 @@ def _thinned(checkpoints: tuple[CheckpointInfo, ...]) -> tuple[CheckpointInfo, .
 
 
 def _assumed_checkpoint(issues: Sequence[Issue], began: Sequence[int], now: float) -> CheckpointInfo:
-    """A recorded trace has no checkpoints; what would have been done assumes a safe one before the trouble."""
+    """A recorded trace has no checkpoints: assume a safe one before the problem began."""
     first = min(
         (*began, *(issue.step if issue.started_step is None else issue.started_step for issue in issues)), default=0
     )
@@ -492,7 +492,7 @@ def _assumed_checkpoint(issues: Sequence[Issue], began: Sequence[int], now: floa
 
 
 def _prevented(issue: Issue, review: Review | None) -> Issue:
-    """An attempt that was blocked is as bad as it would have been; what is left to do is to tell the agent."""
+    """A blocked attempt is as severe as if it had run, but has no impact; only the agent has to be told."""
     if issue.type != DESTRUCTIVE_ACTION:
         return issue
     why = f" {review.reason}" if review is not None else ""
@@ -506,4 +506,4 @@ def _prevented(issue: Issue, review: Review | None) -> Issue:
 
 
 def _nothing(fault: Fault) -> None:
-    """Without a runtime there is nothing to notify."""
+    """Without a runtime, there is nobody to notify."""

@@ -46,11 +46,11 @@ T = TypeVar("T")
 
 CONVERSATION_BACK = "Your conversation was rolled back to the same point: what came after it is gone."
 CONVERSATION_STAYS = "Your conversation was not rolled back: what it says about the files may be outdated."
-"""What the agent is told after a rollback about its conversation."""
+"""Tells the agent after a rollback that its conversation was not rolled back."""
 
 
 class ProcessControl(Protocol):
-    """The run's process tree; missing if the agent is in this process."""
+    """The run's process tree; None if the agent runs in this process."""
 
     def frozen(self) -> AbstractContextManager[None]: ...
 
@@ -66,7 +66,7 @@ class ProcessControl(Protocol):
 
 
 class DirectiveExecutor:
-    """Carries out a run's directives; every result is an Applied."""
+    """Carries out a run's directives; each returns an Applied."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class DirectiveExecutor:
         self.on_not_stopped: Callable[[str], None] = lambda processes: None
 
     def carry_out(self, directive: Directive) -> Applied:
-        """Carry out a directive; returns how it went."""
+        """Carry out a directive; returns the result."""
         match directive:
             case Inject(message):
                 return self._inject(message)
@@ -162,17 +162,17 @@ class DirectiveExecutor:
 
 
 GRACE_S = 3.0
-"""How long processes may take to end when asked to; then they are killed."""
+"""How long processes may take to end after SIGTERM; then they are killed."""
 
 EMERGENCY_GRACE_S = 0.2
 """The same for an emergency stop, which must finish within a second."""
 
 STOP_PATIENCE_S = 0.3
-"""How long an adapter may take to stop: an emergency stop must finish within a second, whatever hangs."""
+"""How long an adapter may take to stop: an emergency stop must finish within a second, even if something hangs."""
 
 
 def with_timeout(work: Callable[[], T], seconds: float, otherwise: T) -> T:
-    """The result of foreign code, or `otherwise` if it takes too long or raises."""
+    """The result of third-party code, or `otherwise` if it takes too long or raises."""
     answer: queue.SimpleQueue[T] = queue.SimpleQueue()
 
     def attempt() -> None:
@@ -187,11 +187,11 @@ def with_timeout(work: Callable[[], T], seconds: float, otherwise: T) -> T:
 
 
 SAVE_PATIENCE_S = 5.0
-"""How long saving an incident may take; the agent is stopped by then."""
+"""How long saving an incident may take; the agent is already stopped."""
 
 
 class DirectiveRunner:
-    """For one run. A directive that fails is recorded, and the others are still carried out."""
+    """For one run. If a directive fails, the failure is recorded and the others are still carried out."""
 
     def __init__(self, run: Run, executor: DirectiveExecutor, guard: Guard) -> None:
         self.run = run
@@ -200,7 +200,7 @@ class DirectiveRunner:
         self._stopped: set[str] = set()
 
     def stop_first(self, judgement: StepOutcome) -> None:
-        """Stop the agent, before anything is written."""
+        """Stop the agent before anything is written."""
         for ruling in judgement.rulings:
             for directive in ruling.directives:
                 if isinstance(directive, Stop):
@@ -209,7 +209,7 @@ class DirectiveRunner:
                     self._do(directive, ruling)
 
     def carry_out(self, judgement: StepOutcome) -> None:
-        """Carry out everything else."""
+        """Carry out all other directives."""
         from ..intervene import Continue, RecoveryNeeded, Stopped
 
         for ruling in judgement.rulings:
@@ -234,7 +234,7 @@ class DirectiveRunner:
         return applied
 
     def _save(self, stopped: Stopped) -> None:
-        """Save the incident, if possible and with a timeout: a full or hanging disk must not prevent the stop."""
+        """Save the incident with a timeout: a full or hanging disk must not prevent the stop."""
         from ..intervene import offered, with_files
         from .incidents import save_stop
 
@@ -252,7 +252,7 @@ class DirectiveRunner:
         self._guard.part("journal", lambda: self.run.end("aborted", "EMERGENCY_STOP", stopped.report.summary), None)
 
     def _changed_files(self) -> tuple[str, ...]:
-        """What the run has changed in its workspace since it began."""
+        """Files in the workspace that the run has changed since it began."""
         if self.executor.workspace is None:
             return ()
         kept = self.executor.workspace.checkpoints

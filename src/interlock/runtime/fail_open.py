@@ -1,4 +1,4 @@
-"""Guard: the one place that makes supervision fail open: no part of it can raise into the agent or delay it."""
+"""Guard: the one place that makes supervision fail open: its failures neither raise into the agent nor delay it."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ T = TypeVar("T")
 Given = TypeVarTuple("Given")
 
 STRIKES = 3
-"""A single detector that failed this often is asked no more."""
+"""A detector that has failed this many times is no longer called."""
 
 JUDGING = frozenset(("reviewer", "detectors", "controller"))
-"""Parts without which there is no judgement: where supervision fails closed, a call is refused without them."""
+"""Parts that are required for a judgement: if supervision fails closed, a call is refused without them."""
 
 NEVER_DROPPED = frozenset(("supervisor", "redaction", "journal"))
-"""Parts that are tried again every time."""
+"""Parts that are always tried again."""
 
 PATIENCE = 20
-"""A worker that is stuck for this many time-outs is left behind; less may be a busy machine."""
+"""A worker that is stuck for this many timeouts is abandoned; a shorter delay may be due to a busy machine."""
 
 
 GRACE = 12
-"""Time-outs by the clock within which a worker may use up one time-out of processor time."""
+"""How many timeouts of wall-clock time a worker may take to use one timeout of CPU time."""
 
 LEAST_PROGRESS = 0.0005
-"""Processor seconds per time-out; a worker that gets less hangs rather than works."""
+"""CPU seconds per timeout; a worker that uses less is considered hung."""
 
 
 class PartFailed(Exception):
-    """Raised to the caller when supervision could not answer in time; `late` is where the answer may yet come."""
+    """Raised if supervision could not answer in time; `late` provides the answer if it still arrives."""
 
     def __init__(self, fault: Fault, late: PendingResult | None = None) -> None:
         super().__init__(f"{fault.part}: {fault.why}")
@@ -48,14 +48,14 @@ class PartFailed(Exception):
 
 
 class PendingResult:
-    """An answer that did not come in time: it may still come, or be given up."""
+    """An answer that did not arrive in time: it may still arrive, or be given up."""
 
     def __init__(self, answer: queue.SimpleQueue[tuple[object, BaseException | None]]) -> None:
         self._answer = answer
         self.given_up = False
 
     def poll(self, wait_s: float = 0.0) -> object | None:
-        """The answer, if it comes within that time; None while it has not, or when it was an error."""
+        """The answer if it arrives within this time; None if it has not, or if it was an error."""
         try:
             answer, error = self._answer.get(block=wait_s > 0, timeout=max(wait_s, 0.0))
         except queue.Empty:
@@ -65,7 +65,7 @@ class PendingResult:
 
 
 class _Abandoned(BaseException):
-    """Ends a worker that came back after it had been given up."""
+    """Ends a worker that returns after it was abandoned."""
 
 
 class _Job(Generic[T]):
@@ -83,14 +83,14 @@ class _Parts(dict[str, str]):
 
 
 _PARTS = _Parts()
-"""What a fault calls each detector, made once."""
+"""The part name of each detector for faults, created once."""
 
 
 class Guard:
-    """Runs supervision in a worker that is waited for at most `timeout` seconds; None runs it in place.
+    """Runs supervision in a worker thread, and waits at most `timeout` seconds for it; None runs it in place.
 
-    A step that supervision is late for continues. A worker that hangs is left behind, and the part that it hung in is
-    asked no more.
+    A step continues if supervision is too late. A worker that hangs is abandoned, and the part that it hung in is
+    no longer called.
     """
 
     def __init__(self, timeout: float | None, on_fault: Callable[[Fault], None], *, closed: bool = False) -> None:
@@ -108,7 +108,7 @@ class Guard:
         self._waited_for: list[PendingResult] = []
 
     def run(self, work: Callable[[], T]) -> T:
-        """The answer of `work`; raises Broken when there is none in time, and nothing else."""
+        """The result of `work`; raises PartFailed if there is none in time, and nothing else."""
         if self.timeout is None:
             return self._in_place(work)
         with self._lock:
@@ -126,9 +126,9 @@ class Guard:
         return answer  # type: ignore[return-value]
 
     def _wait(self, job: _Job[T]) -> tuple[T | None, BaseException | None] | None:
-        """The answer, for which the worker may use `timeout` seconds of its own processor time.
+        """The answer, for which the worker may use `timeout` seconds of CPU time.
 
-        On a busy machine that takes longer by the clock: it is waited for as long as the worker gets on, up to a bound.
+        On a busy machine this takes longer by the clock: wait as long as the worker makes progress, up to a bound.
         """
         assert self.timeout is not None
         begin = used = self._processor_time()
@@ -143,7 +143,7 @@ class Guard:
         return None
 
     def _processor_time(self) -> float:
-        """Processor seconds that the worker has used so far; 0 if that is not known."""
+        """CPU seconds that the worker has used so far; 0 if unknown."""
         if self._thread is None or self._thread.ident is None or not self._thread.is_alive():
             return 0.0
         try:
@@ -152,7 +152,7 @@ class Guard:
             return 0.0
 
     def part(self, name: str, work: Callable[[*Given], T], otherwise: T, *given: *Given) -> T:
-        """One part's answer to what it is given, or `otherwise` where it raises or is asked no more."""
+        """The result of one part, or `otherwise` if it raises or is no longer called."""
         if name in self.dropped:
             if self._closed and name in JUDGING:
                 raise PartFailed(Fault(name, "it was abandoned", dropped=True))
@@ -176,9 +176,9 @@ class Guard:
             self._part = before
 
     def detectors(self, asked: Sequence[Asked], seen: Seen) -> list[Issue]:
-        """The issues of all detectors. One that raises or returns something else is at fault; the others continue.
+        """The issues of all detectors. If one raises or returns anything else, that is recorded; the others continue.
 
-        The hottest path: one call for all of them, and no closures.
+        This is the hottest path: one call for all detectors, and no closures.
         """
         found: list[Issue] = []
         before, generation, dropped = self._part, self._generation, self.dropped
@@ -204,7 +204,7 @@ class Guard:
             self._jobs = None
 
     def _too_late(self, job: _Job[T]) -> PartFailed:
-        """No answer in time: continue without it, and leave the worker behind where it has been stuck for long."""
+        """There is no answer in time: continue without it, and abandon the worker if it has been stuck for long."""
         assert self.timeout is not None
         now = time.monotonic()
         if self._stuck_since is None:
@@ -250,7 +250,7 @@ class Guard:
         return self._tell(Fault(part, why, drop))
 
     def _tell(self, fault: Fault) -> Fault:
-        # A run that has just been closed takes no more records: then there is no one left to tell.
+        # A closed run accepts no records: then there is nobody left to tell.
         with contextlib.suppress(InvalidState):
             self._on_fault(fault)
         return fault

@@ -35,7 +35,7 @@ class StoredIncident(Struct, frozen=True, kw_only=True):
 
 
 class Incidents:
-    """All incidents of a store, each a folder `incidents/ID` within its run's."""
+    """All incidents of a store, each in a folder `incidents/ID` of its run's folder."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -45,7 +45,7 @@ class Incidents:
         return _read_all(self.store.root.glob("*/incidents/*/incident.json"))
 
     def find(self, incident_id: str) -> StoredIncident:
-        """By id or unique prefix."""
+        """Find an incident by its id or a unique prefix."""
         matches = [stored for stored in self.all() if stored.id == incident_id]
         matches = matches or [stored for stored in self.all() if stored.id.startswith(incident_id)]
         if len(matches) == 1:
@@ -60,7 +60,7 @@ class Incidents:
         write_incident(self._folder(stored), settled)
 
     def remove_older_than(self, days: float, now: float) -> int:
-        """Remove incidents that have been kept long enough; returns how many."""
+        """Remove incidents older than this; returns how many."""
         old = [stored for stored in self.all() if now - stored.incident.time > days * DAY]
         for stored in old:
             shutil.rmtree(self._folder(stored), ignore_errors=True)
@@ -71,7 +71,7 @@ class Incidents:
 
 
 def read_incidents(folder: Path) -> list[StoredIncident]:
-    """The readable incidents in one run's folder of incidents, newest first."""
+    """The readable incidents in a run's incident folder, newest first."""
     return _read_all(folder.glob("*/incident.json"))
 
 
@@ -81,7 +81,7 @@ def _read_all(paths: Iterable[Path]) -> list[StoredIncident]:
 
 
 def save_stop(folder: Path, stopped: Stopped) -> Path:
-    """Write an emergency stop into a run's folder of incidents; returns where."""
+    """Write an emergency stop to a run's incident folder; returns its path."""
     target = folder / stopped.incident_id
     stored = StoredIncident(incident=stopped.incident, report=stopped.report, options=stopped.recovery_options)
     write_incident(target, stored)
@@ -89,7 +89,7 @@ def save_stop(folder: Path, stopped: Stopped) -> Path:
 
 
 def write_incident(target: Path, stored: StoredIncident) -> None:
-    """All files of an incident: machines read incident.json, people report.txt."""
+    """Write an incident's files: incident.json for machines, report.txt for people."""
     try:
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_durably(target / "incident.json", msgspec.json.format(msgspec.json.encode(stored), indent=2))

@@ -16,10 +16,10 @@ from ..config import Judge as Settings
 from ..core import Usage, from_json
 
 About = Literal["finding", "course", "call"]
-"""A finding of the rules; the latest steps as a whole; a call that is about to run."""
+"""What a question is about: a finding of the rules, the latest steps as a whole, or a call that is about to run."""
 
 WHY = 300
-"""Characters kept of a reason."""
+"""The most characters of a reason that are kept."""
 
 _TEXT = """\
 You check the work of a program that supervises an autonomous coding agent. You get questions about one run. \
@@ -40,7 +40,7 @@ Answer with one JSON object and nothing else:
 
 
 class JudgeQuestion(Struct, frozen=True):
-    """One question: `key` names what it is about, `evidence` is the run's own text."""
+    """One question: `key` identifies its subject, `evidence` is the run's own text."""
 
     about: About
     key: str
@@ -59,7 +59,7 @@ class Verdict(Struct, frozen=True):
 
 
 class Prompt(Struct, frozen=True):
-    """The prompt, and the canary that has to come back."""
+    """The prompt, and the canary that the answer must contain."""
 
     system: str
     text: str
@@ -82,7 +82,7 @@ def write_prompt(questions: Sequence[JudgeQuestion]) -> Prompt:
 
 
 def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]:
-    """The verdicts by number of the question; empty if the answer is not in the requested format."""
+    """The verdicts by question number; empty if the answer does not have the requested format."""
     begin, end = answer.find("{"), answer.rfind("}")
     try:
         read = from_json(answer[begin : end + 1], _Answer)
@@ -137,7 +137,7 @@ class _ChatAnswer(Struct):
 
 
 def ask_model(settings: Settings, system: str, text: str) -> tuple[str, Usage]:
-    """The model's answer and its usage. Raises what the connection raises."""
+    """The model's answer and its usage. Connection errors are raised as they are."""
     if settings.api == "anthropic":
         base = settings.url or os.environ.get("ANTHROPIC_BASE_URL") or "https://api.anthropic.com"
         key = os.environ.get(settings.key_env or "ANTHROPIC_API_KEY", "")

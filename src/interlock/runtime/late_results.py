@@ -1,4 +1,4 @@
-"""LateResults: what other threads deliver between steps: statuses, late outcomes, the judge's opinions."""
+"""LateResults: results that other threads deliver between steps: statuses, late outcomes, the judge's opinions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LAST_WAIT_S = 2.0
 
 
 class LateResults:
-    """Collected without waiting, and applied at the next step by the holder of the supervisor's lock."""
+    """Results are collected without waiting, and applied at the next step by the holder of the supervisor's lock."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class LateResults:
         self._late.append((record, late))
 
     def consult(self, step: Step, judgement: StepOutcome) -> None:
-        """Have the model judge check what was found, if one is configured."""
+        """Have the model judge, if one is configured, check the findings."""
         if self._judge is None:
             return
         self._judge.note(step, self._run.spec.task)
@@ -91,7 +91,7 @@ class LateResults:
         return True
 
     def settle(self) -> None:
-        """Before the run ends: record every step; one whose outcome does not arrive soon without it."""
+        """Before the run ends, record every step; a step whose outcome does not arrive soon is recorded without it."""
         if not self.record_late(LAST_WAIT_S):
             for record, _ in self._late:
                 self._run.record(replace(record, unobserved=True))

@@ -35,7 +35,7 @@ class LimitEnforcer:
         self._guard, self._budgets = guard, budgets
 
     def check_spend(self, *, reserve: bool = False) -> Decision | None:
-        """Whether a limit or a budget is used up; None if none is. With `reserve` a step is about to run."""
+        """The decision if a limit or a budget is used up; None if none is. With `reserve` a step is about to run."""
         over = self._used_up()
         if over is not None:
             return self._over(over)
@@ -60,7 +60,7 @@ class LimitEnforcer:
         )
 
     def slow_down(self, decision: Decision) -> Decision:
-        """A decision that allows a call, with the delay that the limits require."""
+        """Add the delay that the limits require to a decision that allows a call."""
         wait = self._pipeline.meter.wait(self._pipeline.ledger, self._run.steady.time())
         if wait is None or wait.seconds <= 0 or decision.action not in ("proceed", "rewrite"):
             return decision
@@ -73,7 +73,7 @@ class LimitEnforcer:
         return Decision("deny", reason=f"{wait.reason}. Try again in {wait.seconds:.0f} s.")
 
     def check_use(self, memory_mb: float, elapsed_s: float) -> Decision | None:
-        """Apply the limits to the usage of a process tree, between steps or without any."""
+        """Apply the limits to the usage of a process tree, between steps or without steps."""
         self._pipeline.ledger.measure_memory(memory_mb, self._run.steady.time())
         awake = max(0.0, elapsed_s - self._run.gate.rested_s)
         spend = replace(self._pipeline.ledger.spend, execution_time=awake)
@@ -97,7 +97,7 @@ class LimitEnforcer:
         self._recorder.run.record(LimitRecord(words, limit=reached.budget.name))
         if answer == "pause":
             self._guard.part("journal", lambda: self._hold(Hold(words, kind="limit")), "")
-            # After the hold: an owner that dies in between leaves a run that says why it is held.
+            # After the hold: if the owner dies in between, the run still says why it is held.
             self._budgets.hold(reached, now)
             return Decision("hold", reason=f"{words}. The run needs a person.")
         self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", words), None)
@@ -109,7 +109,7 @@ class LimitEnforcer:
         if not over.ends:
             self._guard.part("journal", lambda: self._hold(Hold(str(over), kind="limit")), "")
             return Decision("deny", reason=f"{over}. The run needs a person.")
-        # A journal that cannot be written must not keep the agent from being stopped.
+        # A journal that cannot be written must not prevent the agent from being stopped.
         self._guard.part("journal", lambda: self._run.end("done", "MAX_ITERATIONS", str(over)), None)
         self._executor.carry_out(Stop(f"limit: {over}"))
         return Decision("stop", reason=str(over))

@@ -20,18 +20,18 @@ BUDGETS: tuple[tuple[str, str, str], ...] = (
     ("max_execution_time", "execution_time", "seconds"),
     ("max_memory_mb", "memory_mb", "MB of memory"),
 )
-"""A limit, the counter for it, and its unit in words."""
+"""Each limit, its counter, and its unit in words."""
 
 
 ROOM = 1.5
-"""A throttled process may use this multiple of its highest usage: less would end it, not slow it down."""
+"""A throttled process may use this multiple of its peak usage: less would end it instead of slowing it down."""
 
 NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
-"""Memory is enforced by the process package; steps and dollars are budgets only."""
+"""Memory is enforced by the process package; steps and dollars are only budgets."""
 
 
 class LimitExceeded(Struct, frozen=True):
-    """A limit that was reached, how much was used and allowed, and where it comes from."""
+    """A limit that was reached, how much was used and allowed, and the source of the limit."""
 
     limit: str
     used: float
@@ -42,7 +42,7 @@ class LimitExceeded(Struct, frozen=True):
 
     @property
     def ends(self) -> bool:
-        """Whether it ends the run; a default limit only makes it wait for a person."""
+        """Whether it ends the run; a default limit only holds the run for a person."""
         return not self.throttled and not self.default
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class LimitExceeded(Struct, frozen=True):
 
 
 class RateLimitWait(Struct, frozen=True):
-    """A rate that was reached, and how long until there is room again; infinite if never."""
+    """A rate limit that was reached, and how long until there is room again; infinite if never."""
 
     seconds: float
     reason: str
@@ -75,8 +75,8 @@ class LimitMeterState(Struct):
 class LimitMeter:
     """The limits of one run.
 
-    Its own limits apply to the whole run, and so does a throttle's budget. A throttle's rates apply per window: within
-    it, calls wait until the window has room.
+    The run's own limits and a throttle's budget apply to the whole run. A throttle's rates apply per window: calls
+    wait until the window has room.
     """
 
     def __init__(self, configured: Limits, window: float = 60.0, ceiling: float | None = None) -> None:
@@ -87,16 +87,16 @@ class LimitMeter:
 
     @property
     def windowed(self) -> tuple[str, ...]:
-        """The limits that count per window."""
+        """The limits that apply per window."""
         rates = self._s.rates
         return tuple(name for name in rates.__struct_fields__ if getattr(rates, name) is not None)
 
     @property
     def limits(self) -> Limits:
-        """The effective limits, as the agent is told."""
+        """The effective limits, as shown to the agent."""
         parts = (self._s.own, self._s.budget, self._s.rates)
         if any(one is not other for one, other in zip(parts, self._merged_from, strict=True)):
-            # Read at every step, but rarely changed.
+            # Cached: read at every step, but rarely changed.
             self._merged, self._merged_from = parts[0].smaller(parts[1]).smaller(parts[2]), parts
         return self._merged
 
@@ -108,7 +108,7 @@ class LimitMeter:
     def throttle(self, order: SetLimits, spend: Spend) -> None:
         """Apply tighter limits on top of the run's own, until `loosen`.
 
-        A budget is at least what is spent already plus half of what was left: the run is slowed, not ended.
+        A budget is at least what was already spent plus half of what was left: the run is slowed, not ended.
         """
         names = order.limits.__struct_fields__
         rates = order.limits.replace(**{name: None for name in names if name not in order.windowed})
@@ -127,12 +127,12 @@ class LimitMeter:
         self._s.budget, self._s.rates = NO_LIMITS, NO_LIMITS
 
     def raise_ceiling(self, spend: Spend) -> None:
-        """A person continued a run without limits although it reached the ceiling: allow as much again."""
+        """A person continued a run past the default ceiling: raise it by the same amount again."""
         while self._ceiling and self._s.ceiling is not None and spend.cost_usd > self._s.ceiling:
             self._s.ceiling += self._ceiling
 
     def for_processes(self, used_mb: float) -> Limits:
-        """The limits of the process tree: a throttle leaves room for it, the run's own limits apply fully."""
+        """The limits of the process tree: a throttle leaves room above its usage, the run's own limits apply fully."""
         limits, configured = self.limits, self._s.own.max_memory_mb
         if limits.max_memory_mb is None or limits.max_memory_mb == configured:
             return limits

@@ -1,4 +1,4 @@
-"""Determines what a run is doing from many probes. Pure: measurements and the time are passed in."""
+"""Determines from many probes what a run is doing. Pure: measurements and the time are passed in."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from msgspec import Struct
 from ..core import Liveness, LivenessWord, Status, WedgedKind
 
 QUIET_S = 45.0
-"""How long nothing may move before a run counts as hung, which is reported within a minute."""
+"""After this long without activity a run counts as hung; this is reported within a minute."""
 
 SPIN = 0.8
-"""Share of one core: a client that uses more, and does nothing else, spins."""
+"""Share of one core. A client that uses more, and does nothing else, is spinning."""
 
 EMPTY = 3
 FAILURES = 3
-"""This many empty answers, or failed requests, in a row."""
+"""How many empty answers or failed requests in a row count as a hang."""
 
 
 class ModelProbe(Struct, frozen=True):
@@ -42,12 +42,12 @@ class TerminalReader(Struct, frozen=True):
 
 
 class Probes(Struct, frozen=True, kw_only=True):
-    """One measurement. Times are seconds of a clock that never steps; `wall` is for people.
+    """One measurement. Times are seconds of a monotonic clock; `wall` is for display.
 
-    `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes; `client_cpu_s` is the processor time that
-    the client itself used or waited for. `visible` says that the agent's steps are seen, `proxied` that its requests to
-    the model are, `attended` that a person may be at its terminal. `held` is what a person is needed for. `tool` is
-    the call under way, which began at `tool_since`. `orphan` is a process that a tool left behind while the call is
+    `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes; `client_cpu_s` is the CPU time that
+    the client itself used or waited for. `visible`: we see the agent's steps; `proxied`: we see its requests to
+    the model; `attended`: a person may be at its terminal. `held` is what a person is needed for. `tool` is
+    the call in progress, which began at `tool_since`. `orphan` is a process that a tool left behind while its call is
     still open.
     """
 
@@ -77,7 +77,7 @@ class Probes(Struct, frozen=True, kw_only=True):
 
 
 class LivenessMemory(Struct, frozen=True):
-    """State between two checks: when something moved last, and since when only the client is busy."""
+    """State between two checks: the last activity, and since when only the client is busy."""
 
     last: Probes | None = None
     moved: float = 0.0
@@ -101,7 +101,7 @@ def fuse(memory: LivenessMemory, seen: Probes, tool_s: float) -> tuple[LivenessM
 
 
 def until_hang(memory: LivenessMemory, tool_s: float) -> float:
-    """Seconds from the last measurement until the run counts as hung if nothing moves; infinite if never."""
+    """Seconds from the last measurement until the run counts as hung without activity; infinite if never."""
     seen = memory.last
     if seen is None:
         return math.inf
@@ -138,7 +138,7 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
         kind: WedgedKind = "client prompt" if seen.reader.client else tools
         source = "its standard input, a pipe" if seen.reader.piped else "the terminal"
         evidence = f"process {seen.reader.pid} ({seen.reader.command}) reads {source}"
-        # A pipe into the run has a script or a person at its other end, who may still answer.
+        # A pipe into the run has a script or a person at its other end that may still answer.
         answered = seen.attended or (seen.reader.piped and seen.reader.client)
         return "waiting for a person", evidence, seen.reader.text, None if answered else kind, seen.now
     if seen.model is not None:
@@ -149,7 +149,7 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
         evidence = f"processor time and nothing else for {seen.now - memory.spins:.0f} s"
         return "wedged", evidence, None, "client spins", memory.spins
     if quiet >= QUIET_S and seen.visible and not seen.proxied:
-        # It may be waiting for the model: that is unknown, so it does not count as hung.
+        # It may be waiting for the model, which we cannot see, so it does not count as hung.
         return "working", f"{memory.what} {quiet:.0f} s ago; its requests are not visible", None, None, memory.moved
     if quiet >= QUIET_S and seen.visible:
         if seen.attended:

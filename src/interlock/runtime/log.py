@@ -14,16 +14,16 @@ from ..core import BadInput
 LEVELS = ("debug", "info", "warning", "error")
 
 JSON, LEVEL, FILE = "INTERLOCK_LOG_JSON", "INTERLOCK_LOG_LEVEL", "INTERLOCK_LOG_FILE"
-"""Environment variables with the settings, so that the processes that we start log in the same way."""
+"""Environment variables with the settings, so that the processes that we start log the same way."""
 
 HANDLE = "INTERLOCK_LOG_HANDLE"
-"""The descriptor of a file to log to, for a process whose stderr is redirected."""
+"""The descriptor of a log file, for a process whose stderr is redirected."""
 
 NAME = "interlock"
 
 
 def choose_log(*, json: bool, level: str | None, file: str | None) -> None:
-    """Set how to log, for this process and those that it starts."""
+    """Configure logging for this process and the processes that it starts."""
     if level is not None and level.lower() not in LEVELS:
         raise BadInput(f"there is no log level {level!r}", todo=f"Use one of {', '.join(LEVELS)}")
     chosen = {JSON: "1" if json else "", LEVEL: (level or "").lower(), FILE: str(Path(file).absolute()) if file else ""}
@@ -38,7 +38,7 @@ def is_chosen() -> bool:
 
 
 def log_for_child() -> tuple[int | None, dict[str, str]]:
-    """A copy of our stderr for a process with another one, and its environment; the caller closes the handle."""
+    """Duplicate stderr for a child with another stderr; returns the descriptor (caller closes it) and the variables."""
     if not is_chosen() or os.environ.get(FILE):
         return None, {}
     try:
@@ -66,7 +66,7 @@ def configure_log(environment: Mapping[str, str] | None = None) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # A traceback is formatted before redaction: an error's message may contain anything.
+    # Format tracebacks before redaction: an error's message may contain anything.
     rest: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, structlog.processors.format_exc_info]
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(

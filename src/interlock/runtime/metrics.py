@@ -1,4 +1,4 @@
-"""Metrics: counters of what supervision did, as plain numbers until they are collected."""
+"""Metrics: counters of supervision, kept as plain numbers until they are collected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAST_JUDGED = 5
 """Effectiveness is the success rate of this many judged interventions, as in the controller."""
 
 STEP_BUCKETS = (0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0)
-"""Seconds; a step usually takes far less than a millisecond, and times out after a quarter of a second."""
+"""In seconds. A step usually takes far less than a millisecond, and times out after a quarter of a second."""
 
 INTERVENTION_LABELS = ("intervention_type", "issue_type", "outcome")
 
@@ -44,7 +44,7 @@ class Metrics:
         self.on_step: Callable[[float], None] | None = None
 
     def intervened(self, made: Intervention) -> None:
-        """Count an intervention with its current outcome: pending, held_back or not_applied."""
+        """Count an intervention by its current outcome: pending, held_back or not_applied."""
         with self._lock:
             self._interventions[made.type, made.issue_type, made.outcome] += 1
 
@@ -78,7 +78,7 @@ class Metrics:
             self._cost_usd += max(0.0, usage.cost_usd)
 
     def stepped(self, seconds: float | None) -> None:
-        """Count a step, and the time that supervision took for it if known."""
+        """Count a step, and the time that supervision took for it, if known."""
         with self._lock:
             self._counts["steps"] += 1
             if seconds is not None:
@@ -88,7 +88,7 @@ class Metrics:
             self.on_step(seconds)
 
     def control_requested(self, command: str, status: str) -> None:
-        """Count a command that got its RESULT."""
+        """Count a control command that has received its RESULT."""
         with self._lock:
             self._requests[command, status] += 1
 
@@ -161,7 +161,7 @@ ASKED = "Control requests by command and status"
 
 @cache
 def process_metrics() -> Metrics:
-    """The metrics of this process: every run that it supervises counts here."""
+    """The metrics of this process, which count all runs that it supervises."""
     return Metrics()
 
 

@@ -1,8 +1,8 @@
-"""Judge: asks a model where rules are unsure, and at sampled points. Off by default; nothing waits for it, except
-calls that need approval where `detect.judge.block` says so.
+"""Judge: asks a model if rules are unsure, and at sampled points. Off by default; nothing waits for it, except
+calls that need approval if `detect.judge.block` is set.
 
 A finding that the model rejects is muted for the rest of the run. Only redacted text is sent, and only within the
-budget. Without an answer the rules decide alone.
+budget. Without an answer, the rules decide alone.
 """
 
 from __future__ import annotations
@@ -25,28 +25,28 @@ from .judge_question import MAX_TOKENS, JudgeQuestion, Verdict, ask_model, read_
 from .usage_tracker import Prices
 
 ASKED_ABOUT = frozenset((GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP))
-"""What a model judges better than rules do."""
+"""Issues that a model judges better than rules do."""
 RAISED = frozenset((GOAL_DRIFT, HALLUCINATION))
-"""Issues that it may raise by itself."""
+"""Issues that the model may raise itself."""
 RECENT = 24
-"""Steps that are shown."""
+"""The most recent steps shown to the model."""
 EXCERPT = 600
-"""Characters of each step."""
+"""Characters shown of each step."""
 WAITING = 8
 """The most questions waiting for an answer; further ones are dropped."""
 BATCH = 4
-"""Questions in one request."""
+"""The most questions in one request."""
 REMEMBERED = 256
-"""Answers remembered, so that the same question is not paid for twice."""
+"""Answers remembered, so that no question is paid for twice."""
 CHARACTERS_PER_TOKEN = 3
-"""A low estimate, so that a long question does not exceed a budget."""
+"""A low estimate, so that a long question does not exceed the budget."""
 
 Ask = Callable[[Settings, str, str], tuple[str, Usage]]
 """Asks a model (settings, instructions, questions); returns its answer and usage."""
 
 
 class Asked(Struct, frozen=True):
-    """A pending question, with the opinion to record; `done` is set for a waiting caller."""
+    """A pending question, and the opinion to record; `done` is set for a waiting caller."""
 
     question: JudgeQuestion
     opinion: Opinion
@@ -70,7 +70,7 @@ class Judge:
         self._thread: threading.Thread | None = None
 
     def note(self, step: Step, task: str = "") -> None:
-        """Remember a step as evidence; every so many steps, ask about the course of the run."""
+        """Remember a step as evidence; every `every` steps, ask whether the run is still on course."""
         self._recent.append(shown(step))
         self._steps += 1
         every = self._settings.every
@@ -91,7 +91,7 @@ class Judge:
             self._asked.add(key)
 
     def forbids(self, step: Step, review: Review, task: str) -> str:
-        """Why a call that needs approval must not run, according to the model; empty if it does not say so in time."""
+        """Why a call that needs approval must not run, according to the model; empty if it does not object in time."""
         if not self._settings.block or step.tool is None:
             return ""
         opinion = Opinion(issue_id=f"call:{step.index}", key=f"call:{step.index}", model=self._settings.model)
@@ -112,7 +112,7 @@ class Judge:
         return taken
 
     def close(self) -> None:
-        """Ask no more, without waiting for an open question."""
+        """Stop asking, without waiting for an open question."""
         try:
             while True:
                 self._queue.get_nowait()
@@ -163,7 +163,7 @@ class Judge:
                 asked.done.set()
 
     def _request(self, new: dict[str, JudgeQuestion]) -> tuple[str, float]:
-        """Ask for verdicts and store them; returns an error if there are none, and the cost."""
+        """Ask for verdicts and store them; returns an error (empty if none) and the cost."""
         settings = self._settings
         prompt = write_prompt(list(new.values()))
         size = len(prompt.system + prompt.text) // CHARACTERS_PER_TOKEN

@@ -1,4 +1,4 @@
-"""Mutes: findings that someone marked as false alarms, stored per project."""
+"""Mutes: findings that a person marked as false alarms, stored per project."""
 
 from __future__ import annotations
 

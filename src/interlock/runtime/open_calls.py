@@ -1,4 +1,4 @@
-"""Calls under way: a value for each call until its result arrives."""
+"""OpenCalls: a value for each call in progress, until its result arrives."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..core import Step
 V = TypeVar("V")
 
 MOST = 256
-"""Calls remembered; those without a result must not pile up."""
+"""How many calls are remembered; those without a result must not accumulate."""
 
 
 def call_key(step: Step) -> str:
@@ -19,7 +19,7 @@ def call_key(step: Step) -> str:
 
 
 class OpenCalls(Generic[V]):
-    """One value for each call under way, found by its result."""
+    """One value for each call in progress, found by the call's result."""
 
     def __init__(self) -> None:
         self._open: dict[str, V] = {}
@@ -32,9 +32,9 @@ class OpenCalls(Generic[V]):
         return self._open.get(call_key(step))
 
     def begin(self, step: Step, value: V) -> V | None:
-        """Remember a call; returns the value of the oldest one if that is dropped.
+        """Remember a call; returns the value of the oldest call if it is dropped.
 
-        A call with the same id as an earlier one replaces it, as the newest.
+        A call with the same id as an earlier one replaces it, and counts as the newest.
         """
         self._open.pop(call_key(step), None)
         self._open[call_key(step)] = value

@@ -1,4 +1,4 @@
-"""Gate: every step passes it; while it is shut, nothing passes until a person resumes the run."""
+"""Gate: every step passes through it; while it is shut, nothing passes until a person resumes the run."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ POLL_S = 0.5
 """How often a waiting step checks whether its client is still connected."""
 
 EXPIRES_POLL_S = 30.0
-"""How often a held step in an event loop asks again, as its approval request may have expired."""
+"""How often a held step in an event loop asks again, because its approval request may have expired."""
 
 Wait = tuple[int, float | None]
-"""Wait until the gate has changed since this version, at most this long."""
+"""Wait until the gate's version has changed, at most this long."""
 
 
 SHUT = ("paused", "pausing")
@@ -30,7 +30,7 @@ class HungUp(Exception):
 
 
 class PassageCounter(Protocol):
-    """Counts passages: the control endpoint."""
+    """Counts passages; implemented by the control endpoint."""
 
     def enter(self, key: str) -> bool: ...
 
@@ -38,11 +38,11 @@ class PassageCounter(Protocol):
 
 
 MODEL = "model"
-"""The tool name of a request to the model at the gate."""
+"""The tool name for requests to the model at the gate."""
 
 
 class Gate:
-    """Open, shut or closed permanently. Orders with an older revision than the gate's are ignored.
+    """Open, shut or permanently closed. Orders with a revision older than the gate's are ignored.
 
     After `through`, the run's control endpoint counts passages too, and its decision takes precedence.
     """
@@ -57,13 +57,13 @@ class Gate:
         self._inside: OpenCalls[str] = OpenCalls()
         self._calls: dict[str, tuple[str, float]] = {}
         self.version = 0
-        """Grows with every change; read it before asking, and wait for it to move on after a hold."""
+        """Increases with every change; read it before asking, and wait for it to change after a hold."""
         self._wakers: list[Callable[[], None]] = []
         self._passages: PassageCounter | None = None
 
     @property
     def inside(self) -> int:
-        """How many steps are under way."""
+        """How many steps are in progress."""
         return len(self._inside)
 
     @property
@@ -74,16 +74,16 @@ class Gate:
 
     @property
     def rested_s(self) -> float:
-        """How long it has been shut in total, which no limit counts."""
+        """How long the gate has been shut in total, which counts towards no limit."""
         since = self._shut_since
         return self._rested_s + (self._clock.monotonic() - since if since is not None else 0.0)
 
     def rested_before(self, seconds: float) -> None:
-        """Add how long it was shut under a predecessor."""
+        """Add the time for which it was shut under a predecessor."""
         self._rested_s += seconds
 
     def through(self, passages: PassageCounter) -> None:
-        """Have the control endpoint count every passage."""
+        """Let the control endpoint count every passage."""
         self._passages = passages
 
     def set_status(self, status: Status, revision: int) -> bool:
@@ -101,17 +101,17 @@ class Gate:
             return True
 
     def close(self, status: Status) -> None:
-        """Shut permanently, at once and in memory only: the first thing that an emergency stop does."""
+        """Shut permanently, in memory only: the first thing that an emergency stop does."""
         with self._condition:
             self.status = status
             self.revision += 1
             self._changed()
 
     def enter(self, step: Step) -> Decision:
-        """Whether this step may start. Never waits: the adapter waits for a hold to end."""
+        """Whether this step may start. Never blocks: the adapter waits for a hold to end."""
         key = call_key(step)
         if self.status != "running":
-            # A step that asks again, as after a delay, has not started: it is not under way.
+            # A step that asks again, for example after a delay, has not started yet.
             self.leave(step)
         with self._condition:
             if self.status in ENDED:
@@ -126,12 +126,12 @@ class Gate:
             if step.tool is not None and step.tool.name != MODEL:
                 self._calls[key] = (step.tool.name, self._clock.monotonic())
         if forgotten is not None and self._passages is not None:
-            # Its result never came; if it counted forever, the run could not pause.
+            # Its result never arrived; if it still counted, the run could never pause.
             self._passages.leave(forgotten)
         return PROCEED
 
     def leave(self, step: Step) -> None:
-        """Note that an admitted step is over, by its own step or by its result."""
+        """Note that an admitted step is over, identified by the step itself or by its result."""
         with self._condition:
             key = self._inside.end(step)
             if key is not None:
@@ -146,7 +146,7 @@ class Gate:
         waits: Callable[[], bool] = lambda: True,
         abandon: Callable[[], None] = lambda: None,
     ) -> Decision:
-        """Ask until the answer is not a hold, and wait for its delay; a pause or an end interrupts the delay.
+        """Ask until the answer is not a hold, then wait for its delay; a pause or the run's end interrupts the delay.
 
         Raises HungUp once `waits` returns False. If the wait ends early, `abandon` is called.
         """
@@ -205,7 +205,7 @@ class Gate:
         return HOLD if self.status in SHUT else PROCEED
 
     def _rounds(self) -> Generator[Wait | Decision | None, Decision | None, None]:
-        """What to do next until a step is admitted: None to ask, a Wait, and finally the decision."""
+        """The next action until a step is admitted: None to ask, a Wait, and finally the decision."""
         while True:
             version = self.version
             decision = yield None

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class StepOutcome(Struct, frozen=True):
-    """What one step led to.
+    """The outcome of one step.
 
-    `assumed_time` says that the step had no time of its own; `judged` are earlier interventions whose outcome is now
-    known; `rulings` what was decided; `episodes` those that opened, were answered or ended.
+    `assumed_time`: the step had no time of its own; `judged` are earlier interventions whose outcome is now
+    known; `rulings` are the decisions; `episodes` are those that opened, were answered or ended.
     """
 
     now: float
@@ -36,7 +36,7 @@ class StepOutcome(Struct, frozen=True):
 
 
 class Plugins(Struct, frozen=True):
-    """A caller's own parts: detectors in addition to the installed ones; strategies and interventions replace them."""
+    """A caller's own parts: detectors are added to the installed ones; strategies and interventions replace them."""
 
     detectors: tuple[Factory, ...] = ()
     strategies: dict[str, Strategy] | None = None
@@ -46,7 +46,7 @@ class Plugins(Struct, frozen=True):
 
 
 class StepClock(Struct, frozen=True, omit_defaults=True):
-    """The time of the last step, which never goes back. `assumed` counts the steps without a time."""
+    """The time of the last step, which never decreases. `assumed` counts the steps without a time."""
 
     now: float | None = None
     assumed: int = 0
@@ -63,7 +63,7 @@ class StepClock(Struct, frozen=True, omit_defaults=True):
 AFTER_STEP = "after step"
 END_OF_TURN = "end of turn"
 MEANWHILE = "meanwhile"
-"""The cause of checkpoints made while a process without visible steps worked."""
+"""The cause of checkpoints made while a process without visible steps was working."""
 
 OWN = frozenset((AFTER_STEP, MEANWHILE))
 """Causes of checkpoints before which all changes are the run's own work."""

@@ -1,4 +1,4 @@
-"""Replay: a successor restores its predecessor's state from the journal, decision by decision."""
+"""Replay: restores a predecessor's state from the journal, decision by decision."""
 
 from __future__ import annotations
 

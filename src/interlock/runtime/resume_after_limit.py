@@ -1,4 +1,4 @@
-"""Parking: whether a run that a usage limit stopped may resume by itself, and when. Pure; clocks are passed in."""
+"""Parking: whether and when a run stopped by a usage limit may resume by itself. Pure; clocks are passed in."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from msgspec import Struct
 from ..config import Resume
 
 FIRST_WAIT_S = 300.0
-"""How long to wait if it is unknown when the limit resets; doubled each time in a row, up to MOST_WAIT_S."""
+"""How long to wait if the reset time is unknown; doubled each time in a row, up to MOST_WAIT_S."""
 
 MOST_WAIT_S = 3600.0
 
 SPACING_S = 20.0
-"""Time between two runs that resume on the same quota."""
+"""Minimum time between two runs that resume on the same quota."""
 
 
 class ParkClock(Struct, frozen=True):
-    """Now: the wall clock, which may jump; the seconds since boot, which do not; and the id of the boot."""
+    """The current time: the wall clock, which may jump; the seconds since boot, which do not; and the boot id."""
 
     wall: float
     since_boot: float
@@ -28,8 +28,8 @@ class ParkClock(Struct, frozen=True):
 class Parked(Struct, frozen=True, kw_only=True):
     """One park, as stored in the run's folder: everything needed to resume the run without its owner.
 
-    `delay` counts from `at`. `until` ends the window, in seconds since the epoch. `held_by` is why the run waits for
-    a person instead. `session` is the client's own session, `status` how the client ended, None while it lives.
+    `delay` counts from `at`. `until` is the end of the window, in seconds since the epoch. `held_by` is why the run
+    waits for a person instead. `session` is the client's session, `status` its exit status, None while it is alive.
     """
 
     number: int
@@ -45,12 +45,12 @@ class Parked(Struct, frozen=True, kw_only=True):
 
     @property
     def wake(self) -> float | None:
-        """When it resumes, by the wall clock at parking; None if it waits for a person."""
+        """When the run resumes, by the wall clock at parking; None if it waits for a person."""
         return None if self.held_by else self.at.wall + self.delay
 
 
 class Due(Struct, frozen=True):
-    """Resume it now."""
+    """The run is due: resume it now."""
 
 
 class NotYet(Struct, frozen=True):
@@ -60,7 +60,7 @@ class NotYet(Struct, frozen=True):
 
 
 class NeedsPerson(Struct, frozen=True):
-    """It may no longer resume by itself."""
+    """The run may no longer resume by itself."""
 
     why: str
 
@@ -80,7 +80,7 @@ def park(
     jitter: float,
     in_a_row: int = 1,
 ) -> Parked:
-    """A park under the person's rules. `jitter` is from 0 to 1, `in_a_row` counts unknown resets."""
+    """A park under the configured rules. `jitter` is from 0 to 1, `in_a_row` counts unknown resets."""
     wait = resets_in if resets_in is not None else min(MOST_WAIT_S, FIRST_WAIT_S * 2 ** (in_a_row - 1))
     delay = wait + jitter * rules.jitter_s
     until = window_end(rules.until, started) if rules.until is not None else None
@@ -109,9 +109,9 @@ def window_end(until: str, started: float) -> float:
 def decide_wake(parked: Parked, now: ParkClock) -> Due | NotYet | NeedsPerson:
     """Whether a parked run is due.
 
-    In the same boot the seconds since boot count, as the wall clock may have been set. After a
-    reboot the wall clock counts, unless it went back behind the time of parking: then the whole delay starts again.
-    The window is closed as soon as either clock says so: a run that waits for a person is safe, one that spends
+    Within the same boot, the seconds since boot count, because the wall clock may have been set. After a
+    reboot the wall clock counts, unless it is before the time of parking: then the whole delay starts again.
+    The window is closed as soon as either clock says so: a run that waits for a person is safe, a run that spends
     money at the wrong time is not.
     """
     if parked.held_by:
@@ -127,7 +127,7 @@ def decide_wake(parked: Parked, now: ParkClock) -> Due | NotYet | NeedsPerson:
 
 
 class QuotaUse(Struct, frozen=True):
-    """Shared by runs on one quota: which resumed last and when, and until when the limit applies."""
+    """Shared by runs on one quota: which run resumed last and when, and until when the limit applies."""
 
     run_id: str = ""
     woke: ParkClock | None = None
@@ -136,7 +136,7 @@ class QuotaUse(Struct, frozen=True):
 
 
 def wait_for_turn(use: QuotaUse, run_id: str, now: ParkClock) -> float:
-    """Seconds that a due run still waits because of others on its quota; 0: it is its turn."""
+    """Seconds that a due run still has to wait for others on its quota; 0 if it is its turn."""
     left = 0.0
     if use.woke is not None and use.run_id != run_id and use.woke.boot == now.boot:
         left = max(left, use.woke.since_boot + SPACING_S - now.since_boot)

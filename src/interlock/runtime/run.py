@@ -19,7 +19,7 @@ log = logging.getLogger("interlock")
 
 
 class ControlPort(Protocol):
-    """The control protocol over a run, as the run itself uses it."""
+    """The control protocol as used by the run itself."""
 
     def pause(self, hold: Hold, step: int) -> str: ...
 
@@ -106,23 +106,23 @@ class Run:
     def append_entries(
         self, entries: Sequence[JournalEntry], durable: bool = False, changes: Mapping[str, object] | None = None
     ) -> int:
-        """The same for encoded entries, such as messages of the control protocol."""
-        # Under one lock, so that no summary is stored after a newer one.
+        """`append` for encoded entries, such as messages of the control protocol."""
+        # Under one lock, so that no summary overwrites a newer one.
         with self._lock:
             self._summary = replace(self._summary, updated=self.clock.time(), **(changes or {}))
             return self._noted(self.journal.append(entries, durable=durable, summary=self._summary))
 
     def update(self, **changes: object) -> None:
-        """Change what lists show of the run."""
+        """Change the run's summary, which lists show."""
         self.append([], changes=changes)
 
     def on_close(self, closer: Callable[[], None]) -> None:
-        """Call this when the run is closed, newest first."""
+        """Call this when the run is closed; the newest is called first."""
         self._closers.append(closer)
 
     @property
     def why_ended(self) -> str:
-        """Why the run is over, in one line."""
+        """Why the run has ended, in one line."""
         return self._why_ended or "the run has ended"
 
     def hold(self, hold: Hold, step: int) -> str:
@@ -138,9 +138,9 @@ class Run:
             self.on_waiting(step, hold.reason)
 
     def wait_for_person(self, step: int, what: str, digest: str = "", until: float = 0.0) -> None:
-        """Record, then announce, that a step waits for approve or reject.
+        """Record, then announce, that a step waits for an approval.
 
-        An answer is for the call with this `digest`, and valid `until` then.
+        An answer applies to the call with this `digest`, and is valid until `until`.
         """
         try:
             if self.steering is not None:
@@ -151,7 +151,7 @@ class Run:
             self.on_waiting(step, what)
 
     def stop_waiting(self, step: int, next_waiting: str | None) -> None:
-        """A step no longer waits for a person; `next_waiting` is what still does."""
+        """A step no longer waits for a person; `next_waiting` is what still waits."""
         if self.steering is not None:
             self.steering.stop_waiting(step)
         else:
@@ -167,18 +167,18 @@ class Run:
         return True
 
     def stop(self, reason: str) -> str:
-        """Shut the gate permanently, at once and in memory; `end` records it afterwards."""
+        """Shut the gate permanently, in memory only; `end` records it afterwards."""
         self.gate.close("aborted")
         self._why_ended = self._why_ended or reason
         return "the gate is shut for good"
 
     def end(self, status: Status, reason: str, message: str = "") -> None:
-        """End the run with a reason of the control protocol; a second end changes nothing."""
+        """End the run with a reason of the control protocol; a second call has no effect."""
         with self._lock:
             if self.ended:
                 return
             if reason == "COMPLETE" and self._stuck is not None and self._stuck == self._summary.waiting:
-                # It exited while it was held because no intervention had worked: its work is not complete.
+                # The agent exited while the run was held because no intervention had worked: its work is not complete.
                 reason = "STUCK"
             self._why_ended = message or reason
             self.reason = self.reason or reason
@@ -190,7 +190,7 @@ class Run:
             self.steering.end(reason)
 
     def close(self) -> None:
-        """Close the run; what was recorded stays."""
+        """Close the run; its records stay."""
         while self._closers:
             self._closers.pop()()
         if self._series is not None:
@@ -210,7 +210,7 @@ class Run:
 
 
 def paused_seconds(journal: JournalReading, now: float) -> float:
-    """How long a run has been paused, from its journal; a pause in progress counts up to now."""
+    """How long a run was paused, according to its journal; a pause in progress counts up to now."""
     rested, since = 0.0, None
     for record in journal.read(kinds=frozenset(("state",))):
         state = read_body(record)
@@ -223,7 +223,7 @@ def paused_seconds(journal: JournalReading, now: float) -> float:
 
 
 def _reason_in(journal: JournalReading) -> str | None:
-    """Why a run has ended, from its journal; None if it has not."""
+    """Why a run has ended, according to its journal; None if it has not."""
     for kind in ("end", "state"):
         record = journal.last(kind)
         said = read_body(record) if record is not None else None
@@ -233,7 +233,7 @@ def _reason_in(journal: JournalReading) -> str | None:
 
 
 class SteadyClock:
-    """Seconds since the epoch: the initial wall time plus the monotonic clock; never goes back."""
+    """Seconds since the epoch: the initial wall time plus the monotonic clock; never decreases."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -243,20 +243,20 @@ class SteadyClock:
         return self._ahead + self._clock.monotonic()
 
     def go_on_from(self, last: float) -> None:
-        """Continue from the time that a predecessor had reached."""
+        """Continue from the last time of a predecessor."""
         self._ahead += max(0.0, last - self.time())
 
 
 EVERY = 10_000
-"""Records between two updates: a reader sums up at most about this many itself."""
+"""Records between two updates: a reader aggregates at most about this many itself."""
 
 BITE = 128
 PAUSE_S = 0.001
-"""After this many records the thread pauses, so that it does not delay the judging of calls."""
+"""How long the thread pauses after a batch of records, so that it does not delay the judging of calls."""
 
 
 class SeriesKeeper:
-    """Sums up the journal, in a thread for each update. If one fails, the next one catches up."""
+    """Aggregates the journal, in a thread for each update. If one fails, the next one catches up."""
 
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
@@ -266,12 +266,12 @@ class SeriesKeeper:
         self._stop = threading.Event()
 
     def note(self, seq: int) -> None:
-        """Note the newest record in the journal."""
+        """Note the number of the newest record in the journal."""
         checks = seq // EVERY
         if self._checks is not None and checks <= self._checks:
             return
         with self._lock:
-            # A successor has more urgent things to do than to start at once.
+            # A successor has more urgent work when it starts.
             first, self._checks = self._checks is None, checks
             if first or self._stop.is_set() or (self._thread is not None and self._thread.is_alive()):
                 return
@@ -285,7 +285,7 @@ class SeriesKeeper:
             self._thread.join()
 
     def _sum_up(self) -> None:
-        # Imported here, as most runs are too short to need it.
+        # Imported here because most runs are too short to need it.
         from ..journal import SERIES_KINDS, JournalReader, load_series, store_series
 
         try:

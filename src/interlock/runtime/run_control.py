@@ -58,8 +58,8 @@ CANCELLED = "USER_CANCELLED"
 class RunControl:
     """A run's endpoint, socket and actuator; `orders` carries out the supervisor's part of an order.
 
-    Locks are acquired in this order: supervisor, endpoint's turn, gate. So nothing in here may acquire the
-    supervisor's lock: a rollback has its own thread, and the next step picks up a new status.
+    Locks are acquired in this order: supervisor, endpoint's turn, gate. Nothing here may therefore acquire the
+    supervisor's lock: a rollback has its own thread, and the next step applies a new status.
     """
 
     def __init__(
@@ -93,10 +93,10 @@ class RunControl:
         )
         self._seen, self._has_switched, self._cancelled = run.spec.model, False, False
         self.endpoint = Endpoint(fresh, ControlLog(run, metrics), self, clock=run.clock)
-        # It admits steps a moment after the gate opens: wake callers that asked in between.
+        # The endpoint admits steps shortly after the gate opens: wake callers that asked in between.
         self.endpoint.when_open(run.gate.notify)
         self.server = ControlServer(self.endpoint, folder.path, listener)
-        # We can tell the agent's processes from a person's if we started them, or if its hooks fire.
+        # We can tell the agent's processes from a person's if we started them, or if the agent's hooks fire.
         self.server.authority.knows_by_peer = bool(run.spec.argv or run.spec.session_id)
 
     def mend_gate(self) -> bool:
@@ -104,7 +104,7 @@ class RunControl:
         return self._file.mend()
 
     def start(self) -> None:
-        """Restore the state from the journal, and listen."""
+        """Restore the state from the journal, and start listening."""
         self.endpoint.start()
         self.run.gate.through(self.endpoint)
         self.server.open()
@@ -114,7 +114,7 @@ class RunControl:
         self.endpoint.close()
 
     def pause(self, hold: Hold, step: int) -> str:
-        """Pause by the supervisor's own decision, under the same rules as a person's."""
+        """Pause for the supervisor, under the same rules as for a person."""
         self.endpoint.post(Held(Waiting(hold.kind, step, hold.reason, until=hold.until)))
         return f"paused: {hold.reason}"
 
@@ -123,29 +123,29 @@ class RunControl:
         self.endpoint.post(WaitingForPerson(Waiting("approval", step, what, digest, until)))
 
     def stop_waiting(self, step: int) -> None:
-        """A step needs no answer any more, as its client is gone."""
+        """A step no longer needs an answer, because its client is gone."""
         self.endpoint.post(PersonAnswered(step))
 
     def see_model(self, step: Step) -> None:
-        """Note the model that the agent's steps name. A side call for a title may use another one."""
+        """Note the model that the agent's steps name. A side call, for example for a title, may use a different one."""
         if step.model is None or step.model == self._seen or self._has_switched:
-            # An answer that was under way during a switch still names the previous model.
+            # An answer that was in progress during a switch still names the previous model.
             return
         if self._seen is None or (step.agent is None and step.kind != "usage"):
             self._seen = step.model
             self.endpoint.post(ModelSeen(step.model))
 
     def resume(self) -> bool:
-        """End the supervisor's own pause, not a person's; returns whether the run continues."""
+        """End the supervisor's own pause, but not a person's; returns whether the run continues."""
         self.endpoint.post(Released())
         return self.run.gate.status == "running"
 
     def end(self, reason: str) -> None:
-        """The run ended by itself or by the supervisor."""
+        """Report that the run ended by itself or was ended by the supervisor."""
         self.endpoint.post(RunEnded(reason))  # type: ignore[arg-type]
 
     def settle(self) -> None:
-        """Return when everything under way is done and reported."""
+        """Return when all pending work is done and reported."""
         self.endpoint.post(Tick())
 
     @property
@@ -154,7 +154,7 @@ class RunControl:
         return max(self._file.revision, self.run.gate.revision)
 
     def set_desired(self, desired: Desired) -> Applied:
-        """Reach this state: first the gate file, which outlives us; then the gate; then the agent."""
+        """Reach this state: first in the gate file, which outlives us; then at the gate; then in the agent."""
         try:
             applied = self._file.set_desired(desired)
         except OSError as error:
@@ -167,7 +167,7 @@ class RunControl:
             self._model, self._has_switched = desired.model, True
         if desired.status in ENDED:
             self.run.gate.close(desired.status)
-            # A run that ended by itself or by the supervisor already has a reason; else it was a person.
+            # A run that ended by itself or by the supervisor already has a reason; otherwise a person ended it.
             self.run.reason = self.run.reason or CANCELLED
             if self.orders is None or self._cancelled or self.run.reason != CANCELLED:
                 return applied
@@ -184,7 +184,7 @@ class RunControl:
         return self.orders.execute(order, self.endpoint.post)
 
     def rest(self) -> None:
-        """Nothing is pending: do deferred work."""
+        """Do deferred work while nothing is pending."""
         self._file.rest()
 
 
@@ -252,14 +252,14 @@ class CommandExecutor:
         return ""
 
     def cancel(self) -> Applied:
-        """End the agent, first by SIGTERM; fails if a process is left, which is named."""
+        """End the agent, first with SIGTERM; fails if a process is left, and names it."""
         executor = self._supervisor.executor
         done = executor.carry_out(Stop("cancelled by a person"))
         left = executor.processes.left() if executor.processes is not None else ""
         return Applied(False, left) if left else Applied(True, done.how)
 
     def execute(self, order: Execute, post: Poster) -> Executed | None:
-        """Carry out an order, once per request. A rollback runs in a thread of its own."""
+        """Carry out an order, once per request. A rollback runs in its own thread."""
         known = self._done.get(order.request_id)
         if known is not None:
             return known

@@ -1,4 +1,4 @@
-"""RunProof: the verdicts on a run's claims for the current state of the workspace, recorded at the run's end."""
+"""RunProof: the verdicts on a run's claims for the workspace's current state, recorded when the run ends."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class RunProof:
         self._recorded: tuple[object, ...] = ()
 
     def now(self, *, since: int = 0) -> ProofRecord:
-        """Each claim since a step with its verdict on the current tree, and what changed about the tests."""
+        """Each claim since a step, with its verdict for the current tree, and what changed about the tests."""
         workspace = self._workspace
         if workspace is None or workspace.newest is None:
             return ProofRecord(self._verdicts(since=since), step=self._run.summary.steps)
-        # Changes of a silent process are its own; those after a visible call may be someone else's.
+        # Changes made by a process without steps are its own; those after a visible call may be someone else's.
         cause = MEANWHILE if workspace.newest.cause == MEANWHILE else CAUSE
         return self._at(workspace, workspace.create("", workspace.newest.step, cause).id, since)
 
     def note(self, step: Step) -> None:
-        """Record the verdicts on a message's claims at once, with the newest checkpoint and without a new one."""
+        """Record the verdicts on a message's claims immediately, using the newest checkpoint instead of a new one."""
         if step.kind != "message" or self._pipeline.proof.claimed_at != step.index:
             return
         newest = self._workspace.newest if self._workspace is not None else None
@@ -48,7 +48,7 @@ class RunProof:
         self._keep(found)
 
     def record(self, *, settled: bool, by_itself: bool) -> None:
-        """Record the proof at the run's end, if there is anything to record.
+        """Record the proof when the run ends, if there is anything to record.
 
         `settled`: scan everything first; `by_itself`: the agent was not ended from outside.
         """
@@ -65,7 +65,7 @@ class RunProof:
     def _verdicts(
         self, changed: Callable[[str], Sequence[str] | None] | None = None, *, since: int = 0
     ) -> tuple[ClaimVerdict, ...]:
-        """The verdicts; none if there was no step."""
+        """The verdicts; empty if there was no step."""
         return self._pipeline.proof.verdicts(changed, since=since) if self._pipeline.has_judged else ()
 
     def contract_lines(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class RunProof:
 
             changed = workspace.checkpoints.texts(start, tree, is_checked_by)
         except InterlockError:
-            # The checkpoint of the start is gone, so nothing is known.
+            # The first checkpoint is gone, so nothing is known.
             return ()
         if not changed:
             return ()

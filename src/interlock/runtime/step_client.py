@@ -1,4 +1,4 @@
-"""StepClient: creates an adapter's steps, and waits for the decisions about them."""
+"""StepClient: creates steps for an adapter, and waits for the decisions about them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class StepClient(EndsWithBlock):
         error: bool | None = None,
         exit_code: int | None = None,
     ) -> Step:
-        """A tool's result as the run's next step, for `after`. Without `call_id`: of its agent's newest call."""
+        """A tool's result as the run's next step, for `after`; without `call_id`, that of its agent's newest call."""
         tool = Tool("", {}, call_id) if call_id is not None else None
         return replace(self._next("tool", content, "tool_result", tool, agent), error=error, exit_code=exit_code)
 
@@ -88,20 +88,20 @@ class StepClient(EndsWithBlock):
         return replace(self._next(role, content, "message", agent=agent), usage=usage)
 
     def ask(self, step: Step) -> Decision:
-        """`before`, waiting for holds and delays: returns proceed, rewrite, deny, defer or stop."""
+        """`before`, but waits for holds and delays: returns proceed, rewrite, deny, defer or stop."""
         return self.run.gate.admit(lambda: self.before(step), abandon=lambda: self.abandon(step))
 
     async def ask_async(self, step: Step) -> Decision:
-        """`ask` for an event loop, which it never blocks."""
+        """`ask` for an event loop, without blocking it."""
         return await self.run.gate.admit_async(lambda: self.before(step), abandon=lambda: self.abandon(step))
 
     def count_from(self, index: int) -> None:
-        """The next step has at least this index."""
+        """Make sure that the next step has at least this index."""
         with self._counting:
             self.next_index = max(self.next_index, index)
 
     def take_index(self) -> int:
-        """Allocate the index of the run's next step, for steps that are created elsewhere."""
+        """Allocate the index of the run's next step, for a step that is created elsewhere."""
         with self._counting:
             index, self.next_index = self.next_index, self.next_index + 1
             return index

@@ -23,7 +23,7 @@ log = logging.getLogger("interlock")
 
 
 class StepRecorder:
-    """For one run. A step and everything that it led to are written in one transaction."""
+    """For one run. A step and all its consequences are written in one transaction."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, metrics: Metrics | None = None, alerts: Alerts | None = None
@@ -100,7 +100,7 @@ class StepRecorder:
         )
 
     def _find_blind_limit(self, step: Step) -> list[LimitRecord]:
-        """A cost limit that cannot be enforced because a price is unknown: reported once."""
+        """A cost limit that cannot be enforced because a price is unknown; reported once."""
         spend, most = self.pipeline.ledger.spend, self.pipeline.meter.limits.max_cost_usd
         if self._is_blind or most is None or not spend.unpriced_tokens:
             return []

@@ -1,7 +1,7 @@
-"""StopGate: when the agent says that it is done, runs its checks and asks for proof of its claims.
+"""StopGate: when the agent says that it is done, runs the checks and asks for proof of its claims.
 
-`done_when` commands are run here; failing output goes back to the agent a few times. An unproven claim is
-questioned once. Without a contract and claims, nothing happens.
+The `done_when` commands run here; failing output goes back to the agent a few times. An unproven claim is
+questioned once. Without a contract or claims, nothing happens.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from .run_proof import RunProof, missing
 Action = Literal["pass", "return"]
 
 SAID = 20_000
-"""Characters of an agent's last message that are read."""
+"""The most characters of an agent's last message that are read."""
 
 MOST_CLAIMS = 6
-"""Claims that one message asks about."""
+"""The most claims that one message asks about."""
 
 
 OURS = "Interlock: "
@@ -50,7 +50,7 @@ PASS = GateAnswer()
 
 
 class StopGate:
-    """For one run. Commands run without the supervisor's lock; two turns that end at once wait for each other."""
+    """For one run. Commands run without the supervisor's lock; turns that end at the same time wait for each other."""
 
     def __init__(
         self, run: Run, pipeline: DecisionPipeline, executor: DirectiveExecutor, checkpointing: Checkpointing,
@@ -74,7 +74,7 @@ class StopGate:
             self.setup = read_setup(self.runner.folder, commands)
 
     def at_turn_end(self, said: str = "") -> GateAnswer:
-        """The agent ends its turn with this message: returns what it still has to do, if anything."""
+        """The agent ends its turn with this message; returns what it still has to do, if anything."""
         if self._observe or self._run.ended:
             return PASS
         commands = self._commands()
@@ -101,7 +101,7 @@ class StopGate:
             return self._ask_about_claims(results, tree)
 
     def settle(self) -> str:
-        """The agent has ended by itself: returns why the run is unproven, or an empty text."""
+        """The agent has ended by itself; returns why the run is unproven, or an empty text."""
         commands = self._commands()
         if not commands:
             return ""
@@ -115,7 +115,7 @@ class StopGate:
             return self.failure
 
     def _commits(self) -> Breaches:
-        """Violations of the contract in the repository that the agent can undo."""
+        """Violations of the contract in the repository that the agent can still undo."""
         found = self._git.breaches(self._pipeline.context.contract)
         return {clause: said for clause, said in found.items() if clause.value != "push"}
 
@@ -124,7 +124,7 @@ class StopGate:
         return self._run.summary.steps
 
     def recall(self, journal: JournalReading) -> None:
-        """Restore a predecessor's state: its attempts, and the check setup at the start."""
+        """Restore a predecessor's state: its attempts, and the check setup at the start of the run."""
         for record in journal.read(kinds=frozenset(("contract", "stop_gate"))):
             body = read_body(record)
             if isinstance(body, ContractRecord):
@@ -138,7 +138,7 @@ class StopGate:
         self.returns = 0
 
     def _commands(self) -> tuple[str, ...]:
-        """The commands that must pass, without programs that only the task's text names and that are not installed."""
+        """The commands that must pass, except those that only the task's text names and that are not installed."""
         contract = self._pipeline.context.contract
         if not contract.done_when:
             return ()
@@ -180,7 +180,7 @@ class StopGate:
         return results, now
 
     def _is_same(self, before: str, tree: str) -> bool:
-        """Whether two trees have the same files."""
+        """Whether two trees contain the same files."""
         workspace = self._executor.workspace
         if workspace is None or not before or not tree:
             return False

@@ -1,4 +1,4 @@
-"""Supervisor: before(step) and after(step) return decisions at once; no failure in here stops the agent."""
+"""Supervisor: before(step) and after(step) return decisions without waiting; a failure here never stops the agent."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ if TYPE_CHECKING:
 log = logging.getLogger("interlock")
 
 SNAPSHOT_EVERY = 500
-"""Steps between two snapshots of supervision's state: a successor replays at most this many."""
+"""Steps between two snapshots of the supervision state: a successor replays at most this many."""
 
 PERSON_EVERY_S = 2.0
 """How often to check whether the dashboard is open."""
 
 LET = ("proceed", "rewrite")
-"""The actions after which a call runs."""
+"""The actions that let a call run."""
 
 
 class Supervisor(StepClient):
@@ -150,7 +150,7 @@ class Supervisor(StepClient):
     def open(cls, **options: Unpack[Options]) -> Supervisor:
         """Start supervising a new run: `with Supervisor.open(task=..., workspace=...) as supervisor:`, plain or async.
 
-        The run ends with the block. See `Options` for what can be given.
+        The run ends with the block. See `Options` for the arguments.
         """
         from .assembly import open_supervisor
 
@@ -173,7 +173,7 @@ class Supervisor(StepClient):
         with self._lock:
             self._guard.part("journal", self.late_results.settle, None)
             self.proof.record(settled=True, by_itself=error is None and self.run.reason is None)
-        # A journal that cannot be written is our problem, not that of the agent's code.
+        # A journal that cannot be written is our problem, not the agent's.
         self._guard.part("journal", lambda: self.run.end(status, reason, message), None)
         if self.executor.notifier is not None:
             self.executor.notifier.close()
@@ -201,13 +201,13 @@ class Supervisor(StepClient):
             return degrade(decision, self.executor.adapter.capabilities)
 
     def before_request(self) -> None:
-        """A model is about to be asked, which costs money: an exhausted budget holds or ends the run."""
+        """Called before a model request, which costs money: an exhausted budget holds or ends the run."""
         with self._lock:
             if not self._observe and self.run.gate.status == "running":
                 self._limiting.check_budgets(reserve=True)
 
     def abandon(self, step: Step) -> None:
-        """Forget a step that will not run: it is not under way, and needs no approval."""
+        """Forget a step that will not run: it is not in progress, and needs no approval."""
         with self._lock:
             self.run.gate.leave(step)
             if self._permission.withdraw(step):
@@ -237,14 +237,14 @@ class Supervisor(StepClient):
             works = step.kind == "tool_result" and may_change(review)
             goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
             if works and goes_back:
-                # Before the rollback: else the changes of this call would not count as the run's, and be left alone.
+                # Before a rollback: otherwise this call's changes would not count as the run's and be left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
             self._guard.part("proof", self.proof.note, None, step)
             if step.kind == "tool_result":
                 self._guard.part("journal", self.on_result, None, step)
             if works:
-                # After a rollback as well: earlier work of the run that it restored is the run's.
+                # Also after a rollback: restored earlier work of the run is the run's own.
                 before = self._checkpointing.newest
                 now = self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
                 self._enforcer.after(step, before, now)
@@ -253,18 +253,18 @@ class Supervisor(StepClient):
             return degrade(self._standing(used_up or PROCEED, before=False), self.executor.adapter.capabilities)
 
     def checkpoint(self, *, cause: str, step: int, label: str = "") -> CheckpointInfo | None:
-        """Snapshot the workspace; None if there is none, or where it failed (which is recorded)."""
+        """Snapshot the workspace; None if there is none, or if it failed (the failure is recorded)."""
         with self._lock:
             return self._checkpointing.make(cause=cause, step=step, label=label)
 
     def hold_without_undo(self) -> bool:
-        """Pause, once, if the checkpoints were removed; called before each step that may change files."""
+        """Pause once if the checkpoints were removed; called before each step that may change files."""
         with self._lock:
             return not self._observe and self._checkpointing.hold_if_lost()
 
     @property
     def process_limits(self) -> Limits:
-        """The limits on the agent's processes now."""
+        """The current limits on the agent's processes."""
         return self.pipeline.meter.for_processes(self.pipeline.ledger.spend.memory_mb)
 
     def look(self, memory_mb: float, elapsed_s: float) -> None:
@@ -274,9 +274,9 @@ class Supervisor(StepClient):
                 self._limiting.check_use(memory_mb, elapsed_s)
 
     def check_done(self, *, alert: bool = True) -> str:
-        """The agent has ended: returns why the run is unproven or broke its contract; empty if neither.
+        """The agent has ended: returns why the run is unproven or violated its contract; empty if neither.
 
-        Restores what still differs against the contract, and runs `done_when` unless the run was stopped. Call it
+        Reverts remaining violations of the contract, and runs `done_when` unless the run was stopped. Call it
         before `finish`.
         """
         contract = self.pipeline.context.contract
@@ -302,7 +302,7 @@ class Supervisor(StepClient):
         self._guard.part("journal", self._enforcer.record_contract, None, self.stop_gate.setup)
 
     def finish(self, status: Status, reason: str, message: str) -> None:
-        """The agent has ended by itself; if it was stopped, wait for that end, which counts.
+        """The agent has ended by itself; if it was stopped, wait for that end, which takes precedence.
 
         A driver of the agent may use more reasons than COMPLETE and ERROR: MAX_ITERATIONS, STUCK, NO_MORE_ISSUES or
         MAX_ISSUES for `done`, CRITICAL_FAILURE for `aborted`.
@@ -330,9 +330,9 @@ class Supervisor(StepClient):
         self.late_results.note_status(status)
 
     def answer(self, step: int | None, said: ApprovalAnswer, reason: str = "", digest: str | None = None) -> str:
-        """Record a person's answer to a waiting step; without a number, to the one that waits longest.
+        """Record a person's answer to a waiting step; without a number, to the one that has waited longest.
 
-        With a `digest` it is an answer to that call only, and refused if the step's call has changed.
+        With a `digest`, the answer is for that call only, and is refused if the step's call has changed.
         """
         waiting = self.approvals.waiting
         number = next(iter(waiting), -1) if step is None else step
@@ -382,7 +382,7 @@ class Supervisor(StepClient):
         return self._standing(decision, before=True)
 
     def _record_and_act(self, record: StepRecord, judgement: StepOutcome) -> None:
-        """Record, then act: what cannot be recorded durably does not happen. An emergency stop acts first."""
+        """Record, then act: an action that cannot be recorded durably is not taken. An emergency stop acts first."""
         acts = bool(judgement.directives)
         stopping = any(isinstance(directive, Stop) for directive in judgement.directives)
         if stopping:
@@ -400,7 +400,7 @@ class Supervisor(StepClient):
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
         """The decision with pending messages, the end of the run, or a delay if a call is about to start."""
         if decision.action in LET and not self.run.ended and self.run.gate.status != "running":
-            # Keep messages and delay for the answer that allows the call.
+            # Keep messages and delay for the decision that allows the call.
             return Decision("hold", reason=self.run.summary.waiting or "the run is paused") if before else decision
         messages = (*decision.messages, *self.executor.messages)
         self.executor.messages.clear()
@@ -438,7 +438,7 @@ class Supervisor(StepClient):
         return Decision("deny", reason=f"Supervision failed ({broken}) and is configured to fail closed.")
 
     def _admit(self, step: Step) -> Step:
-        # Not the agent's own time, as limits depend on it.
+        # Do not use the agent's own time, because limits depend on it.
         step = replace(step, time=self.run.steady.time())
         self._guard.part("supervisor", self.pipeline.prepare, None)
         self.pipeline.prices.warm()
@@ -453,7 +453,7 @@ class Supervisor(StepClient):
             log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
 
     def _note_not_stopped(self, processes: str) -> None:
-        """Report processes that a pause or an end did not reach, in the journal, lists and alerts; empty: none."""
+        """Report processes that a pause or an end did not stop, in the journal, lists and alerts; empty: none."""
         if processes != (self.run.summary.unstopped or ""):
             self.run.update(unstopped=processes or None)
         if not processes:
@@ -462,13 +462,13 @@ class Supervisor(StepClient):
         self.executor.carry_out(Notify("Not every process of the run could be stopped", processes, "critical"))
 
     def _report_journal_problem(self) -> None:
-        """Report once that steps cannot be recorded; this does not stop the agent."""
+        """Report once that steps cannot be recorded; the agent continues."""
         problem = self.run.journal.problem()
         if problem is not None and not problem.over and "journal" not in self._told:
             self._note_fault(Fault("journal", problem.reason))
 
     def _check_viewer(self) -> None:
-        """Check whether the dashboard is open, if nothing else reaches a person; recorded, so that it is replayed."""
+        """Check whether the dashboard is open, if no other channel reaches a person; recorded for replay."""
         now = time.monotonic()
         if not self._asks_for_viewer or now - self._viewer_checked < PERSON_EVERY_S or self.run.folder is None:
             return
@@ -488,7 +488,7 @@ class Supervisor(StepClient):
 
 
 def _judge(config: Config, prices: Prices) -> Judge | None:
-    """The judge if one is configured; its modules are only loaded then."""
+    """The judge, if one is configured; its modules are loaded only then."""
     settings = config.detect.judging
     if not settings.enabled:
         return None

@@ -1,4 +1,4 @@
-"""A run's environment: whether it is a container, the files that its task names, and those it says it wrote."""
+"""A run's environment: whether it is a container, the files named in its task, and those it claims to have written."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_contained() -> bool:
 
 
 MOST = 8
-"""Files of one step that are checked."""
+"""The most files of one step that are checked."""
 
 
 def missing_files(step: Step, workspace: str | None) -> tuple[str, ...] | None:
@@ -43,7 +43,7 @@ def missing_files(step: Step, workspace: str | None) -> tuple[str, ...] | None:
 
 
 def read_task_files(context: Context, folder: str | None = None) -> Context:
-    """The context with the content of those files, without missing ones and those that are not text."""
+    """Add the content of the files that the task names to the context; missing and non-text files are skipped."""
     folder = context.workspace or folder
     for name in task_files(context.original_prompt):
         if folder is not None or name.startswith("/"):
@@ -52,7 +52,7 @@ def read_task_files(context: Context, folder: str | None = None) -> Context:
 
 
 def missing_task_files(context: Context, folder: str | None = None) -> tuple[str, ...]:
-    """The files that a task names and that do not exist."""
+    """The files that a task names but that do not exist."""
     folder = context.workspace or folder
     if folder is None:
         return ()

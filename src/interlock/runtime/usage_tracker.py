@@ -1,4 +1,4 @@
-"""UsageTracker: what a run has used and what that costs, how fast it grows, how healthy it is; bounded."""
+"""UsageTracker: a run's usage and cost, how fast they grow, and the run's success rate; memory is bounded."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..config import ModelInfo
 from ..core import HISTORY, Action, Growth, Spend, Step, Totals, Usage, from_json
 
 HEALTH_WINDOW = 20
-"""The success rate looks at this many tool results."""
+"""The success rate covers this many tool results."""
 
 ACTION_TEXT = 160
 READ_TEXT = 8 * ACTION_TEXT
-"""Characters of an argument that are read for it: enough, however it is indented."""
+"""Characters of an argument that are read for an action's text: enough even if it is indented."""
 
 
 class UsageBucket(Struct):
-    """The use within one second."""
+    """The usage within one second."""
 
     second: int
     tokens: int = 0
@@ -32,7 +32,7 @@ class UsageBucket(Struct):
 
 
 class UsageState(Totals):
-    """Everything that the tracker remembers; plain, so that it can be stored and put back."""
+    """The tracker's state; plain data, so that it can be stored and restored."""
 
     unnamed: int = 0
     started: float | None = None
@@ -44,14 +44,14 @@ class UsageState(Totals):
 
 
 class UsageTracker:
-    """Counts one run. `window` is the number of seconds over which growth is measured."""
+    """Counts the usage of one run. `window` is the number of seconds over which growth is measured."""
 
     def __init__(self, window: float = 60.0) -> None:
         self.window = window
         self._s = UsageState()
 
     def count(self, step: Step, now: float, cost_usd: float | None = 0.0) -> None:
-        """Take one step into account; `cost_usd` where the step itself does not say, None if it is unknown."""
+        """Count one step; `cost_usd` applies if the step does not state its cost, None if it is unknown."""
         s = self._s
         if s.started is None:
             s.started = now
@@ -81,19 +81,19 @@ class UsageTracker:
                 s.last_error_time = now
         if step.paths is not None:
             touched = len(step.paths.read) + len(step.paths.written) + len(step.paths.deleted)
-            # The call of this result has counted already.
+            # The call that this result belongs to has already been counted.
             self._touch(bucket, max(0, touched - s.unnamed))
         if step.kind == "tool_result":
             s.unnamed = 0
 
     def touch(self, files: int) -> None:
-        """Take files into account that the last step touches without naming them."""
+        """Count files that the last step touches without naming them."""
         if files:
             self._s.unnamed += files
             self._touch(self._bucket(self._s.now), files)
 
     def measure_memory(self, memory_mb: float, now: float) -> None:
-        """Take a sample of the process tree's memory into account."""
+        """Record a sample of the process tree's memory."""
         self._s.memory_mb = max(self._s.memory_mb, memory_mb)
         bucket = self._bucket(now)
         bucket.memory_mb = max(bucket.memory_mb, memory_mb)
@@ -116,7 +116,7 @@ class UsageTracker:
 
     @property
     def success_rate(self) -> float:
-        """The share of the last tool results without error; 1 when there are none."""
+        """The share of recent tool results without an error; 1 if there are none."""
         results = self._s.results
         return sum(results) / len(results) if results else 1.0
 
@@ -138,12 +138,12 @@ class UsageTracker:
         return tuple(self._s.actions[-HISTORY:])
 
     def calls_since(self, since: float) -> tuple[int, float | None]:
-        """How many calls since then, and the second of the oldest of them."""
+        """The number of calls since then, and the second of the oldest one."""
         recent = [b for b in self._s.buckets if b.second > since and b.calls]
         return sum(b.calls for b in recent), recent[0].second if recent else None
 
     def growth(self, now: float) -> Growth:
-        """The last window against the one before; 1.0 if there is nothing to compare with."""
+        """The last window compared with the one before; 1.0 if there is nothing to compare with."""
         last = self._use(now - self.window, now)
         before = self._use(now - 2 * self.window, now - self.window)
         return Growth(
@@ -155,7 +155,7 @@ class UsageTracker:
         )
 
     def room_after(self, counted: str, allowed: float, now: float) -> float:
-        """Seconds until the use of `counted` within the window falls below what is allowed."""
+        """Seconds until the usage of `counted` within the window falls below `allowed`."""
         within = [b for b in self._s.buckets if b.second > now - self.window]
         left = sum(getattr(b, counted) for b in within)
         for bucket in within:
@@ -171,7 +171,7 @@ class UsageTracker:
         self._s = from_json(state, UsageState)
 
     def forget_growth(self, since: float) -> None:
-        """Growth samples go back with a rollback; what was spent stays spent."""
+        """Discard growth samples after a rollback; what was spent stays spent."""
         self._s.buckets = [b for b in self._s.buckets if b.second <= since]
 
     def _use(self, since: float, until: float) -> Spend:
@@ -220,12 +220,12 @@ def _describe(step: Step) -> str:
             break
     if shown is None:
         shown = next(iter(arguments.values()), "")
-    # A word takes two places at least, so that no more of them can be shown.
+    # A word takes at least two characters, so that no more than these can be shown.
     return " ".join(f"{step.tool.name} {str(shown)[:READ_TEXT]}".split(None, ACTION_TEXT // 2))[:ACTION_TEXT]
 
 
 SALIENT = ("command", "cmd", "file_path", "path", "url", "query", "code")
-"""The argument that says most about a call, by the names that tools give it."""
+"""Argument names, from most to least informative, for the text that describes a call."""
 
 
 MILLION = 1_000_000
@@ -241,7 +241,7 @@ class Price(Struct, frozen=True):
 
 
 class Prices:
-    """Looks a model up once and multiplies after that: the price list is slow, steps are many."""
+    """Looks up each model once and multiplies from then on: the price list is slow, and steps are many."""
 
     def __init__(self, models: Iterable[ModelInfo] = ()) -> None:
         self._own = {model.name: model for model in models}
@@ -249,14 +249,14 @@ class Prices:
         self._warm = False
 
     def warm(self) -> None:
-        """Read the price list in the background, once: it takes longer than a step may, and much memory."""
+        """Load the price list in the background, once: it takes longer than a step may, and much memory."""
         if self._warm:
             return
         self._warm = True
         threading.Thread(target=lambda: importlib.import_module("genai_prices"), name="prices", daemon=True).start()
 
     def cost(self, model: str | None, usage: Usage) -> float | None:
-        """The cost of this use in US dollars; None if the model is unknown."""
+        """The cost of this usage in US dollars; None if the model is unknown."""
         if model is None:
             return None
         if model not in self._known:
@@ -288,7 +288,7 @@ def _listed_price(model: str) -> Price | None:
         return float(genai_prices.calc_price(genai_prices.Usage(**tokens), model_ref=model).total_price) / count
 
     try:
-        # Small amounts, so that prices in tiers give their first tier.
+        # Small amounts, so that tiered prices yield their first tier.
         return Price(
             per_token(input_tokens=1000),
             per_token(output_tokens=1000),

@@ -1,4 +1,4 @@
-"""The run's workspace: checkpoints that know what the run itself changed."""
+"""The run's workspace: checkpoints that track what the run itself changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .pipeline_values import MEANWHILE, OWN
 
 
 class RunWorkspace:
-    """The checkpoint package as one run uses it."""
+    """The checkpoints of a workspace, as one run uses them."""
 
     def __init__(self, checkpoints: Checkpoints) -> None:
         self.checkpoints = checkpoints
@@ -21,22 +21,22 @@ class RunWorkspace:
         self._settled = False
 
     def create(self, label: str, step: int, cause: str) -> CheckpointInfo:
-        """Keep the workspace as it is now."""
+        """Make a checkpoint of the workspace as it is now."""
         self._settled = False
         self.newest = self.checkpoints.create(label, step, cause, own=cause in OWN)
         return self.newest
 
     def settle(self) -> CheckpointInfo | None:
-        """Make the last checkpoint of the run, scanning everything; None for a run without checkpoints."""
+        """Make the run's last checkpoint, scanning everything; None for a run without checkpoints."""
         newest = self.newest
         if newest is not None and not self._settled:
-            # Changes of a silent process until its end are its own work.
+            # Until it ends, changes made by a process without steps are its own work.
             self.newest = self.checkpoints.settle(step=newest.step, own=newest.cause == MEANWHILE)
             self._settled = True
         return self.newest
 
     def restore(self, checkpoint_id: str, paths: tuple[str, ...]) -> Restored:
-        """Undo what the run changed since; what may not be its work is named and left alone."""
+        """Undo the run's changes since a checkpoint; changes that may not be its own are reported and left alone."""
         self._settled = False
         own = self.checkpoints.own_changes(checkpoint_id)
         return self.checkpoints.restore(checkpoint_id, paths, own_changes=own)

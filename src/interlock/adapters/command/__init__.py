@@ -1,4 +1,4 @@
-"""Any process: `interlock run -- COMMAND`. A front that is the command's parent, and an owner that supervises it."""
+"""Runs any command: `interlock run -- COMMAND`. The front is the command's parent; the owner supervises the run."""
 
 from ..._lazy import lazy
 

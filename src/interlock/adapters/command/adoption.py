@@ -1,7 +1,7 @@
 """Adoption: a new front for a parked run whose front is gone, after a kill, a log-out or a reboot.
 
-python -m interlock.adapters.command.adoption FOLDER: takes over the run, unless it has a front; resumes it and stays
-until it ends. `interlock serve` starts one for each parked run without one.
+python -m interlock.adapters.command.adoption FOLDER: takes over the run unless it has a front, resumes it and stays
+until it ends. `interlock serve` starts this process for each parked run without a front.
 """
 
 from __future__ import annotations

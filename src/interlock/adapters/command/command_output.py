@@ -1,7 +1,7 @@
 """CommandOutput: the front's side of the copier process, which copies everything that the command prints.
 
-The command writes to a pipe, or to a terminal of its own if ours is one; it reads from the terminal that it was
-started on, which sends it signals. We keep both ends open, so that another copier can continue if one is killed.
+The command writes to a pipe, or to a pty if our own output is a terminal. It reads directly from our terminal, which
+sends it signals. We keep both ends open so that a new copier can continue if one is killed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 COPIER = "interlock.output.copier"
 
 PIPE_BYTES = 1024 * 1024
-"""How much output may wait for its reader."""
+"""Capacity of the pipe: output that its reader has not read yet."""
 
 RESTARTS = 5
-"""How often a killed copier is restarted."""
+"""How many times a killed copier is restarted."""
 
 DRAIN_S = 5.0
-"""How long to wait at the end for the reader of the output. The copier continues without us."""
+"""How long to wait for the reader of the output when the command has ended. The copier continues without us."""
 
 
 MOST_WORDS = 64 * 1024
@@ -47,17 +47,17 @@ def give_copier(sock: socket.socket, process: Forked) -> None:
 
 
 def await_copying(front: socket.socket) -> list[str]:
-    """In such a process: wait for the copier's arguments. OSError if none come."""
+    """In the process given to `give_copier`: wait for the copier's arguments. OSError if none arrive."""
     told, (control, *sources), _, _ = socket.recv_fds(front, MOST_WORDS, MOST_FDS)
     front.close()
     _, *words = map(os.fsdecode, told.split(b"\0"))
-    # After three words come name, source and sink of each stream.
+    # After the first three words, there is a name, a source and a sink for each stream.
     words[4::3] = map(str, sources)
     return [str(control), *words]
 
 
 class CommandOutput:
-    """The command's `stdout` and `stderr`; None means ours. `steps` is passed to the copier."""
+    """The command's `stdout` and `stderr`; None means that it inherits ours. `steps` is passed to the copier."""
 
     def __init__(self, folder: Path, bound: int, steps: str = "") -> None:
         self.stdout: int | None = None
@@ -76,7 +76,7 @@ class CommandOutput:
         return next(map(Path, found), None)
 
     def start(self) -> None:
-        """Start a copier. If that fails, the command uses our streams and its output is not stored."""
+        """Start a copier. If that fails, the command inherits our streams and its output is not stored."""
         if not self._bound:
             _forget_copier()
             return
@@ -89,7 +89,7 @@ class CommandOutput:
             self._close_sources()
 
     def started(self) -> None:
-        """Close our copies of the command's ends, once it has them."""
+        """Close our copies of the command's ends after it has been started."""
         for descriptor in {self.stdout, self.stderr} - {None}:
             os.close(descriptor)  # type: ignore[arg-type]
 
@@ -109,7 +109,7 @@ class CommandOutput:
         else:
             source, given = os.pipe()
             with contextlib.suppress(OSError):
-                # Ordinary users have a limit for large pipes.
+                # Unprivileged users have a limit for large pipes.
                 widen_pipe(given, PIPE_BYTES)
         self._sources.append((name, source, sink))
         return given
@@ -149,13 +149,13 @@ class CommandOutput:
 def _forget_copier() -> None:
     global _early
     if _early is not None:
-        # It ends when it finds no one.
+        # The waiting copier exits when its socket is closed.
         _early[0].close()
         _early = None
 
 
 def _hand_over(arguments: list[str], handed: tuple[int, ...]) -> Forked | None:
-    """Pass the arguments to the ready copier; None if there is none, or it is gone."""
+    """Pass the arguments to the waiting copier; None if there is none or it has exited."""
     global _early
     taken, _early = _early, None
     if taken is None:
@@ -175,7 +175,7 @@ def _are_same(one: int, other: int) -> bool:
 
 
 def _open_terminal(sink: int) -> tuple[int, int, str]:
-    """A terminal with the settings of ours that passes output unchanged; and its settings as text."""
+    """Open a pty with our terminal's settings but no output processing; returns both ends and the settings as text."""
     master, slave = os.openpty()
     settings = termios.tcgetattr(sink)
     settings[1] &= ~termios.OPOST

@@ -14,7 +14,7 @@ from ...contain import find_bubblewrap, forget_early, why_not
 from ...core import BadInput, user_folder
 from ...link import socket_folders
 
-# Modules that only building the sandbox needs are imported there, while the owner gets ready.
+# Modules needed only to build the sandbox are imported where they are used, while the owner starts.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...contain import Fence
@@ -29,14 +29,14 @@ FENCED = "fence: the agent writes only to its workspace and reaches only the hos
 
 
 class Containment(Struct, frozen=True):
-    """The level, and the line that announces it at the start of a run; empty if off was requested."""
+    """The containment level, and the line printed about it at the start of a run; empty if the user requested off."""
 
     level: Level
     line: str = ""
 
 
 def decide_containment(config: Config) -> Containment:
-    """The containment of this run. Raises BadInput if guard or fence was requested and does not work."""
+    """The containment of this run. Raises BadInput if guard or fence was requested but does not work here."""
     wanted = config.runtime.contain
     if wanted == "off":
         forget_early()
@@ -54,7 +54,7 @@ def decide_containment(config: Config) -> Containment:
 
 
 def resolve(config: Config, level: Level, *, attended: bool) -> Config:
-    """The configuration with `on_tamper` resolved for the level, and for whether a person is present."""
+    """Replace `on_tamper = auto` by its value for this level, depending on whether a person is present."""
     if config.runtime.on_tamper != "auto":
         return config
     contained: Literal["pause", "stop"] = "pause" if attended else "stop"
@@ -63,7 +63,7 @@ def resolve(config: Config, level: Level, *, attended: bool) -> Config:
 
 
 def is_attended(needs_approval: bool) -> bool:
-    """Whether a person is present: they said so, or are at the terminal."""
+    """Whether a person is present: they asked to approve steps, or are at the terminal."""
     streams = (sys.stdin, sys.stderr)
     return needs_approval or all(stream is not None and stream.isatty() for stream in streams)
 
@@ -82,7 +82,7 @@ class SandboxPaths(Struct, frozen=True, kw_only=True):
     expected: bool = False
     """The run's folder does not exist yet."""
     terminal: Path | None = None
-    """The command's output terminal. A pager that opens it by name would wait for keys there that never arrive."""
+    """The pty for the command's output. A pager that opens it by name would wait there for keys that never arrive."""
 
 
 def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground) -> Enclosure:
@@ -91,7 +91,7 @@ def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground)
     from ...process import Enclosure
 
     words, fds, fence = sandbox_words(paths, config)
-    # Sockets that lead out of a fence, next to that of the steps, and their ports inside.
+    # The sockets that lead out of a fence, besides the step socket, and their ports inside.
     bridged = (("api", API_PORT), ("egress", EGRESS_PORT))
     return Enclosure(
         words=words,
@@ -105,7 +105,7 @@ def build_enclosure(paths: SandboxPaths, config: Config, foreground: Foreground)
 
 
 def rehearse_sandbox(config: Config) -> None:
-    """Find what every sandbox needs, in a process whose forks will build one."""
+    """Look up what every sandbox needs, in a process whose forks will build one."""
     from ...contain import GuardedPaths, guard_words
 
     program = find_bubblewrap()
@@ -114,7 +114,7 @@ def rehearse_sandbox(config: Config) -> None:
 
 
 def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...], tuple[int, ...], Fence | None]:
-    """The words before a command that contain it, the descriptors that they need, and the fence if any."""
+    """The sandbox command to put before a command, the descriptors that it needs, and the fence if any."""
     from ...contain import GuardedPaths, build_fence, guard_words, open_filter
 
     program = find_bubblewrap()
@@ -136,7 +136,7 @@ def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...],
         fence = build_fence(paths.workspaces, paths.temporary, config.contain.write, config.contain.hide)
     words = guard_words(program, kept, config.contain.allow, filter_fd, fence)
     if paths.expected or paths.run.exists():
-        # It may be created after this check and before the sandbox is built.
+        # The run's folder may be created after this check and before the sandbox is built.
         words += ("--ro-bind", str(paths.run), str(paths.run))
     if paths.terminal is not None:
         words += ("--ro-bind", "/dev/null", str(paths.terminal))
@@ -144,7 +144,7 @@ def sandbox_words(paths: SandboxPaths, config: Config) -> tuple[tuple[str, ...],
 
 
 def _secret_files(config: Config) -> tuple[Path, ...]:
-    """Files that the agent must not read. A hub key that does not exist yet is created now, as only existing files can
+    """Files that the agent must not read. Creates a missing hub key now, because only existing files can
     be hidden."""
     from ...config import private_files
     from ...core import create_key
@@ -175,10 +175,10 @@ def proxy_variables() -> dict[str, str]:
     address = f"http://{LOOPBACK}:{EGRESS_PORT}"
     names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
     found = {word: address for name in names for word in (name, name.lower())}
-    # Node's own fetch uses no proxy by default.
+    # Node's built-in fetch uses no proxy by default.
     return {**found, "NODE_USE_ENV_PROXY": "1", "TMPDIR": "/tmp"}
 
 
 def _landlocked(fence: Fence, paths: SandboxPaths) -> tuple[str, ...]:
-    """The writable paths for Landlock."""
+    """The paths that Landlock leaves writable."""
     return (*map(str, (*fence.write, paths.wiring)), "/tmp", "/var/tmp", "/run", "/dev", "/proc")

@@ -1,4 +1,4 @@
-"""The front of a run: the command's parent, before terminal and shell as if it were not there."""
+"""The front of a run: the parent of the command, transparent to the terminal and the shell."""
 
 from __future__ import annotations
 
@@ -65,31 +65,31 @@ if TYPE_CHECKING:
 CTRL_C = "Ctrl-C"
 
 TERM_S = 10.0
-"""How long after a SIGTERM or SIGHUP the command may take; then the run is cancelled. A second one does so at once."""
+"""How long the command may take to end after SIGTERM or SIGHUP; then, or after a second one, the run is cancelled."""
 
 SECOND_S = 5.0
-"""A Ctrl-C that comes this soon after another is meant for the run; a later one is the command's, like the first."""
+"""A second Ctrl-C within this time cancels the run; a later one only goes to the command, like the first."""
 
 HINT_S = 0.5
-"""How long after a Ctrl-C a command may take to end before it is said what another one does."""
+"""If the command is still running this long after Ctrl-C, we print what another Ctrl-C does."""
 
 PATIENCE_S = 60.0
-"""How long the owner may take over the end."""
+"""How long the owner may take to finish the run."""
 
 LAST_S = 15.0
-"""How long an owner may take that only records the end of an unsupervised run."""
+"""The same for an owner that only records the end of an unsupervised run."""
 
 END_S = 3.0
-"""How long the command may take to end when it has had its time, or must not continue alone; then it is killed."""
+"""How long the command may take to end, after a timeout or without an owner, before it is killed."""
 
 LOOK_S = 0.1
-"""How often we look up while the first owner gets ready."""
+"""How often to check for events while the first owner starts."""
 
 FOLDER_S = 0.0005
-"""How often we look whether it has made the run's folder, which takes it less than a second."""
+"""How often to check whether the owner has created the run's folder, which takes it less than a second."""
 
 LATE_S = 1.0
-"""A run that lasts this long has loaded what it needs only in trouble: later, an upgrade may have replaced it."""
+"""After this long, load the modules that only failures need, before an upgrade can replace them."""
 
 LOOPBACK = "127.0.0.1"
 
@@ -98,11 +98,11 @@ VISIBLE = {
     "off": "steps are not reported: only limits, checkpoints and control apply",
     "stdout": "steps are read from the command's output, so they cannot be blocked",
 }
-"""What is said at the start of a command that we know no hooks and no proxy for, by where its steps come from."""
+"""Printed at the start of a command without known hooks or proxy, by the source of its steps."""
 
 
 def run_command(launch: Launch) -> Finished:
-    """Run the command to its end, supervised. `exit_status` is minus a signal where one ended the command."""
+    """Run the command under supervision until it ends. `exit_status` is negative if a signal ended the command."""
     fill_standard_streams()
     refuse_missing_program(launch.spec, os.environ)
     containment = decide_containment(launch.config)
@@ -115,7 +115,7 @@ def run_command(launch: Launch) -> Finished:
 
 
 def continue_run(launch: Launch, stored: StoredLaunch, missing: tuple[str, ...]) -> Finished:
-    """Take over a parked run whose front is gone, and bring it to its end. `missing` are variables that it needs."""
+    """Take over a parked run whose front is gone, and run it to its end. `missing` are variables that it needs."""
     fill_standard_streams()
     containment = decide_containment(launch.config)
     attended = is_attended(launch.needs_approval)
@@ -133,7 +133,7 @@ class _Front:
     ) -> None:
         self._launch, self._level = launch, level
         self._events: queue.SimpleQueue[object] = queue.SimpleQueue()
-        # First: from here on signals are queued until they are read.
+        # Do this first: from here on signals are queued until they are read.
         self._signals = Signals(self._events, own_group=level != "off")
         self._foreground = Foreground(self._events) if level != "off" else None
         fail = launch.config.runtime.fail
@@ -194,15 +194,15 @@ class _Front:
         self._late_at: float | None = self._begun + LATE_S
 
     def _find_left(self) -> TreeHandle | None:
-        """The tree of a parked run whose client lives on."""
+        """The process tree of a parked run whose client is still alive."""
         from ...process import attach
 
         left = read_tree(self._folder)
-        # After a reboot, or where its processes are gone, there is nothing to attach to.
+        # After a reboot, or if its processes are gone, there is nothing to attach to.
         if left is None or left.boot != boot_id() or not attach(left).alive():
             return None
         if self._level == "fence":
-            # What was on its only way out is gone, and so is the key that it was given.
+            # The proxy that was its only way out of the fence is gone, and so is the key it was given.
             attach(left).end(END_S)
             return None
         return left
@@ -215,7 +215,7 @@ class _Front:
                 _say(first_line)
             if self._launch.spec.adapter == "process" and sys.stderr is not None and sys.stderr.isatty():
                 _say(VISIBLE[self._launch.steps])
-            # Before the command exists: two pending signals become one.
+            # Before the command exists: two pending signals of the same kind become one.
             self._signals.start()
             if self._stored is None:
                 self._start_command(self._command)
@@ -225,7 +225,7 @@ class _Front:
             if self._foreground is not None:
                 self._foreground.claim()
             if finished.reason != "COMPLETE":
-                # A full-screen program that was ended leaves the terminal as it had set it.
+                # A full-screen program that was killed leaves its terminal settings behind.
                 restore_terminal()
             self._person.tell_the_rest()
             return finished
@@ -266,7 +266,7 @@ class _Front:
         threading.Thread(target=self._wait, args=(tree,), name="interlock-command", daemon=True).start()
 
     def _take_over(self) -> None:
-        """Find out whether the client is still there."""
+        """Attach to the client if it is still alive; otherwise tell the owner that it has exited."""
         from ...process import UNKNOWN_STATUS, attach
 
         if self._left is not None:
@@ -278,11 +278,11 @@ class _Front:
             self._ownership.tell(Exited(UNKNOWN_STATUS))
 
     def _relaunch(self, wanted: Relaunch) -> None:
-        """Start the client again in its session; each park is answered once, whatever happened to whom."""
+        """Restart the client in its session, at most once for each park, even if the owner or front was replaced."""
         if wanted.park and wanted.park <= self._launched:
             from ...process import UNKNOWN_STATUS
 
-            # Its start was reported to an owner that died, or its front died.
+            # The client was started, but the owner that was told died, or the front died.
             started = self._tree.handle() if self._tree is not None else read_tree(self._folder)
             self._ownership.forget_command()
             if started is not None:
@@ -293,7 +293,7 @@ class _Front:
         self._launched = max(self._launched, wanted.park)
         store_launch(self._folder, self._launch, self._port, self._launched)
         if self._tree is not None:
-            # What is left of it must not work beside the new one.
+            # Processes left by the old client must not run beside the new one.
             self._tree.end(1.0)
             self._tree.close()
         if self._wired is None:
@@ -317,7 +317,7 @@ class _Front:
         return self._wired.argv if self._wired is not None else self._launch.spec.argv
 
     def _begin(self) -> None:
-        """Start an owner; if none can be started, or the person interrupts, there was no run."""
+        """Start an owner. If that fails, or the person interrupts, discard the run."""
         startup = OwnerStartup(self._launch.spec, self._signals.pending)
         taken_away: list[FileNotFoundError] = []
 
@@ -326,7 +326,7 @@ class _Front:
             try:
                 return self._prepare()
             except FileNotFoundError as error:
-                # An owner that refuses the run takes its folder away, and then says why.
+                # An owner that refuses the run removes its folder before it reports why.
                 taken_away.append(error)
                 return LOOK_S
 
@@ -354,11 +354,11 @@ class _Front:
         return RunAddress(socket=self._steps, gate=self._folder.gate, folder=folder, closed=self._closed, api=self._api)
 
     def _open_proxy_listener(self) -> socket.socket:
-        """Where the agent asks for the model: a port of this machine, or a socket behind the bridge of a fence."""
+        """The socket for requests to the model: a local port, or a socket behind the bridge of a fence."""
         return (
             listen(self._steps.with_name("api"))
             if self._level == "fence"
-            # A client that lives on knows the port.
+            # A client that is still alive knows the old port.
             else socket.create_server((LOOPBACK, self._stored.port if self._left and self._stored else 0), backlog=128)
         )
 
@@ -373,9 +373,9 @@ class _Front:
         return API_PORT
 
     def _wire(self) -> Wired | None:
-        """Hooks for an agent that we know."""
+        """Set up the hooks of a known agent."""
         if self._launch.wiring is None or self._left is not None:
-            # A client that lives on has its hooks.
+            # A client that is still alive already has its hooks.
             return None
         if self._stored is not None:
             _remove(self._place.folder)
@@ -385,7 +385,7 @@ class _Front:
         return wired
 
     def _prepare(self) -> float:
-        """Do what needs the run's folder, as soon as it is there; how soon to look again."""
+        """Do the work that needs the run's folder once it exists; returns seconds until the next check."""
         if self._stored is not None or self._has_folder:
             return LOOK_S
         if not self._folder.path.exists():
@@ -393,7 +393,7 @@ class _Front:
         self._has_folder = True
         self._lock = hold_front(self._folder)
         if self._prepared is not None:
-            # The wall shows the folder.
+            # The sandbox mounts the folder.
             self._prepared.set_ready()
         store_launch(self._folder, self._launch, self._port)
         return LOOK_S
@@ -404,7 +404,7 @@ class _Front:
         wait_for_folder: Callable[[], None] = lambda: None,
         hold: Callable[[], None] = lambda: None,
     ) -> ProcessTree:
-        """Start the command once the run's folder is there; it is held before its first instruction."""
+        """Start the command once the run's folder exists; the command is held before its first instruction."""
         spec, config = replace(self._launch.spec, argv=argv), self._launch.config
         environment = {
             **os.environ,
@@ -445,7 +445,7 @@ class _Front:
         )
 
     def _get_ready(self) -> None:
-        """Do what needs no owner, while it gets ready."""
+        """Do the work that does not need the owner, while the owner starts."""
         if self._stored is None:
             self._output.start()
             if self._foreground is not None:
@@ -471,9 +471,9 @@ class _Front:
         return build_enclosure(paths, self._launch.config, self._foreground)
 
     def _keep(self, tree: TreeHandle) -> None:
-        """Record the tree, for those who steer the run without us."""
+        """Store the tree, so that the run can be controlled without us."""
         with contextlib.suppress(OSError):
-            # Without room for it, the run still works.
+            # The run works without it if the disk is full.
             write_tree(self._folder, tree)
 
     def _wait(self, tree: ProcessTree) -> None:
@@ -483,7 +483,7 @@ class _Front:
         self._events.put(Exited(status if status is not None else 0, tuple(e.words for e in tree.events()), left))
 
     def _loop(self) -> Finished:
-        """Take events until the run is over."""
+        """Handle events until the run is over."""
         deadline: float | None = None
         while True:
             look_at = (
@@ -500,7 +500,7 @@ class _Front:
                 if due == self._late_at:
                     self._late_at = None
                     with contextlib.suppress(ImportError, OSError):
-                        # Without it the run goes on; what needs it will say so.
+                        # The run continues without these modules; code that needs them reports the error.
                         load_late()
                     continue
                 if due == look_at:
@@ -546,7 +546,7 @@ class _Front:
                 self._take_signal(event)
 
     def _go_on_alone(self) -> None:
-        """No owner stays alive: the command continues without one, or is ended where it must not."""
+        """No owner stays alive: continue the command without one, or end it if runtime.fail is closed."""
         self._unsupervised_run = UnsupervisedRun(
             self._launch.config, self._folder, self._begun, refuses=self._closed and self._wired is not None
         )
@@ -564,7 +564,7 @@ class _Front:
             self._end(*ending)
 
     def _learn_of_cancel(self) -> None:
-        """A cancel of a run without an owner ends its processes at once: that is why they ended."""
+        """Notice that an unsupervised run was cancelled, which ends its processes: this explains their end."""
         ending = (
             self._unsupervised_run.look() if self._unsupervised_run is not None and self._ended_with is None else None
         )
@@ -573,7 +573,7 @@ class _Front:
             self._unsupervised += f"; {ending[1]}"
 
     def _end(self, exit_status: int, why: str) -> None:
-        """End the command ourselves; a second reason changes nothing."""
+        """End the command ourselves, unless it is already being ended."""
         assert self._tree is not None
         if self._ended_with is None and not self._cancelling:
             self._ended_with = exit_status
@@ -583,18 +583,18 @@ class _Front:
 
     def _take_signal(self, event: Signalled) -> None:
         if self._tree is None or self._no_client:
-            # There is no client to pass it on to: it is meant for the parked run.
+            # There is no client to forward the signal to: it is meant for the parked run.
             if event.number == signal.SIGHUP and self._no_client:
-                # Closing a terminal is not meant for the night's work: the run's owner wakes it.
+                # Closing the terminal does not cancel a parked run: its owner resumes it.
                 die_of(signal.SIGHUP)
             elif event.number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 self._cancel(CTRL_C if event.number == signal.SIGINT else signal.Signals(event.number).name)
             return
         if self._foreground is not None and event.number == signal.SIGCHLD:
-            # Whatever happens to the command, its first process says.
+            # The sandbox's first process reports what happens to the command.
             return
         if self._foreground is not None and event.number == signal.SIGCONT:
-            # Whoever has the terminal was continued with it; a late second time would undo the next Ctrl-Z.
+            # If the command has the terminal, it was already continued; a late SIGCONT would undo the next Ctrl-Z.
             if not self._foreground.is_given():
                 self._foreground.give()
             return
@@ -619,7 +619,7 @@ class _Front:
             self._end_by = self._end_by or now + TERM_S
 
     def _hint(self) -> None:
-        """Say what another Ctrl-C does, unless a full-screen program would be disturbed."""
+        """Print what another Ctrl-C does, unless a full-screen program is using the terminal."""
         self._hint_at = None
         terminal = None if self._cancelling else open_line_terminal(self._foreground)
         if terminal is not None:
@@ -628,7 +628,7 @@ class _Front:
             self._interrupted = time.monotonic()
 
     def _cancel(self, why: str) -> None:
-        """End the run as `interlock cancel` would; without an owner by ourselves."""
+        """End the run as `interlock cancel` would; without an owner, end it ourselves."""
         if self._cancelling:
             return
         self._cancelling = True
@@ -636,7 +636,7 @@ class _Front:
 
     def _ask_cancel(self, why: str) -> None:
         if not self._unsupervised:
-            # Where it cannot be asked the command is ended anyway, below.
+            # If the owner cannot be reached, the command is ended below anyway.
             with contextlib.suppress(InterlockError, OSError, ImportError):
                 self._ask_owner_to_cancel(why)
         if self._tree is not None and not self._no_client and self._status is None and self._tree.wait(5.0) is None:
@@ -660,7 +660,7 @@ class _Front:
                 return
 
     def _as_it_was(self, told: Finished) -> Finished:
-        """What an owner says that was there for the end alone: it does not know why the command ended."""
+        """The summary of an owner that only recorded the end, with the message and exit status that we know."""
         status = self._exit_status
         return replace(told, message=self._unsupervised, exit_status=told.exit_status if status is None else status)
 
@@ -669,7 +669,7 @@ class _Front:
         return 130 if self._cancelling else self._status if self._ended_with is None else self._ended_with
 
     def _without_owner(self, why: str) -> Finished:
-        """What can be said when no owner can sum up the run."""
+        """The summary of a run that no owner can provide."""
         spec = self._launch.spec
         if self._tree is not None and self._status is not None:
             self._tree.close()
@@ -688,7 +688,7 @@ class _Front:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder; most have no folders in them."""
+    """Remove a folder; most have no subfolders."""
     with contextlib.suppress(OSError):
         for file in folder.iterdir():
             file.unlink()

@@ -1,4 +1,4 @@
-"""HangAnswers: reacts to a run that hangs: in order, each reaction once, recorded before it is carried out."""
+"""HangAnswers: reacts to a run that hangs. Reactions follow in order, each once; each is recorded before it happens."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HINTS: dict[WedgedKind, str] = {
     "empty answers": "Your last answers were empty. Continue with the task: call a tool, or say that you are done.",
     "disk full": "The disk is full. Remove what you do not need before you write anything else.",
 }
-"""The hints, for hangs that the agent can do something about."""
+"""Hints to the agent, for hangs that it can resolve."""
 
 GRACE_S = 2.0
 """How long a client may take to end before it is killed and restarted."""
@@ -56,7 +56,7 @@ Answers = list[tuple[str, Callable[[], object]]]
 
 
 class HangAnswers:
-    """For one run. A new step ends the hang: the next one is handled from the beginning."""
+    """For one run. A new step ends the hang; the next hang starts again with the first reaction."""
 
     def __init__(self, supervisor: Supervisor, held: HeldTree, parking: ParkingLot, traffic: Traffic | None) -> None:
         self._supervisor, self._held, self._parking, self._traffic = supervisor, held, parking, traffic
@@ -64,7 +64,7 @@ class HangAnswers:
         self._done = self._recall()
 
     def answer(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
-        """Carry out the next reaction that this hang has not had."""
+        """Carry out the next reaction that was not yet tried for this hang."""
         if seen.steps != self._step:
             self._step, self._done = seen.steps, {} if self._step >= 0 else self._done
         done = self._done.setdefault(kind, [])
@@ -89,7 +89,7 @@ class HangAnswers:
         return answers
 
     def _recall(self) -> dict[WedgedKind, list[str]]:
-        """The reactions of a predecessor since the last step."""
+        """The reactions of the previous owner since the last step."""
         with self._supervisor.run.journal.reader() as journal:
             step = journal.last("step")
             given = journal.read(after=step.seq if step is not None else 0, kinds=frozenset(("unwedge",)))
@@ -113,7 +113,7 @@ class HangAnswers:
             log.warning("run %s: the agent could not be given a hint", run.spec.run_id)
 
     def _end_tool(self, liveness: Liveness, kind: WedgedKind, seen: Probes) -> None:
-        """End processes that started since the tool began, youngest first, but not the client, which is told why."""
+        """End processes that started after the tool did, youngest first, except the client, which is told why."""
         tree = self._held.tree
         if tree is None:
             return
@@ -133,7 +133,7 @@ class HangAnswers:
             oldest.cut()
 
     def _restart(self, liveness: Liveness, kind: WedgedKind) -> None:
-        """Park without a delay, and end the client: resuming the parked run restarts it, once."""
+        """Park with no delay and end the client; resuming the parked run restarts it, once."""
         if self._parking.restart(f"{kind}: {liveness.evidence}"):
             self._held.end(GRACE_S)
 

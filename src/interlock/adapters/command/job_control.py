@@ -1,4 +1,4 @@
-"""Job control for the front: it represents the command to the shell, without getting in the command's way.
+"""Job control for the front: it stands in for the command to the shell, without interfering with the command.
 
 The command is in our process group, so that the kernel itself sends it Ctrl-C, Ctrl-Z and window sizes.
 """
@@ -30,11 +30,11 @@ WAITED_FOR = (
     signal.SIGCHLD, signal.SIGALRM,
 )  # fmt: skip
 FROM_TERMINAL = 0x80
-"""si_code of a signal that the kernel sent to the whole foreground group."""
+"""si_code of a signal that the kernel sent to the whole foreground process group."""
 
 
 class Signalled(Struct, frozen=True):
-    """A received signal, and when; `shared`: the command got it too."""
+    """A received signal, and when it arrived; `shared`: the command got it too."""
 
     number: int
     shared: bool
@@ -44,7 +44,7 @@ class Signalled(Struct, frozen=True):
 class Signals:
     """Receives signals in its own thread and puts them into `events`. Ignored ones stay ignored.
 
-    With `own_group` the command is in another process group, and shares none of them.
+    With `own_group` the command is in another process group and does not receive our signals.
     """
 
     def __init__(self, events: queue.SimpleQueue[object], *, own_group: bool = False) -> None:
@@ -72,9 +72,9 @@ class Signals:
 
 
 def stop_ourselves() -> bool:
-    """Stop as the command did, so that the shell gets the terminal back; returns when the shell continues us.
+    """Stop like the command did, so that the shell gets the terminal back; returns when the shell continues us.
 
-    By SIGSTOP, as SIGTSTP goes to the thread that receives signals. Does nothing without a shell to continue us.
+    Uses SIGSTOP, as SIGTSTP goes to the thread that receives signals. Does nothing without a shell to continue us.
     """
     caller = thin_caller()
     if not _has_shell(os.getpid() if caller is None else caller.pid):
@@ -82,13 +82,13 @@ def stop_ourselves() -> bool:
     if caller is not None:
         caller.stop()
         return True
-    # To this thread: another one could receive it later, and we would keep running meanwhile.
+    # Sent to this thread: another one could receive it later, while we keep running.
     signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
     return True
 
 
 def _has_shell(pid: int) -> bool:
-    """Whether a process of its session controls its process group (which is not orphaned)."""
+    """Whether an ancestor in its session has another process group, so that its own group is not orphaned."""
     us = parent = read_process(pid)
     while parent is not None and us is not None and parent.session == us.session:
         if parent.group != us.group:
@@ -98,7 +98,7 @@ def _has_shell(pid: int) -> bool:
 
 
 def stop_with(pid: int, *, wait: bool) -> bool:
-    """Stop when the command has: it may take a moment to restore the screen, or not stop at all.
+    """Stop once the command has stopped: it may restore the screen first, or not stop at all.
 
     Returns whether we were stopped, and continued.
     """
@@ -115,11 +115,11 @@ def stop_with(pid: int, *, wait: bool) -> bool:
 
 
 def _is_news(pid: int) -> bool:
-    """Whether this stop has not been reported yet: a shell continues us first, then the command."""
+    """Whether this stop is new: a shell continues us first, then the command."""
     try:
         return reports_stop(pid)
     except ChildProcessError:
-        # Its parent is a keeper, and we learn of a stop only by Ctrl-Z.
+        # Its parent is a keeper process; we learn of a stop only by Ctrl-Z.
         return True
 
 
@@ -130,7 +130,7 @@ def pass_on(pid: int, number: int) -> None:
 
 
 def die_of(number: int) -> None:
-    """End by the signal that ended the command, because shells treat that differently."""
+    """End by the signal that ended the command, because shells treat that differently from an exit."""
     caller = thin_caller()
     if caller is not None:
         caller.leave(f"die {number}")
@@ -146,7 +146,7 @@ def keep_settings() -> Callable[[], None]:
         return lambda: None
 
     def restore() -> None:
-        # In the background this would stop us.
+        # From the background, this would stop us.
         if os.tcgetpgrp(descriptor) == os.getpgrp():
             termios.tcsetattr(descriptor, termios.TCSADRAIN, settings)
 
@@ -154,12 +154,12 @@ def keep_settings() -> Callable[[], None]:
 
 
 def fill_standard_streams() -> None:
-    """Open missing standard streams, or the next socket would become one."""
+    """Open missing standard streams; otherwise the next socket would become one."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
         except OSError:
-            # The lowest free number is this one.
+            # `open` returns the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
 
 

@@ -13,7 +13,7 @@ from ..hooks.wiring import Wiring
 from ..proxy import Proxied
 
 StepSource = Literal["auto", "stdout", "off"]
-"""Where steps of a command without hooks come from: its socket and, if its first line is a step, its output
+"""Source of the steps of a command without hooks: its socket and, if its first line is a step, its output
 (`auto`); its output (`stdout`); its socket only (`off`)."""
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ...process import ProcessTree
 
 LINGER_S = 2.0
-"""How long processes may take to end by themselves: the end of a pipeline may still be writing."""
+"""How long processes may take to end on their own: the end of a pipeline may still be writing."""
 
 GRACE_S = 3.0
 """How long they may take after SIGTERM; then they are killed."""
@@ -20,10 +20,10 @@ POLL_S = 0.1
 
 
 def end_left_running(tree: ProcessTree, folder: RunFolder, *, leave: bool) -> str:
-    """End what the command left running; returns what was done, in words; empty if nothing was left.
+    """End processes that the command left running; returns a description of what was done, empty if none were left.
 
-    Nothing is ended while a person has paused it: they may want to inspect it. What is left of a client that dies while
-    its run is parked at a usage limit does not wait for the limit.
+    Does nothing while a person has paused them, as they may want to inspect them. Processes left by a client that dies
+    while its run is parked at a usage limit are ended without waiting for the limit.
     """
     if tree.wait_gone(0):
         return ""

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 MARGIN_S = 0.1
 
 AGAIN_S = 1.0
-"""Interval after a process was first seen to read the terminal."""
+"""Interval until the next check when a process was first seen to read the terminal."""
 
 POLL_S = 5.0
-"""Between two checks. What is shown may be this old."""
+"""Interval between two checks. Displayed liveness may be this old."""
 
 FULL_BYTES = 1024 * 1024
-"""A disk with less room is full."""
+"""A disk with less free space than this counts as full."""
 
 STEP_S = 60.0
-"""Between two reactions to the same hang."""
+"""Interval between two reactions to the same hang."""
 
 
 HUNG = "the owner of the run did not answer for 40 s"
@@ -77,7 +77,7 @@ class LivenessMonitor:
         self._next = now + min(POLL_S, self.due_s)
         first, self._is_first = self._is_first, False
         if first and self._reader.unsure:
-            # A predecessor may have reported the same question: the next check is certain.
+            # A predecessor may have reported the same question; the next check will tell.
             return
         self._say(liveness)
         if liveness.wedged is not None and self._rules.unwedge and now >= self._answer_at:
@@ -92,7 +92,7 @@ class LivenessMonitor:
         run.on_waiting(self._supervisor.next_index, f"wedged: owner hung: {HUNG}; it was replaced")
 
     def _say(self, liveness: Liveness) -> None:
-        """Update the summary; record a question, a hang and its end."""
+        """Update the summary; record questions, hangs and the end of hangs."""
         run, before = self._supervisor.run, self._supervisor.run.summary.liveness
         if before is not None and _kind(before) == _kind(liveness):
             return

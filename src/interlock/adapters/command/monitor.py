@@ -1,4 +1,4 @@
-"""Monitor: the owner's periodic work: samples, limits, long holds, checkpoints of a silent process."""
+"""Monitor: the owner's periodic work: resource samples, limits, long holds, checkpoints of a process without steps."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ log = logging.getLogger("interlock")
 INTERVAL_S = 0.5
 MOST_S = 5.0
 STILL_S = 30.0
-"""While the command is idle, we check less and less often, up to MOST_S; and up to STILL_S if the kernel reports that
-none of its processes ran at all. The first one that runs is noticed within STILL_WATCH_S."""
+"""While the command is idle, the interval grows up to MOST_S, and up to STILL_S if the kernel reports that none of its
+processes ran at all. A process that starts to run is noticed within STILL_WATCH_S."""
 
 WATCH_S = 0.5
 STILL_WATCH_S = 0.9
-"""How often to check for tampering if a process of the run has run since: an idle process may have tampered
-just before. Always with the other checks, and when a socket, the gate or the journal changed. The
-longer time is for a command that has not run for longer than MOST_S: it wakes up less than a second
-before we notice."""
+"""How often to check for tampering if a process of the run has run since the last check: an idle process may have
+tampered just before. We also check with every sample, and when a socket, the gate or the journal changed. The
+longer interval is for a command that has not run for more than MOST_S: we notice within a second that it
+wakes up."""
 
 IDLE = 0.01
-"""Share of one core: a command that uses less, and starts and ends no process, is idle."""
+"""Share of one core. A command that uses less, and neither starts nor ends a process, is idle."""
 
 CHECKPOINT_S = 30.0
-"""Interval of checkpoints for a silent process; one that reports steps gets them around its steps."""
+"""Checkpoint interval for a process without visible steps; otherwise checkpoints are made around steps."""
 
 
 class Monitor:
@@ -52,7 +52,7 @@ class Monitor:
         self._also, self._watch, self._is_touched = also, watch, is_touched
         self.due_s: Callable[[], float] = lambda: STILL_S
         self._clock = supervisor.run.clock
-        # Held until the end. An event would work too, but cost three times as much per check.
+        # Held until the end. An event would also work, but costs three times as much per check.
         self._going = threading.Lock()
         self._going.acquire()
         self._thread = threading.Thread(target=self._run, name="interlock-look", daemon=True)
@@ -69,17 +69,17 @@ class Monitor:
         self._thread.start()
 
     def close(self) -> None:
-        """Check once more, and stop."""
+        """Check one last time, and stop."""
         if self._going.locked():
             self._going.release()
         if self._thread.ident is not None:
             self._thread.join()
-            # Also check what the command did at the very end.
+            # Also check what the command did just before it ended.
             self._attempt(self._watch)
         self.note_events()
 
     def note_events(self) -> None:
-        """Record limits that the tree reached, once for each count."""
+        """Record limits that the process tree reached, once for each count."""
         tree = self._held.tree
         for event in tree.events() if tree is not None else ():
             if event.count > self._told.get(event.limit, 0):
@@ -108,13 +108,13 @@ class Monitor:
         try:
             work()
         except Exception as error:
-            # The next check must happen in any case: it enforces time and memory limits.
+            # Continue whatever happens: the next check enforces time and memory limits.
             if str(error) != self._last_error:
                 self._last_error = str(error)
                 log.exception("run %s: a check of the processes failed", self._supervisor.run.spec.run_id)
 
     def _pause(self) -> float:
-        """Seconds until the next check: at most until the time limit, or until an idle run counts as hung."""
+        """Seconds until the next check: no later than the time limit, or than an idle run counts as hung."""
         interval = min(self._interval, self.due_s())
         limits: Limits = self._supervisor.pipeline.meter.limits
         if limits.max_execution_time is None:
@@ -143,7 +143,7 @@ class Monitor:
             self._checkpoint_at = self._clock.monotonic() + CHECKPOINT_S
 
     def _next_interval(self, use: Use) -> float:
-        """Twice a second while anything happens, and during a pause."""
+        """The next interval: short while anything happens and during a pause, longer while the command is idle."""
         (was, step, at), now = self._before, self._clock.monotonic()
         self._before = (use, self._supervisor.next_index, now)
         idle = (
@@ -162,7 +162,7 @@ class Monitor:
             self._held.limit(self._supervisor.process_limits)
 
     def keep(self) -> None:
-        """Make a checkpoint of what a silent process has done so far."""
+        """Make a checkpoint of the work of a process without visible steps."""
         self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
 
     def _held_for(self) -> float:

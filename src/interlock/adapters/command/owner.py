@@ -1,7 +1,7 @@
-"""The owner of one run: journal, control endpoint, step lines, limits, checkpoints. Started by the front.
+"""The owner of one run: journal, control endpoint, step connections, limits, checkpoints. Started by the front.
 
-python -m interlock.adapters.command.owner FRONT: the descriptor of a socket to the front, which hands over listening
-sockets (control, steps, proxy, egress) and then the run. When the front is gone, the owner stays until the command has
+python -m interlock.adapters.command.owner FRONT: the descriptor of a socket to the front, which sends the listening
+sockets (control, steps, proxy, egress) and then the run. If the front dies, the owner stays until the command has
 ended.
 """
 
@@ -82,21 +82,21 @@ if TYPE_CHECKING:
 log = logging.getLogger("interlock")
 
 LAST_WORDS_S = 600.0
-"""How far back the last words of a client reach."""
+"""Only the client's output of the last this many seconds counts as its last words."""
 
 LATE = ("contract", "decide", "detect", "intervene", "proof", "redact", "review", "runtime")
 LATE_LIBRARIES = ("re2", "tree_sitter", "tree_sitter_bash")
-"""Packages that a run without steps does without. They are kept as they are now for the first step."""
+"""Packages that only steps need. They are kept in their current version until the first step."""
 
 JUDGING = "interlock.runtime.decision_parts"
-"""The module that imports them."""
+"""The module that imports these packages."""
 
 EXIT_OF = {"UNPROVEN": 123, "MAX_ITERATIONS": 124, "EMERGENCY_STOP": 125, "USER_CANCELLED": 130}
-"""Why a run was ended, and the exit status that says so."""
+"""Exit statuses for the reasons why a run was ended."""
 
 
 class Owner:
-    """One run, from the first message to the last."""
+    """Owns one run, from the front's first message to the last."""
 
     def __init__(
         self, begin: BeginRun, control: socket.socket, steps: socket.socket, *listeners: socket.socket
@@ -109,7 +109,7 @@ class Owner:
         self._insiders = Insiders()
         self._folder = RunFolder(Path(begin.store) / begin.spec.run_id)
         if begin.tree is not None:
-            # Known before anybody can ask for a pause: one that is reported to hold must hold.
+            # Set before anyone can ask for a pause: a pause reported as effective must be effective.
             self._insiders.tree = begin.tree
             self.held.know(attach(begin.tree))
         self._supervisor = self._open(control)
@@ -174,7 +174,7 @@ class Owner:
         self._monitor.due_s = lambda: self._liveness.due_s
 
     def start(self) -> None:
-        """Be there for the command."""
+        """Start serving: steps, proxy, egress and monitor."""
         if self._begin.reopen and self._begin.tree is not None:
             self._supervisor.run.append([StartedRecord(self._begin.tree.root.pid, successor=True)], durable=True)
         self._steps.start()
@@ -187,11 +187,11 @@ class Owner:
             self._liveness.note_replaced()
 
     def tidy(self) -> None:
-        """Remove what is old in the store, in the background."""
+        """Remove old data from the store, in the background."""
         clean_up_at_start(Store(Path(self._begin.store)), self._begin.config, self._supervisor.run.clock.time())
 
     def ask_through(self, channel: Channel) -> None:
-        """Have the front ask the person at its terminal."""
+        """Have the front ask the person at its terminal for approvals."""
         supervisor, tell = self._supervisor, self._supervisor.run.on_waiting
 
         def ask(step: int, what: str) -> None:
@@ -208,7 +208,7 @@ class Owner:
         self.parking.finish = lambda status: channel.send(ParkOver(status))
 
     def attach_tree(self, tree: ProcessTree, park: int = 0) -> None:
-        """The command runs; `park` is the one after which it was started again."""
+        """The command is running; `park` is the park after which it was restarted."""
         if self.parking.parked is not None and self.parking.parked.number == park:
             self.parking.started()
         self._hooks.asked_to_stop = False
@@ -220,36 +220,36 @@ class Owner:
         for words in self.held.not_held:
             self._say(f"this machine cannot enforce {words}: the run continues without it")
         if self._supervisor.run.reason is not None:
-            # Ended before it was known to us: a cancel that came early, or one that a predecessor did not live to do.
+            # The run ended before we knew its processes: by an early cancel, or one that a predecessor did not finish.
             self.held.end(0)
 
     def note_not_begun(self) -> None:
-        """Nothing is left that could start the command, so the run failed."""
+        """Nothing is left that could start the command: the run has failed."""
         self._supervisor.finish("aborted", "ERROR", "the command never began: interlock run was killed")
 
     @property
     def parked_words(self) -> str:
-        """That the run is parked, for the person who started it."""
+        """A message for the person who started the run, saying that it is parked."""
         liveness = self.parking.liveness
         return "" if liveness is None else f"{liveness.words}: {liveness.question or liveness.evidence}"
 
     @property
     def check_seconds(self) -> float:
-        """How long the commands of `done_when` may take."""
+        """How long the commands of `done_when` may take in total."""
         gate = self._supervisor.stop_gate
         return len(self._supervisor.pipeline.context.contract.done_when) * gate.runner.timeout_s
 
     def settle(self) -> None:
-        """Return when what the command said last is known, and when a cancel that ends it is over.
+        """Wait until the command's last steps are handled, and until a cancel in progress is complete.
 
-        A cancel must not be taken for the command's own end.
+        Otherwise a cancel would look as if the command had ended on its own.
         """
         self._steps.settle()
         if self._supervisor.run.steering is not None:
             self._supervisor.run.steering.settle()
 
     def send_back(self, status: int) -> Relaunch | None:
-        """The client ended without asking whether it may: what it still has to do, for its session."""
+        """The client ended without asking whether it may: returns a relaunch of its session if there is work left."""
         session, run = self._steps.numbering.session, self._supervisor.run
         resumes = self._begin.expects_hooks and self._begin.spec.adapter in RESUMPTIONS
         self._hooks.look()
@@ -259,7 +259,7 @@ class Owner:
         return Relaunch(session=session, words=answer.words) if answer.action == "return" and not run.ended else None
 
     def leave(self) -> None:
-        """Release a run that is parked: another owner wakes it."""
+        """Release a parked run: another owner resumes it."""
         self._monitor.close()
         if self._proxy is not None:
             self._proxy.close()
@@ -267,7 +267,7 @@ class Owner:
         self._supervisor.run.close()
 
     def finish(self, status: int | None, limits: tuple[str, ...] = (), left: str = "") -> Finished:
-        """The command has ended, and `left` processes running: the run ends, and this is what it was."""
+        """End the run after its command has ended; returns its summary. `left` describes processes left running."""
         supervisor, run = self._supervisor, self._supervisor.run
         self._monitor.close()
         self._hooks.look()
@@ -299,7 +299,7 @@ class Owner:
         return finished
 
     def _resume_words(self, parked: Parked) -> str:
-        """The message for the client: what happened, and its task."""
+        """The message for the resumed client: what happened, and its task."""
         from ...intervene import context_text
 
         supervisor = self._supervisor
@@ -311,7 +311,7 @@ class Owner:
         return f"{happened} Continue the work where you stopped; do not start over.\n\n{contract}".strip()
 
     def _last_words(self) -> str:
-        """What the client printed last."""
+        """The client's most recent output."""
         reader = OutputReader(self._folder.output)
         words = ""
         for piece in reader.read(time.time() - LAST_WORDS_S):
@@ -320,7 +320,7 @@ class Owner:
         return f"{words}\n{latest.line}\n" + "\n".join(latest.screen)
 
     def _sandbox_words(self) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """What the agent has around it, for the commands that check its work: these run its code."""
+        """The agent's sandbox, for the commands that check its work: they run the agent's code."""
         begin, control = self._begin, socket_path(self._folder.path)
         paths = SandboxPaths(
             store=Path(begin.store),
@@ -334,7 +334,7 @@ class Owner:
         return sandbox_words(paths, begin.config)[:2]
 
     def _observe_only(self) -> None:
-        """The command prints its steps: it cannot be refused one, and receives nothing."""
+        """The command prints its steps: they cannot be blocked, and it receives no messages."""
         adapter = self._supervisor.executor.adapter
         if isinstance(adapter, ProcessAdapter) and adapter.capabilities != PRINTING:
             adapter.capabilities = PRINTING
@@ -351,7 +351,7 @@ class Owner:
         self._watch.check_cgroup()
 
     def _keep_late(self) -> None:
-        """See, once, that the first step is judged by the code of now, whatever is installed until then."""
+        """Make sure, once, that the current code judges the first step, even if an upgrade is installed before it."""
         if not self._kept_late:
             self._kept_late = True
             if JUDGING not in sys.modules and not keep_packages(LATE, LATE_LIBRARIES):
@@ -382,7 +382,7 @@ class Owner:
         return watch
 
     def _follow_person(self) -> None:
-        """A person stopped the processes while no owner answered: the run is paused, and says so from now on."""
+        """If a person stopped the processes while no owner responded, pause the run and report it as paused."""
         run = self._supervisor.run
         if self._held_file.exists() and not run.ended:
             if run.status == "running":
@@ -390,7 +390,7 @@ class Owner:
             self._held_file.unlink(missing_ok=True)
 
     def _notice_removal(self) -> None:
-        """Say once that the run's folder is gone: the run is no longer visible elsewhere, and nothing is kept."""
+        """Report once that the run's folder was removed: the run is not visible elsewhere, and its records are lost."""
         if not self._removed and not self._folder.journal.exists():
             self._removed = True
             words = (
@@ -401,7 +401,7 @@ class Owner:
             self._say(words)
 
     def limits_reached(self) -> tuple[str, ...]:
-        """In words, the limits that the process tree reached."""
+        """Descriptions of the limits that the process tree reached."""
         tree = self.held.tree
         return tuple(event.words for event in tree.events()) if tree is not None else ()
 
@@ -431,7 +431,7 @@ class Owner:
         return SwitchingAdapter(adapter, self._choice, self._rewind)
 
     def _make_proxy(self, listener: socket.socket | None) -> Proxy | None:
-        """Before the model's API; where hooks tell the steps, it leaves those to them, and tokens where they can."""
+        """The proxy for the model's API. It reports steps and token usage only if the agent's hooks do not."""
         proxied = self._begin.proxied
         if proxied is None or listener is None:
             return None
@@ -451,7 +451,7 @@ class Owner:
         return proxy
 
     def _make_egress(self, listener: socket.socket) -> Egress:
-        """The only way out of a fence."""
+        """The egress proxy: the only way out of a fence."""
         from ..proxy.egress import Egress
 
         proxied = self._begin.proxied
@@ -459,14 +459,14 @@ class Owner:
         return Egress(listener, hosts, self._refusals.note_host)
 
     def _keep_own_work(self) -> None:
-        """What has no checkpoint after it yet: all that a silent process does, and a call that is under way."""
+        """Checkpoint work that no checkpoint covers yet: that of a process without steps, or of a call in progress."""
         if not self._steps.spoken or self._supervisor.run.gate.inside:
             self._supervisor.checkpoint(cause=MEANWHILE, step=self._supervisor.next_index)
 
     def _summarize(self, status: int | None, limits: tuple[str, ...], told: str) -> Finished:
         run, ledger = self._supervisor.run, self._supervisor.pipeline.ledger
         with contextlib.suppress(InterlockError):
-            # On a full disk the summary says what is known.
+            # On a full disk, the summary contains what is known.
             run.journal.flush()
         contract: tuple[str, ...] = ()
         with contextlib.suppress(InterlockError):
@@ -508,7 +508,7 @@ class Owner:
         )
 
     def _changes(self, journal: JournalReading | None) -> tuple[Change, ...]:
-        """The files that differ from what they were at the start."""
+        """The files that have changed since the start of the run."""
         workspace = self._supervisor.executor.workspace
         kinds = frozenset(("checkpoint",))
         start = next(iter(journal.read(kinds=kinds, limit=1)), None) if journal is not None else None
@@ -522,7 +522,7 @@ class Owner:
         return tuple(change for change in changes if change.kind != "touched")
 
     def _journal(self) -> JournalReading | None:
-        """What was recorded so far; None if it was removed."""
+        """A reader of the journal; None if the journal was removed."""
         try:
             return self._supervisor.run.journal.reader()
         except NotFound:
@@ -530,7 +530,7 @@ class Owner:
 
 
 def main() -> None:
-    """Serve one run; everything that goes wrong before it starts is reported to the front."""
+    """Serve one run; errors before it starts are reported to the front."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     share_heap()
     if is_chosen():
@@ -552,7 +552,7 @@ def main() -> None:
         channel.send(OwnerFailed(error.what, error.where, error.todo, error.exit_status))
         return
     owner.ask_through(channel)
-    # What is there from the start stays: looking through it for garbage would keep a hook waiting for 50 ms.
+    # Exclude existing objects from garbage collection, which would delay a hook by 50 ms.
     gc.freeze()
     channel.send(OwnerReady())
     owner.tidy()
@@ -584,11 +584,11 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
                 continue
             channel.send(owner.finish(message.status, message.limits, message.left))
             return
-    # The front is gone, and with it the only process that could learn the exit status.
+    # The front is gone; no other process could learn the exit status.
     left = ""
     begun = read_tree(folder) if tree is None else None
     if begun is not None and begun.boot == boot_id() and attach(begun).alive():
-        # It was killed before it could say that the command has begun.
+        # The front was killed before it could report that the command had started.
         tree = attach(begun)
         owner.attach_tree(tree)
     elif tree is None and begun is None and not begin.reopen:
@@ -607,7 +607,7 @@ def _serve(owner: Owner, channel: Channel, begin: BeginRun) -> None:
 
 
 def _tidy(folder: RunFolder, temporary: str) -> None:
-    """Take away what the front would have taken away."""
+    """Remove what the front would have removed."""
     control = socket_path(folder.path)
     steps = steps_path(control)
     control.unlink(missing_ok=True)
@@ -618,7 +618,7 @@ def _tidy(folder: RunFolder, temporary: str) -> None:
 
 
 def _quota(begin: BeginRun) -> str:
-    """Which runs share a limit: those that ask the same APIs, else those of the same client."""
+    """The key of the quota: runs that use the same APIs share it, otherwise runs of the same client."""
     if begin.proxied is not None:
         return " ".join(sorted(begin.proxied.upstreams.values()))
     return begin.spec.adapter

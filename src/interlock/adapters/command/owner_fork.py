@@ -1,4 +1,4 @@
-"""The owner as a fork of the front, which has imported a third of it."""
+"""Starts the owner as a fork of the front, which has already imported a third of its modules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .owner_spawn import fork_early
 
 
 def fork_owner() -> bool:
-    """Fork the owner, if none is being started. In the fork: returns True after it has owned the run to its end."""
+    """Fork the owner, unless one is already starting. In the fork, returns True when the run is over."""
     if not fork_early():
         return False
     from .owner import main

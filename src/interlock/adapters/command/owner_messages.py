@@ -21,17 +21,17 @@ from ..proxy import Proxied
 
 
 def steps_path(control: Path) -> Path:
-    """The socket to which a run's processes report steps, in a folder that a contained agent cannot change."""
+    """The socket for steps from the run's processes, in a folder that a contained agent cannot change."""
     return control.with_suffix("") / "steps"
 
 
 class BeginRun(Struct, frozen=True, kw_only=True, tag_field="say", tag="begin"):
-    """Front to owner, first: supervise this run; `reopen` if a predecessor has already begun it.
+    """Front to owner, first: supervise this run; `reopen` if a predecessor has already started it.
 
-    `watched` are files of ours that must not change during the run, `settings` files of the user in which hooks can be
-    switched off; `proxied` says that there is a third listening socket, for the model's API. `tree` is the command's,
-    if it is already running. `contained`: it runs in a sandbox; `fenced`: the last socket is its only way out.
-    `lacks` are variables that a parked client had and that are not set where it is to resume. `attended`: a person may
+    `watched` are our files that must not change during the run, `settings` the user's files in which hooks can be
+    disabled; `proxied` means that there is a third listening socket, for the model's API. `tree` is the command's
+    process tree if it is already running. `contained`: it runs in a sandbox; `fenced`: the last socket is its way out.
+    `lacks` are variables that a parked client had and that are not set where it resumes. `attended`: a person may
     be at its terminal; `hung`: the predecessor did not answer and was killed.
     """
 
@@ -60,7 +60,7 @@ class OwnerReady(Struct, frozen=True, tag_field="say", tag="ready"):
 
 
 class ApprovalAsked(Struct, frozen=True, tag_field="say", tag="asks"):
-    """Owner to front: this step waits for a person."""
+    """Owner to front: this step waits for a person's approval."""
 
     step: int
     what: str
@@ -83,14 +83,14 @@ class OwnerFailed(Struct, frozen=True, tag_field="say", tag="failed"):
 
 
 class CommandStarted(Struct, frozen=True, tag_field="say", tag="started"):
-    """Front to owner: the command runs, with this tree; `park` is the park after which it was restarted."""
+    """Front to owner: the command is running, with this tree; `park` is the park after which it was restarted."""
 
     tree: TreeHandle
     park: int = 0
 
 
 class ClientParked(Struct, frozen=True, tag_field="say", tag="parked"):
-    """Owner to front, after Exited: a usage limit ended the client. The run waits, then its client is restarted."""
+    """Owner to front, after Exited: a usage limit ended the client. The run is parked; it restarts the client later."""
 
     words: str
 
@@ -98,7 +98,7 @@ class ClientParked(Struct, frozen=True, tag_field="say", tag="parked"):
 class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch"):
     """Owner to front: restart the client in its session, with this prompt.
 
-    `park` is the number of the park, each requested once; 0 if the client ended before its work was done.
+    `park` is the number of the park, requested once each; 0 if the client ended before its work was done.
     """
 
     session: str
@@ -107,19 +107,19 @@ class Relaunch(Struct, frozen=True, kw_only=True, tag_field="say", tag="relaunch
 
 
 class Checking(Struct, frozen=True, tag_field="say", tag="checking"):
-    """Owner to front, after Exited: the commands of `done_when` run now, for at most this long."""
+    """Owner to front, after Exited: the commands of `done_when` are running, for at most this long."""
 
     seconds: float
 
 
 class ParkOver(Struct, frozen=True, tag_field="say", tag="over"):
-    """Owner to front: the run ended while it had no client; `status` is how the client had ended."""
+    """Owner to front: the run ended while it had no client; `status` is the client's exit status."""
 
     status: int
 
 
 class Ping(Struct, frozen=True, tag_field="say", tag="ping"):
-    """Front to owner: a ping. Owner to front: its answer."""
+    """Front to owner: a ping. Owner to front: the reply."""
 
 
 class Exited(Struct, frozen=True, tag_field="say", tag="exited"):
@@ -134,7 +134,7 @@ class Exited(Struct, frozen=True, tag_field="say", tag="exited"):
 
 
 class Finished(Struct, frozen=True, kw_only=True, tag_field="say", tag="finished"):
-    """Owner to front, last: the whole run in one value, which is also what `--summary` writes."""
+    """Owner to front, last: the summary of the run, which `--summary` also writes."""
 
     run_id: str
     name: str
@@ -173,7 +173,7 @@ ToFront = (
 
 
 class Channel:
-    """One end of the pair. `send` may be called from any thread; a closed other end is not an error."""
+    """One end of the socket pair. `send` may be called from any thread; a closed peer is not an error."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -181,21 +181,21 @@ class Channel:
         self._lock = threading.Lock()
 
     def send_sockets(self, sockets: Sequence[socket.socket]) -> None:
-        """Send open sockets, before anything else."""
+        """Send open sockets; must be called before anything else is sent."""
         with contextlib.suppress(OSError):
             socket.send_fds(self._sock, [b"\n"], [each.fileno() for each in sockets])
 
     def send(self, message: ToOwner | ToFront) -> None:
-        # If the other end is gone, the reader notices.
+        # If the peer is gone, the reader notices.
         with self._lock, contextlib.suppress(OSError):
             self._sock.sendall(msgspec.json.encode(message) + b"\n")
 
     def wait(self, seconds: float) -> bool:
-        """Whether the other end sends something, or is gone, within this time."""
+        """Whether the peer sends something, or disconnects, within this time."""
         return bool(select.select([self._sock], [], [], seconds)[0])
 
     def receive(self) -> bytes | None:
-        """The next line; None when the other end is gone."""
+        """The next line; None when the peer is gone."""
         try:
             return self._file.readline() or None
         except OSError:
@@ -206,7 +206,7 @@ class Channel:
 
 
 def receive_sockets(front: socket.socket) -> list[socket.socket]:
-    """The sockets from `send_sockets`; none if the other end is gone."""
+    """The sockets sent by `send_sockets`; none if the peer is gone."""
     _data, handles, _flags, _address = socket.recv_fds(front, 1, 8)
     for handle in handles:
         os.set_inheritable(handle, False)

@@ -33,27 +33,27 @@ if TYPE_CHECKING:
     from ...process import Forked
 
 FIRST_TRIES = 2
-"""How often an owner that dies before it is ready is started: a second death is not an accident."""
+"""How many times to start an owner that dies before it is ready: a second death is not an accident."""
 
 RETRIES = 5
 WITHIN_S = 60.0
-"""An owner that dies more than RETRIES times within this time is not restarted."""
+"""An owner that dies more than RETRIES times within this many seconds is not restarted."""
 
 
 PING_S = 12.0
 SILENT_PINGS = 3
-"""An owner that leaves this many pings in a row unanswered hangs: it is killed and replaced."""
+"""An owner that leaves this many pings in a row unanswered is hung: it is killed and replaced."""
 
 
 class OwnerGone:
-    """An owner has died; `again`: another one is being started."""
+    """An owner has died; `again`: a new one is being started."""
 
     def __init__(self, again: bool, words: str) -> None:
         self.again, self.words = again, words
 
 
 class OwnerProcess:
-    """Runs one owner after the other on the same sockets. Their messages go into `events`."""
+    """Runs one owner after another on the same sockets. Their messages are put into `events`."""
 
     def __init__(
         self, begin: BeginRun, listeners: tuple[socket.socket, ...], events: queue.SimpleQueue[object]
@@ -70,16 +70,16 @@ class OwnerProcess:
         self._silent, self._busy, self._hung = 0, False, False
 
     def start(self, meanwhile: Callable[[], float] = lambda: 1.0, beside: Callable[[], None] = lambda: None) -> None:
-        """Start an owner and wait until it is ready; raises if it fails, or what `meanwhile` raises.
+        """Start an owner and wait until it is ready; raises if it fails, or if `meanwhile` raises.
 
-        `meanwhile` returns after how many seconds to call it again. `beside` is called once, before we begin
-        to wait.
+        `meanwhile` returns the seconds until it should be called again. `beside` is called once, before we start
+        waiting.
         """
         self._launch(self._begin)
         beside()
         answer = self._await(meanwhile)
         while answer is None and len(self._deaths) < FIRST_TRIES:
-            # It died before it sent anything: killed, or out of memory.
+            # It died before it sent anything: it was killed, or out of memory.
             self._may_retry()
             self._launch(replace(self._begin, reopen=True))
             answer = self._await(meanwhile)
@@ -96,34 +96,34 @@ class OwnerProcess:
         threading.Thread(target=self._ping, name="interlock-ping", daemon=True).start()
 
     def try_once_more(self, listeners: tuple[socket.socket, ...]) -> None:
-        """Start another owner after all, on new sockets and without a proxy, to record that the command has ended."""
+        """Start one more owner, on new sockets and without a proxy, to record that the command has ended."""
         with self._lock:
             self._listeners, self._begin = listeners, replace(self._begin, proxied=None)
             self._succeed()
         threading.Thread(target=self._follow, name="interlock-owner", daemon=True).start()
 
     def tell(self, message: CommandStarted | Exited) -> None:
-        """Send a message to the owner, and to each of its successors."""
+        """Send a message to the current owner and to each of its successors."""
         with self._lock:
             self._told.append(message)
-            # The end may take any time.
+            # Finishing the run may take any time.
             self._busy = isinstance(message, Exited)
             if self._channel is not None:
                 self._channel.send(message)
 
     def forget_command(self) -> None:
-        """The owner's command has ended, and another one follows."""
+        """Forget what was reported about the command: it has ended, and another one follows."""
         with self._lock:
             self._told.clear()
 
     def close(self) -> None:
-        """Start no more owners, and end a live one."""
+        """Stop starting owners, and kill the current one."""
         with self._lock:
             self._over = True
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGKILL)
             if not self._finished:
-                # After its last message it does nothing more, and takes a while to exit.
+                # After its last message it has nothing left to do, but takes a while to exit.
                 self._process.wait()
         for listener in self._listeners:
             listener.close()
@@ -149,7 +149,7 @@ class OwnerProcess:
                 os.close(log)
 
     def _await(self, meanwhile: Callable[[], float]) -> ToFront | None:
-        """The owner's first message, which may take as long as the first checkpoint does."""
+        """The owner's first message, which may take as long as the first checkpoint."""
         assert self._channel is not None
         while not self._channel.wait(meanwhile()):
             pass
@@ -162,13 +162,13 @@ class OwnerProcess:
         return None if line is None else from_json(line, ToFront)
 
     def _follow(self) -> None:
-        """Forward the owner's messages; when it dies, start another one."""
+        """Forward the owner's messages; when it dies, start a new one."""
         while True:
             while (message := self._hear()) is not None:
                 self._silent = 0
                 if isinstance(message, Ping):
                     continue
-                # While it runs checks, it reads nothing else.
+                # While it runs checks, it reads no other messages.
                 self._busy = self._busy and isinstance(message, Checking)
                 self._finished = isinstance(message, Finished)
                 self._events.put(message)
@@ -189,7 +189,7 @@ class OwnerProcess:
                 self._succeed()
 
     def _ping(self) -> None:
-        """Kill an owner that hangs. Counts pings, not seconds, so that our own stops do not matter."""
+        """Kill an owner that hangs. Counts pings instead of seconds, so that stopping our own process is harmless."""
         while True:
             time.sleep(PING_S)
             with self._lock:
@@ -205,17 +205,17 @@ class OwnerProcess:
                 self._channel.send(Ping())
 
     def _succeed(self) -> None:
-        """Start an owner that continues for its predecessor."""
+        """Start an owner that continues the work of its predecessor."""
         tree = next((told.tree for told in self._told if isinstance(told, CommandStarted)), self._begin.tree)
         self._launch(replace(self._begin, reopen=True, tree=tree, hung=self._hung))
-        # Busy until it is ready, which may take as long as a checkpoint does.
+        # Busy until it is ready, which may take as long as a checkpoint.
         self._silent, self._hung, self._busy = 0, False, True
         assert self._channel is not None
         for told in self._told:
             self._channel.send(told)
 
     def _turn_away(self) -> None:
-        """Close the sockets, as no more answers will come: requests fail at once instead of waiting forever."""
+        """Close the sockets, as nobody will answer: requests fail immediately instead of waiting forever."""
         for listener in self._listeners:
             if listener.family == socket.AF_UNIX:
                 listener.close()

@@ -1,7 +1,7 @@
-"""Starts the owner's process, early if possible: its imports take longer than the front needs to get ready.
+"""Starts the owner process, early if possible: its imports take longer than the front needs to get ready.
 
-Where `interlock serve` runs, the owner comes from a process that has imported everything (warm_start.py). Imports
-little: `interlock run` calls `spawn_early` before it imports anything else.
+If `interlock serve` is running, the owner comes from a process that has imported everything (warm_start.py). Imports
+little, because `interlock run` calls `spawn_early` before it imports anything else.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 OWNER = "interlock.adapters.command.owner"
 
 WARM_FDS = 4
-"""What a request for a warm start passes: a socket to the front, a file for last words, our folder, and who we
-are."""
+"""Descriptors passed with a warm-start request: a socket to the front, a file for last words, our folder, and our
+identity."""
 
 _early: SpawnedOwner | ReadyOwner | WarmRequest | None = None
 
 
 class SpawnedOwner:
-    """A process that does its imports, then waits for its sockets and its run."""
+    """A new process that does its imports, then waits for its sockets and its run."""
 
     def __init__(self, words: int, pass_fds: tuple[int, ...] = (), more: dict[str, str] | None = None) -> None:
         self.words = words
         self.socket, there = socket.socketpair()
-        # -P: never import modules from the workspace instead of our own.
+        # -P: never import modules from the workspace in place of our own.
         self.process = subprocess.Popen(
             [sys.executable or "python3", "-P", "-m", OWNER, str(there.fileno())],
             stdin=subprocess.DEVNULL,
@@ -51,29 +51,29 @@ class SpawnedOwner:
 
 
 class ReadyOwner:
-    """The same as a fork of the front, which has imported a third of it, or from a warm start."""
+    """An owner forked from the front, which has imported a third of its modules, or from the warm start."""
 
     def __init__(self, words: int, sock: socket.socket, process: Forked | WarmProcess) -> None:
         self.words, self.socket, self.process = words, sock, process
 
 
 class WarmProcess:
-    """A process that is not our child, by its pidfd."""
+    """A process that is not our child, controlled through its pidfd."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     def poll(self) -> int | None:
-        """None while it runs."""
+        """None while the process runs."""
         return 0 if self._has_ended(0) else None
 
     def wait(self) -> int:
-        """Wait until it has ended; only its parent knows its status."""
+        """Wait until the process has ended; only its parent knows its exit status."""
         self._has_ended(None)
         return 0
 
     def _has_ended(self, milliseconds: int | None) -> bool:
-        # A new poller each time: two threads cannot share one.
+        # A new poller for each call: two threads cannot share one.
         waiting = select.poll()
         waiting.register(self._descriptor, select.POLLIN)
         return bool(waiting.poll(milliseconds))
@@ -86,7 +86,7 @@ class WarmProcess:
 
 
 class WarmRequest:
-    """Asks for a warm owner. OSError if there is no server."""
+    """Requests an owner from the warm start. OSError if no server is running."""
 
     def __init__(self, path: str) -> None:
         self._asked = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -106,13 +106,13 @@ class WarmRequest:
         os.close(request)
 
     def claim(self) -> ReadyOwner | None:
-        """The owner; None if the request was refused, or its process ended or takes too long."""
+        """The owner; None if the request was refused, or if its process ended or takes too long."""
         with self._asked, contextlib.suppress(OSError):
             answer, handles, _, _ = socket.recv_fds(self._asked, 512, 1)
             if answer == b"y" and len(handles) == 1:
                 os.set_inheritable(handles[0], False)
                 return ReadyOwner(self.words, self.socket, WarmProcess(handles[0]))
-        # An owner that comes too late finds this closed, and ends.
+        # An owner that arrives too late finds this closed, and exits.
         self.socket.close()
         os.close(self.words)
         return None
@@ -126,7 +126,7 @@ def warm_socket() -> Path:
 
 
 def open_words() -> int:
-    """An anonymous file for what an owner writes before it dies."""
+    """An anonymous file for the output of an owner, in case it dies."""
     from ...core import open_memory_file
 
     with contextlib.suppress(OSError):
@@ -138,7 +138,7 @@ def open_words() -> int:
 
 
 def spawn_early(arguments: list[str], *, forks: bool) -> None:
-    """Start an owner if these arguments of `interlock` start a run; `forks`: it may be forked later instead."""
+    """Start an owner if these arguments of `interlock` start a run; `forks`: it can be forked later instead."""
     global _early
     options = arguments[: arguments.index("--")] if "--" in arguments else []
     if options[:1] == ["run"] and not {"-h", "--help"} & {*options} and not any(map(is_log, os.environ)):
@@ -152,7 +152,7 @@ def give_early(words: int, sock: socket.socket, process: Forked) -> None:
 
 
 def fork_early() -> bool:
-    """Fork the owner, if none is being started. Returns True in the fork, which has to become the owner."""
+    """Fork the owner, unless one is already starting. Returns True in the fork, which must become the owner."""
     global _early
     from ...process import can_fork, fork, settle_in
     from .thin_caller import forget_caller
@@ -181,11 +181,11 @@ def claim_early() -> SpawnedOwner | ReadyOwner | None:
 
 
 def discard_early() -> None:
-    """End an owner that was started early for a run that did not start."""
+    """End an early owner whose run did not start."""
     global _early
     unused, _early = _early, None
     if isinstance(unused, WarmRequest):
-        # Its process ends when the socket is closed.
+        # Its process exits when the socket is closed.
         unused.socket.close()
     elif unused is not None:
         unused.process.send_signal(signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""OwnerStartup: what the front does while the first owner starts and there is no command yet."""
+"""OwnerStartup: the front's periodic checks while the first owner starts, before there is a command."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable, Set
 from ...core import RunSpec
 
 SLOW_S = 2.0
-"""After this long, the first checkpoint of a large workspace is probably the cause, and a message says so."""
+"""After this many seconds, the first checkpoint of a large workspace is the likely cause, and a message says so."""
 
 
 class OwnerStartup:
-    """Checks for signals, and reports once why it takes long."""
+    """Checks for signals, and reports once why the start takes long."""
 
     def __init__(self, spec: RunSpec, pending: Callable[[], Set[int]]) -> None:
         self._pending = pending
@@ -22,7 +22,7 @@ class OwnerStartup:
         self._slow_at = time.monotonic() + SLOW_S
 
     def look(self) -> None:
-        """Raise for a pending signal, as there is no command yet that could handle it."""
+        """Raise for a pending signal, as there is no command yet to handle it."""
         pending = self._pending()
         if signal.SIGINT in pending:
             raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""PreparedCommand: a command in its sandbox, built while its owner gets ready."""
+"""PreparedCommand: a command in its sandbox, set up while its owner starts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 ABANDON_S = 5.0
-"""How long its processes may take to end; the rest ends with us."""
+"""How long its processes may take to end; any that remain end with us."""
 
 
 class Abandoned(Exception):
@@ -19,10 +19,10 @@ class Abandoned(Exception):
 
 
 class PreparedCommand:
-    """Starts a command in a thread of its own. Its first instruction waits for `begin`.
+    """Starts a command in a separate thread. Its first instruction waits for `begin`.
 
-    `spawn` gets two functions. It calls one before it starts a process, which waits for `set_ready`, and the other
-    before that instruction runs.
+    `spawn` gets two functions. It calls the first, which waits for `set_ready`, before it starts a process, and the
+    second before the command's first instruction runs.
     """
 
     def __init__(self, spawn: Callable[[Callable[[], None], Callable[[], None]], ProcessTree]) -> None:
@@ -35,15 +35,15 @@ class PreparedCommand:
         self._thread.start()
 
     def set_ready(self) -> None:
-        """Everything that it needs exists."""
+        """Signal that everything the command needs exists."""
         self._ready.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it is ready to run, or cannot be started, for at most `seconds`; returns whether it is."""
+        """Wait at most `seconds` until the command is ready to run or has failed; returns whether it is."""
         return self._held.wait(seconds)
 
     def begin(self) -> ProcessTree:
-        """Let it run. Raises the error if it could not be started."""
+        """Let the command run. Raises the error if it could not be started."""
         self._decided.set()
         self._thread.join()
         if self._error is not None:
@@ -52,7 +52,7 @@ class PreparedCommand:
         return self._tree
 
     def abandon(self) -> None:
-        """Never run it; returns when nothing of it is left, or after a timeout."""
+        """Discard the command; returns when none of its processes are left, or after a timeout."""
         self._abandoned = True
         self._ready.set()
         self._decided.set()

@@ -1,4 +1,4 @@
-"""ProbeReader: measures a run's processes from outside: I/O, CPU, and which one waits for a person."""
+"""ProbeReader: measures a run's processes from outside: I/O, CPU, and which process waits for a person."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...runtime import TerminalReader
 
 TTY = ("/dev/tty", "/dev/pts/", "/dev/console")
 WAITING = ("n_tty_read", "wait_woken", "tty_read")
-"""Kernel functions in which a process sleeps that reads a terminal."""
+"""Kernel functions in which a process sleeps while it reads a terminal."""
 
 PIPES = ("pipe:", "socket:")
 WAITING_ON_PIPE = ("pipe_read", "anon_pipe_read", "pipe_wait", "unix_stream_read_generic", "unix_stream_data_wait")
@@ -33,28 +33,28 @@ CALLS: dict[str, dict[str, str]] = {
     },
     "aarch64": {**dict.fromkeys(("63", "65", "207", "212"), "read"), "73": "poll", "72": "select", "22": "epoll"},
 }  # fmt: skip
-"""The numbers of the system calls in which a process waits for input."""
+"""System call numbers in which a process waits for input."""
 
 MOST_POLLED = 64
-"""Descriptors of one call that are checked."""
+"""The most descriptors of one call that are checked."""
 
 QUESTION = re.compile(r"[?:>\]$#%❯»]\s*$|[?:].*\)\s*$|\b(?:press|hit|type)\b.*\b(?:key|enter|return|yes)\b", re.I)
 """An unfinished line that asks for input."""
 
 STDERR_FILENO = 2
 TTY_FIELD = 4
-"""The field of /proc/PID/stat, after the name, with the controlling terminal."""
+"""The field of /proc/PID/stat, counted after the name, with the controlling terminal."""
 
 PTS_MAJOR = 136
 SHOWN = 80
-"""Characters of a command line that a question shows."""
+"""The most characters of a command line that a question shows."""
 
 SLACK_S = 2.0
-"""Tolerance between a tool's start and when we learn of it."""
+"""Tolerance between a tool's start and the moment we learn of it."""
 
 
 class ProbeReader:
-    """Measures one tree. The cost depends on the run's processes only."""
+    """Measures one process tree. The cost depends only on the run's processes."""
 
     def __init__(self) -> None:
         self.io_bytes = 0
@@ -63,14 +63,14 @@ class ProbeReader:
         self.unsure = False
 
     def read_io(self, pids: tuple[int, ...]) -> int:
-        """Bytes that the run's processes have read and written; for those that ended, as last seen."""
+        """Bytes that the run's processes have read and written; ended processes count as last seen."""
         now = {pid: _io_of(pid) for pid in pids}
         self.io_bytes += sum(max(0, total - self._io.get(pid, 0)) for pid, total in now.items())
         self._io = now
         return self.io_bytes
 
     def wanted_cpu(self, pid: int) -> float:
-        """CPU seconds that a process used or waited for: on a busy machine one that spins gets little."""
+        """CPU seconds that a process used or waited for: on a busy machine, a spinning process gets little."""
         process = read_process(pid)
         waited = sum(waited_s(task) for task in _folders(f"/proc/{pid}/task")) if process is not None else 0.0
         return (process.cpu_s if process is not None else 0.0) + waited
@@ -78,16 +78,16 @@ class ProbeReader:
     def find_reader(
         self, pids: tuple[int, ...], last_line: str, client: int, tool_s: float | None = None, *, is_client: bool = True
     ) -> TerminalReader | None:
-        """The process that waits for someone to type, at this check and the previous one; None if none does.
+        """The process that waits for a person to type, in this check and the previous one; None if there is none.
 
-        `unsure`: one was seen for the first time, so check again soon.
-        A process counts if it sleeps in a read of a terminal; if it is a pager or an editor, by its name;
-        and if it polls a terminal and was started by the current tool, which began `tool_s` ago: an interactive
-        client always polls its own terminal. Else the last line must be a question: see `_find_asker`.
+        `unsure`: a process was seen waiting for the first time, so check again soon.
+        A process counts if it sleeps in a read of a terminal; if its name is that of a pager or an editor;
+        or if it polls a terminal and was started by the current tool, which began `tool_s` ago: an interactive
+        client always polls its own terminal. Otherwise the last line must be a question: see `_find_asker`.
         """
         found = self._find_reader(pids, last_line, client, tool_s, is_client=is_client)
         before, self._asking = self._asking, (found.pid, found.text) if found is not None else None
-        # It may continue at once, and its question may not be printed yet.
+        # It may continue immediately, and its question may not be printed yet.
         self.unsure = found is not None and self._asking != before
         return found if not self.unsure else None
 
@@ -108,14 +108,14 @@ class ProbeReader:
     def _find_asker(
         self, pids: tuple[int, ...], last_line: str, client: int, young: set[int], *, is_client: bool
     ) -> TerminalReader | None:
-        """The process that waits for an answer if the last output is a question.
+        """The process that waits for an answer, if the last output is a question.
 
-        It polls the terminal, unless the command is an agent client, which always polls its own; or it waits for its
-        standard input, which is a pipe from outside the run or from the client itself.
+        It polls the terminal, unless the command is an agent client, which always polls its own; or it reads its
+        standard input, which is a pipe from outside the run or from the client.
         """
         said = {_link(client, number) for number in (1, STDERR_FILENO)}
         for pid in reversed(pids):
-            # A server that a tool starts also has the run's stderr, and communicates through pipes.
+            # A server started by a tool also has the run's stderr, but communicates through pipes.
             if not said & {_link(pid, number) for number in ((1,) if pid in young else (1, STDERR_FILENO))}:
                 continue
             awaited = {each for task in _folders(f"/proc/{pid}/task") for each in _awaited(task)}
@@ -214,7 +214,7 @@ def _awaited(task: str) -> list[int]:
         bits = int.from_bytes(_memory(task, words[1], min(words[0], MOST_POLLED) // 8 + 1), "little")
         return [number for number in range(min(words[0], MOST_POLLED)) if bits >> number & 1]
     if _text(f"{task}/wchan").strip() in WAITING_ON_PIPE:
-        # We may not see its system calls: if it has only one pipe to read from, it is that one.
+        # We may not be allowed to see its system calls: if it has only one pipe to read from, that must be it.
         pid = int(Path(task).name)
         numbers = [int(each.name) for each in _paths(f"{task}/fd")]
         pipes = [each for each in numbers if _link(pid, each).startswith(PIPES) and each not in (1, STDERR_FILENO)]
@@ -223,7 +223,7 @@ def _awaited(task: str) -> list[int]:
 
 
 def _memory(task: str, address: int, size: int) -> bytes:
-    """Memory of a process; empty if we may not read it."""
+    """Memory of a process; empty if we are not allowed to read it."""
     try:
         with Path(f"{task}/mem").open("rb", buffering=0) as file:
             file.seek(address)
@@ -243,7 +243,7 @@ def is_younger(pid: int, seconds: float) -> bool:
 
 
 def _question_of(pid: int, command: str, last_line: str) -> str:
-    """What it asks: the last line; for a pager or an editor, which draw a page, the file."""
+    """The question: the last line; for a pager or an editor, which draw a page, the file."""
     words = _text(f"/proc/{pid}/cmdline").rstrip("\0").split("\0")
     file = words[-1].rsplit("/", 1)[-1] if len(words) > 1 and not words[-1].startswith(("-", "+")) else ""
     if command in PAGERS:
@@ -253,7 +253,7 @@ def _question_of(pid: int, command: str, last_line: str) -> str:
     if command in EDITORS:
         return f"{command} waits for somebody to edit {file or 'a file'}"
     if _asks_directly(pid):
-        # It also writes its question there, where we do not see it.
+        # The process also prints its question there, where we cannot see it.
         what = "a password" if _hides_input(pid) else "input"
         return f"{redact_text(' '.join(words))[:SHOWN]} asks for {what} on its terminal"
     return last_line.strip() or f"{command} waits for input"
@@ -286,7 +286,7 @@ def _pts_number(device: int) -> int:
 
 
 def _is_first(pid: int) -> bool:
-    """Whether it is one of ours: the first process of a sandbox, or its starter."""
+    """Whether it is our own process: the first one of a sandbox, or the one that started it."""
     words = _text(f"/proc/{pid}/cmdline").replace("\0", " ")
     return "bwrap" in words.split(" ")[0] or "interlock/process/" in words
 

@@ -1,7 +1,7 @@
-"""Refusals: records what a run's sandbox refused, once per step, as far as visible.
+"""Refusals: records what a run's sandbox refused, once per step, as far as we can see it.
 
-The proxy knows the hosts that it refuses. What mounts, Landlock and missing routes refuse, only the program sees: it
-is recorded if the result of a tool says so.
+The proxy reports the hosts that it refuses. Refusals by mounts, Landlock and missing routes are visible only to the
+program: they are recorded if a tool's result mentions them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...journal_records import FenceRecord
 from ...runtime import Supervisor
 
 MOST = 1000
-"""The most refusals that are recorded for a run."""
+"""The most refusals recorded for a run."""
 
 MOST_TEXT = 65_536
 SIGNS = late_pattern(
@@ -28,18 +28,18 @@ PATH = late_pattern(r"(?<![\w.:/])/[^\s:'\"`,;)]+")
 
 
 class Refusals:
-    """For one contained run; a `fenced` one has no routes."""
+    """For one contained run; a `fenced` run has no network routes."""
 
     def __init__(self, supervisor: Supervisor, *, fenced: bool) -> None:
         self._supervisor, self._fenced = supervisor, fenced
         self._noted: set[tuple[str, int, int]] = set()
 
     def note_host(self, host: str, port: int, why: str) -> None:
-        """The proxy refused a host."""
+        """Record that the proxy refused a host."""
         self._note(host, port, why, max(0, self._supervisor.next_index - 1))
 
     def note_result(self, step: Step) -> None:
-        """Check whether the sandbox caused a tool's failure."""
+        """Record a tool's failure if the sandbox caused it."""
         if not (step.error or step.exit_code):
             return
         for line in step.content[-MOST_TEXT:].splitlines():
@@ -48,7 +48,7 @@ class Refusals:
                 return
 
     def _is_sandbox(self, sign: str, line: str) -> bool:
-        """Whether it would have worked outside, as far as the line shows."""
+        """Whether the action would have worked outside the sandbox, as far as the line shows."""
         if sign == "route":
             return self._fenced
         path = PATH.search(line)
@@ -63,6 +63,6 @@ class Refusals:
 
 
 def _may_write(path: Path) -> bool:
-    """Whether we could have written there ourselves."""
+    """Whether we could write to this path ourselves."""
     target = path if path.exists() else path.parent
     return target.exists() and os.access(target, os.W_OK)

@@ -1,6 +1,6 @@
 """Warms up a process with an empty run, so that its forks, which become owners and fronts, start faster.
 
-They inherit what is created on first use: patterns, statements, decoders, tables.
+The forks inherit what is created on first use: patterns, statements, decoders, tables.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ MEMORY = Path("/dev/shm")
 FOLDERS = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 
 THREADS_S = 5.0
-"""How long its threads may take to end. A process with several threads should not fork."""
+"""How long the rehearsal's threads may take to end. A process with several threads should not fork."""
 
 
 def rehearse_run() -> None:
-    """Run an owner without a command; nothing of it remains."""
+    """Run an owner without a command; it leaves nothing behind."""
     with contextlib.suppress(OSError), _elsewhere() as folder:
         _own(folder)
     # The threads of the rehearsed run end once it is collected.
@@ -72,7 +72,7 @@ def _own(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[Path]:
-    """Use an empty folder instead of the user's folders."""
+    """Use an empty temporary folder in place of the user's folders."""
     before = {name: os.environ.get(name) for name in FOLDERS}
     with tempfile.TemporaryDirectory(prefix="il-", dir=MEMORY if os.access(MEMORY, os.W_OK) else None) as folder:
         os.environ.update(dict.fromkeys(FOLDERS, folder))

@@ -1,4 +1,4 @@
-"""SelfMonitor: watches what supervision needs: sockets, gate, checkpoints, cgroup. Repairs what can be repaired."""
+"""SelfMonitor: checks what supervision depends on: sockets, gate, checkpoints, cgroup. Repairs what it can."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ log = logging.getLogger("interlock")
 
 
 class SelfMonitor:
-    """For one run, called twice a second. `contained`: what it notices outside the sandbox is not the agent's doing."""
+    """For one run, called twice a second. `contained`: changes seen outside the sandbox are not the agent's doing."""
 
     def __init__(
         self,
@@ -44,14 +44,14 @@ class SelfMonitor:
         self._commands = {path: _own_identity(path) for path in command_paths()} if contained else {}
 
     def keep_socket(self, path: Path, bind_again: Callable[[], None]) -> None:
-        """Bind this socket again when it disappears."""
+        """Rebind this socket whenever it disappears."""
         self._sockets[path] = (file_identity(path), bind_again)
         self._paths = [*map(str, self._sockets), str(self._folder.journal)]
 
     def is_touched(self) -> bool:
         """Whether a socket, the gate or the journal changed since the last check; cheap."""
         try:
-            # Same as `_stamps` if nothing is missing, but faster.
+            # The same as `_stamps` if nothing is missing, but faster.
             found: list[object] = [(info.st_dev, info.st_ino) for info in map(os.stat, self._paths)]
             gate = os.stat(self._gate)  # noqa: PTH116  asked twice a second
         except OSError:
@@ -63,7 +63,7 @@ class SelfMonitor:
         return [*map(file_identity, self._paths), _written(self._gate)]
 
     def look(self) -> None:
-        """Check that everything is unchanged, with a few stat calls."""
+        """Check that nothing has changed, with a few stat calls."""
         for path, (known, bind_again) in tuple(self._sockets.items()):
             if file_identity(path) != known:
                 with contextlib.suppress(InterlockError, OSError):
@@ -83,12 +83,12 @@ class SelfMonitor:
                 self._guardian.notice("a file that starts programs outside the run was created", late)
         for settings in self._settings:
             if os.access(settings, os.F_OK):
-                # Clients create some of them themselves.
+                # Clients create some of these files themselves.
                 self._guardian.notice("settings that start programs in later sessions were created", settings, "warn")
         for path, known in self._commands.items():
             if _own_identity(path) != known:
                 self._guardian.notice("what your shell runs as interlock was replaced", str(path))
-        # Valid once two checks agree: the gate is repaired by the second one.
+        # Accept new stamps only when two checks in a row agree: repairing the gate changes them.
         seen, self._seen = self._seen, self._stamps()
         self._stamped = self._seen if seen == self._seen else self._stamped
 
@@ -101,13 +101,13 @@ class SelfMonitor:
         self._supervisor.hold_without_undo()
 
     def check_cgroup(self) -> None:
-        """Report processes that left the run's cgroup: they can still be stopped, but are no longer limited."""
+        """Report processes that left the run's cgroup: they can still be stopped, but its limits no longer apply."""
         tree = self._held.tree
         group = tree.handle().group if tree is not None else None
         if tree is None or group is None:
             return
         strays = [pid for pid in tree.sampled() if not in_group(pid, Path(group).name)]
-        # A process that is just ending is no longer in our cgroup.
+        # A process that is exiting is no longer in our cgroup.
         if strays and (left := [pid for pid in strays if pid in tree.pids() and not in_group(pid, Path(group).name)]):
             self._guardian.notice(f"a process left the run's cgroup ({', '.join(map(str, left[:5]))})")
 
@@ -116,7 +116,7 @@ class SelfMonitor:
 
 
 def _own_identity(path: Path) -> tuple[int, int] | None:
-    """The identity of a link itself, not of its target."""
+    """The identity of a symbolic link itself, not of its target."""
     try:
         info = path.lstat()
     except OSError:

@@ -1,4 +1,4 @@
-"""StoredLaunch: how to restart a run, stored in its folder without secrets; and the lock of its only front."""
+"""StoredLaunch: how to restart a run, stored in its folder without secrets; and the lock that allows only one front."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ..proxy import Proxied
 from .launch import Launch, StepSource
 
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
-"""Variables whose values are not stored."""
+"""Names of variables whose values are not stored."""
 
 
 class StoredLaunch(Struct, frozen=True, kw_only=True):
-    """How to restart a run. `lacks` names variables that were set but are not stored; `launched` is the park
-    after which the client was last started, written before that; `has_keys`: the proxy has the keys."""
+    """How to restart a run. `lacks` names variables that were set but are not stored; `launched` is the park after
+    which the client was last started, written before the start; `has_keys`: the proxy has the keys."""
 
     spec: RunSpec
     config: Config
@@ -59,7 +59,7 @@ def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0
 
 
 def _is_text(words: str) -> bool:
-    """Whether it can be encoded: a variable may contain any bytes."""
+    """Whether it can be encoded as UTF-8: a variable may contain any bytes."""
     try:
         words.encode()
     except UnicodeEncodeError:
@@ -76,7 +76,7 @@ def read_launch(folder: RunFolder) -> StoredLaunch | None:
 
 
 def hold_front(folder: RunFolder) -> int | None:
-    """Become the run's only front for the life of this process; None if there is one already."""
+    """Become the run's only front for the lifetime of this process; None if there is already one."""
     lock = os.open(folder.path / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""TerminalApproval: asks the person at the terminal whether a step may run; else prints how to answer."""
+"""TerminalApproval: asks the person at the terminal whether a step may run, or prints how to answer."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ YES, NO = ("y", "yes"), ("n", "no")
 
 
 class TerminalApproval:
-    """Asks one question after the other, in its own thread."""
+    """Asks one question after another, in its own thread."""
 
     def __init__(self, folder: RunFolder, foreground: Foreground | None = None) -> None:
         self._folder, self._foreground = folder, foreground
@@ -37,7 +37,7 @@ class TerminalApproval:
         self._thread = threading.Thread(target=self._work, name="interlock-person", daemon=True)
 
     def ask(self, question: ApprovalAsked) -> None:
-        """Ask this, once."""
+        """Ask a question, once."""
         if (question.step, question.digest) in self._asked:
             return
         self._asked.add((question.step, question.digest))
@@ -46,7 +46,7 @@ class TerminalApproval:
             self._thread.start()
 
     def tell(self, words: str) -> None:
-        """Print a message; at the end if a program uses the whole screen now."""
+        """Print a message, or defer it to the end while a full-screen program uses the terminal."""
         terminal = open_line_terminal(self._foreground)
         if terminal is not None:
             os.close(terminal)
@@ -56,7 +56,7 @@ class TerminalApproval:
         write_stderr(f"interlock: {words}\n")
 
     def tell_the_rest(self) -> None:
-        """Print the remaining messages, after the command has ended."""
+        """Print the deferred messages, after the command has ended."""
         for words in self._untold:
             write_stderr(f"interlock: {words}\n")
         self._untold.clear()
@@ -92,7 +92,7 @@ class TerminalApproval:
             _write(terminal, "  y or n: ")
 
     def _read(self, terminal: int, question: ApprovalAsked) -> str | None:
-        """The next line; None if the step no longer waits."""
+        """The next line; None if the step is no longer waiting."""
         while self._is_waiting(question):
             if select.select([terminal], [], [], POLL_S)[0]:
                 return os.read(terminal, 4096).decode("utf-8", "replace") or None
@@ -109,7 +109,7 @@ class TerminalApproval:
         return summary is None or summary.waiting == question.what
 
     def _answer(self, command: Command, question: ApprovalAsked, why: str) -> str:
-        """Send the answer; returns the problem, empty if there was none."""
+        """Send the answer; returns the problem, or an empty text if there was none."""
         from ...control import new_request
         from ...link import ask_owner
 
@@ -121,7 +121,7 @@ class TerminalApproval:
 
 
 def open_line_terminal(foreground: Foreground | None = None) -> int | None:
-    """The terminal if lines can be read from it: not in the background, nor while a program uses it."""
+    """The terminal, if it is in line mode and we or the command are in its foreground; None otherwise."""
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
     except OSError:
@@ -141,7 +141,7 @@ def _write(terminal: int, words: str) -> None:
 
 
 def write_stderr(words: str) -> None:
-    """Say something to the person who started the run, if anyone reads it."""
+    """Print a message for the person who started the run, if stderr is open."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             sys.stderr.write(printable(words))

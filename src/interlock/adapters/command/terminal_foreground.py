@@ -1,7 +1,7 @@
-"""Foreground: gives the terminal to a contained command, which has a process group of its own.
+"""Foreground: gives the terminal to a contained command, which has its own process group.
 
-The front lends it the terminal as a shell would, learns of the terminal's signals from its first process, and takes it
-back to ask a question or to stop.
+The front lends the terminal as a shell would, learns of the terminal's signals from the command's first process, and
+takes the terminal back to ask a question or to stop.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ class Foreground:
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
         except OSError:
             self._terminal = -1
-        # Set the terminal's group and write to it from the background without being stopped.
+        # Allows us to set the terminal's group, and to write from the background, without being stopped.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTTOU})
 
     @property
     def terminal(self) -> int:
-        """The terminal to start the command on; -1 if we do not have it."""
+        """The terminal to start the command on; -1 if it is not ours."""
         return self._terminal if self._is_ours() else -1
 
     def start(self, pid: int) -> None:
-        """The command runs: receive the terminal's signals to it."""
+        """The command is running: receive the terminal's signals from its first process."""
         with contextlib.suppress(ProcessLookupError):
             self.group = os.getpgid(pid)
         os.close(self.events)
         threading.Thread(target=self._hear, name="interlock-terminal", daemon=True).start()
 
     def give(self) -> None:
-        """Continue the command, with the terminal if we have it."""
+        """Continue the command, with the terminal if it is ours."""
         if self.group is None or self._asking.locked():
             return
         with contextlib.suppress(OSError):
@@ -71,7 +71,7 @@ class Foreground:
 
     @contextmanager
     def borrowed(self) -> Iterator[None]:
-        """Use the terminal for a question; a command that reads from it waits meanwhile."""
+        """Take the terminal for a question; a command that reads from it has to wait."""
         try:
             with self._asking:
                 self.claim()

@@ -1,7 +1,7 @@
-"""ThinCaller: the process that was called as `interlock run`, whose work this process does (see thin_run.py).
+"""ThinCaller: the process that was started as `interlock run`, whose work this process does (see thin_run.py).
 
-It starts the command, gets the signals, and ends as the run did. When it is killed, so are we: a killed front
-leaves the run to its owner.
+The caller starts the command, receives the signals, and exits as the run does. If it is killed, so are we: a killed
+front leaves the run to its owner.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _caller: ThinCaller | None = None
 
 
 def thin_caller() -> ThinCaller | None:
-    """The caller whose work this process does; None if this process was called itself."""
+    """The caller whose work this process does; None if this process was started directly."""
     return _caller
 
 
 def forget_caller() -> None:
-    """Called in a fork that does other work."""
+    """Called in a fork that does other work than the caller's."""
     global _caller
     if _caller is not None:
         sys.stderr = _caller.stderr
@@ -38,7 +38,7 @@ def forget_caller() -> None:
 
 
 class ThinCaller:
-    """Until `accept`, nothing is printed or done that an ordinary start could not repeat."""
+    """Until `accept`, we print and do nothing that an ordinary start could not repeat."""
 
     def __init__(self, sock: socket.socket, pid: int) -> None:
         global _caller
@@ -55,25 +55,25 @@ class ThinCaller:
         _caller = self
 
     def accept(self, *, contained: bool) -> None:
-        """Do its work from here on; refuses a command that has to be in the caller's process group."""
+        """Take over the caller's work; refuse a command that must be in the caller's process group."""
         if not contained or any(map(is_log, os.environ)):
             self.refuse()
         self._confirm()
         threading.Thread(target=self._hear, name="interlock-caller", daemon=True).start()
 
     def refuse(self) -> NoReturn:
-        """Leave the work to an ordinary start."""
+        """Refuse, and exit: the caller then starts in the ordinary way."""
         with contextlib.suppress(OSError):
             self._sock.sendall(b"n")
         os._exit(0)
 
     def pending(self) -> set[int]:
-        """Signals that came before `deliver`."""
+        """Signals that arrived before `deliver`."""
         with self._changing:
             return {*self._early}
 
     def deliver(self, handler: Callable[[int], None]) -> None:
-        """Call `handler` with every signal that the caller gets, including earlier ones."""
+        """Call `handler` with every signal that the caller receives, including earlier ones."""
         with self._changing:
             self._deliver = handler
             for number in self._early:
@@ -82,7 +82,7 @@ class ThinCaller:
     def start(
         self, words: Sequence[str], environment: Mapping[str, str], streams: Sequence[int], fds: Sequence[int]
     ) -> CallersChild:
-        """Have it start a process in a group of its own, with these streams and descriptors. OSError if it cannot."""
+        """Have the caller start a process in its own group with these streams and descriptors. OSError if it cannot."""
         given = {**dict(enumerate(streams)), **{descriptor: descriptor for descriptor in fds}}
         what = open_memory_file("interlock-start")
         variables = (os.fsencode(f"{name}={value}") for name, value in environment.items())
@@ -99,18 +99,18 @@ class ThinCaller:
         return CallersChild(self, number)
 
     def stop(self) -> None:
-        """Stop it, so that the shell takes over; returns when it is continued."""
+        """Stop the caller, so that the shell takes over; returns when the shell continues it."""
         self._sock.sendall(b"stop\n")
         self._answers.get()
 
     def leave(self, order: str) -> NoReturn:
-        """Flush all output, have it end, and end."""
+        """Flush all output, have the caller exit, and exit."""
         if not self._accepted:
             self._confirm()
         with contextlib.suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()
-        # A reader of our output waits until everybody has closed it.
+        # A reader of our output waits until every process has closed it.
         nowhere = os.open(os.devnull, os.O_RDWR)
         for number in (0, 1, 2):
             os.dup2(nowhere, number)
@@ -119,13 +119,13 @@ class ThinCaller:
         os._exit(0)
 
     def wait(self, pid: int, seconds: float | None) -> int | None:
-        """The exit status of its child; None if it still runs after `seconds`."""
+        """The exit status of the caller's child; None if it is still running after `seconds`."""
         with self._changing:
             self._changing.wait_for(lambda: pid in self._ended, seconds)
             return self._ended.get(pid)
 
     def _confirm(self) -> None:
-        """Confirm that we do the work and print pending messages; end if the caller started the ordinary way."""
+        """Confirm that we do the work, and print pending messages; exit if the caller started in the ordinary way."""
         try:
             self._sock.sendall(b"y")
             if self._sock.recv(len(b"go\n"), socket.MSG_WAITALL) != b"go\n":
@@ -145,7 +145,7 @@ class ThinCaller:
                     word, *numbers = line.split()
                     self._handle(word, *map(int, numbers))
         finally:
-            # In any case: without this thread we would not end with the caller.
+            # In any case: without this thread we would not exit with the caller.
             os.kill(os.getpid(), signal.SIGKILL)
 
     def _handle(self, word: bytes, number: int = 0, status: int = 0) -> None:
@@ -160,7 +160,7 @@ class ThinCaller:
 
 
 class CallersChild:
-    """A process that the caller started, with the part of subprocess.Popen's interface that we use."""
+    """A process started by the caller, with the part of subprocess.Popen's interface that we use."""
 
     stdin = stdout = stderr = None
 
@@ -168,11 +168,11 @@ class CallersChild:
         self._caller, self.pid = caller, pid
 
     def poll(self) -> int | None:
-        """None while it runs."""
+        """None while the process runs."""
         return self._caller.wait(self.pid, 0)
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit status; TimeoutExpired if it still runs."""
+        """Its exit status; TimeoutExpired if it is still running."""
         status = self._caller.wait(self.pid, timeout)
         if status is None:
             raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)

@@ -1,10 +1,10 @@
-"""`interlock run` beside `interlock serve`: starts the command, forwards signals, exits as its front says.
+"""`interlock run` beside `interlock serve`: starts the command, forwards signals, exits as its front tells it to.
 
-All else that a front does, a fork of the warm start does for it (warm_start.py, thin_caller.py): it has imported
-everything. Imports next to nothing itself, and not even `socket`: that takes longer than the rest of its work.
+A fork of the warm start does the rest of a front's work (warm_start.py, thin_caller.py), as it has imported
+everything. This module imports almost nothing, not even `socket`, which takes longer than the rest of its work.
 
-What we say, in lines: `go`, `signal N`, `started PID`, `failed ERRNO`, `ended PID STATUS`, `continued`. What we are
-told: `start` (with descriptors: a file that says what, and those of the command), `stop`, `exit N`, `die N`.
+Lines we send: `go`, `signal N`, `started PID`, `failed ERRNO`, `ended PID STATUS`, `continued`. Lines we receive:
+`start` (with descriptors: a file that describes the command, and the command's own), `stop`, `exit N`, `die N`.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ import select
 import sys
 
 LOG = "INTERLOCK_LOG_"
-"""Variables that say how to log; the front passes its own stderr on, which it does not do early."""
+"""Prefix of the variables that configure logging. An owner started early would not get the front's stderr to log to."""
 
 MARKER = "INTERLOCK_TREE"
-"""The variable of everything that belongs to a run: in there, owners are started, and belong to that run as well."""
+"""The variable set in all processes of a run. Owners started inside a run belong to that run as well."""
 
 GROUP = b"interlock-"
-"""How the cgroups of runs begin."""
+"""Prefix of the names of runs' cgroups."""
 
 MOST_ANCESTORS = 200
 
 WARM = "warm.sock"
 
 ANSWER_S = 5.0
-"""How long the answer may take; then it is done without it."""
+"""How long to wait for the warm start's answer; then we start in the ordinary way."""
 
 INTERRUPTS = tuple(
     getattr(signal, f"SIG{name}")
     for name in ("INT", "QUIT", "TERM", "HUP", "USR1", "USR2", "TSTP", "CHLD", "ALRM", "CONT")
 )
-"""The signals of a front that is alone in its process group."""
+"""Signals that a front handles when it is alone in its process group."""
 
 SO_PEERCRED, SCM_RIGHTS, INT, INVALID = 17, 1, 4, 22
 MOST_FDS = 64
 
 LISTENS = 0x10000
-"""The flag of a socket that listens, in the kernel's list of them."""
+"""The flag of a listening socket in /proc/net/unix."""
 
 LEAST_FDS = 256
-"""With fewer descriptors allowed there may be no room for the command's beside our own."""
+"""With a lower limit, there may not be enough descriptors for the command's and our own."""
 
 
 def run_thin(arguments: list[str]) -> None:
-    """Run the command of these arguments, and end as it does; returns where that is to be done in the ordinary way."""
+    """Run the command of these arguments, and exit as it does; returns if the ordinary start has to do it."""
     if arguments[:1] != ["run"] or "--" not in arguments or not _is_plain():
         return
     asked = _ask(arguments)
@@ -67,7 +67,7 @@ class _Caller:
         self._heard = b""
 
     def serve(self) -> None:
-        """Until we are told to end; where no one is left to tell us, as a front ends that is killed."""
+        """Serve until we are told to exit; if the front is gone, kill ourselves, as if the front had been killed."""
         waiting = select.poll()
         waiting.register(self._front.fileno(), select.POLLIN)
         waiting.register(self._woken, select.POLLIN)
@@ -135,17 +135,17 @@ class _Caller:
         self._say(said)
 
     def _fork(self, handles: list[int], kept: list[int]) -> int:
-        """The process that has become the command's wall; OSError if it could not."""
+        """Start the command's sandbox, and return its pid; OSError if it cannot be started."""
         import fcntl
 
         what, *given = handles
         numbers, count, *words = os.pread(what, os.fstat(what).st_size, 0).split(b"\0")
         wanted, command, environment = [*map(int, numbers.split())], words[: int(count)], words[int(count) :]
-        # None of them may be where another one belongs.
+        # Move the descriptors out of the way: none may have a number that another one needs.
         kept += (fcntl.fcntl(handle, fcntl.F_DUPFD_CLOEXEC, max(wanted) + 1) for handle in given)
         said, there = os.pipe()
         kept.append(said)
-        # Until it is the command's wall, nothing may reach it.
+        # Block signals until the fork has become the command's sandbox.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             pid = os.fork()
@@ -173,12 +173,12 @@ class _Caller:
         try:
             self._front.sendall(line)
         except OSError:
-            # It is gone; we learn that where we listen.
+            # The front is gone; `_obey` notices.
             return
 
 
 def die_of(number: int) -> None:
-    """End by the signal that ended the command: a shell treats a script differently then."""
+    """End by the signal that ended the command, because shells treat that differently from an exit."""
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -193,19 +193,19 @@ def is_log(name: str) -> bool:
 
 
 def warm_places() -> tuple[str, ...]:
-    """Where `warm_socket` may be, without the imports that it takes to know."""
+    """Possible paths of the warm-start socket, computed without importing `warm_socket`."""
     user = os.geteuid()
     given = os.environ.get("XDG_RUNTIME_DIR", "")
     return (f"{given}/interlock/{WARM}", f"/run/user/{user}/interlock/{WARM}", f"/tmp/interlock-{user}/{WARM}")
 
 
 def check_server(asked: _socket.socket) -> None:
-    """OSError unless the warm start is this user's, and no run's: an owner has power over its run."""
+    """OSError unless the warm start is this user's and not part of a run: an owner has power over its run."""
     told = asked.getsockopt(_socket.SOL_SOCKET, SO_PEERCRED, 3 * INT)
     pid, uid = (int.from_bytes(told[at : at + INT], sys.byteorder) for at in (0, INT))
     if uid != os.geteuid():
         raise PermissionError("another user's")
-    # First: from here on the number is that of whoever listens.
+    # Check this first: from here on, the pid is that of the listening process.
     if not _holds(pid, _listeners(asked.getpeername())):
         raise PermissionError("another process has its number by now")
     if os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid") or _is_in_a_run(pid):  # noqa: PTH115  no imports
@@ -213,7 +213,7 @@ def check_server(asked: _socket.socket) -> None:
 
 
 def _is_in_a_run(pid: int) -> bool:
-    """What `in_a_run` says, without the imports that it takes: by cgroup, environment and ancestors."""
+    """Same as `in_a_run` without its imports: checks cgroup, environment and ancestors."""
     folders = _read_proc(pid, "cgroup").replace(b"\n", b"/").split(b"/")
     if any(folder.startswith(GROUP) for folder in folders):
         return True
@@ -221,7 +221,7 @@ def _is_in_a_run(pid: int) -> bool:
     while pid > 1 and seen < MOST_ANCESTORS:
         if f"\0{MARKER}=".encode() in b"\0" + _read_proc(pid, "environ"):
             return True
-        # Its name, in brackets, may have any characters.
+        # The name, in parentheses, may contain any characters.
         after = _read_proc(pid, "stat").rpartition(b") ")[2].split()
         pid, seen = int(after[1]) if after else 0, seen + 1
     return False
@@ -232,12 +232,12 @@ def _read_proc(pid: int, name: str) -> bytes:
         with open(f"/proc/{pid}/{name}", "rb") as file:
             return file.read()
     except OSError:
-        # Another user's, such as the terminal's server.
+        # Another user's process, such as the terminal server.
         return b""
 
 
 def _listeners(name: str) -> set[str]:
-    """What the kernel calls the sockets that listen by this name, as a link to one has it."""
+    """The sockets that listen under this name, as the target of their /proc/PID/fd links."""
     with open("/proc/net/unix", "rb") as file:
         lines = (line.split(None, 7) for line in file.read().split(b"\n") if line.endswith(os.fsencode(name)))
         return {
@@ -248,34 +248,34 @@ def _listeners(name: str) -> set[str]:
 
 
 def _holds(pid: int, sockets: set[str]) -> bool:
-    """Whether a process has one of them open: who listened first may have died, and left them to another."""
+    """Whether a process has one of these sockets open: the first listener may have died and left them to another."""
     folder = f"/proc/{pid}/fd"
     for number in os.listdir(folder):  # noqa: PTH208  no imports
         try:
             if os.readlink(f"{folder}/{number}") in sockets:  # noqa: PTH115  no imports
                 return True
         except OSError:
-            # It was closed meanwhile.
+            # It was closed in between.
             continue
     return False
 
 
 def package_identity() -> bytes:
-    """What an owner and its front must have in common."""
+    """What an owner and its front must have in common: versions and paths."""
     from ..._version import __version__
 
     return "\n".join((__version__, sys.version, sys.executable, __file__)).encode("utf-8", "surrogateescape")
 
 
 def write_request(descriptor: int, words: tuple[bytes, ...]) -> None:
-    """Write who we are, with these words first; OSError where the size of files is limited to less."""
+    """Write these words and our environment to a file; OSError if the file size limit is too low."""
     text = b"\0".join((*words, *(b"=".join(each) for each in os.environb.items())))
     if os.write(descriptor, text) < len(text):
         raise OSError("no room for the environment")
 
 
 def _is_plain() -> bool:
-    """Whether there is no terminal to look after, no log to write, and enough file descriptors."""
+    """Whether we have no terminal to manage, no log to write, and enough file descriptors."""
     if MARKER in os.environ or any(map(is_log, os.environ)) or any(map(os.isatty, (0, 1, 2))):
         return False
     if 0 <= os.sysconf("SC_OPEN_MAX") < LEAST_FDS:
@@ -288,14 +288,14 @@ def _is_plain() -> bool:
 
 
 def _ask(arguments: list[str]) -> _socket.socket | None:
-    """The process that will do the work; None if there is none, or it will not."""
+    """A socket to the process that will do the work; None if there is none, or it refuses."""
     place = next(filter(os.path.exists, warm_places()), None)
     if place is None:
         return None
     asked = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     opened: list[int] = []
     try:
-        # First: someone who takes no more callers would keep us waiting.
+        # Set this first: a server that no longer accepts connections would block us.
         asked.settimeout(ANSWER_S)
         asked.connect(place)
         check_server(asked)
@@ -328,18 +328,18 @@ def _wanted() -> list[int]:
 
 
 def _keep_to_ourselves() -> None:
-    """What we have open beside the streams is not for the command."""
+    """Do not let the command inherit our descriptors other than the standard streams."""
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208  no imports
         try:
             if int(name) > 2:
                 os.set_inheritable(int(name), False)
         except OSError:
-            # The list itself, which is closed by now.
+            # The descriptor of the listing itself, which is closed by now.
             continue
 
 
 def _take_signals() -> int:
-    """From now on signals are read, one byte each, from the descriptor that this returns."""
+    """Read signals from now on, one byte each, from the returned descriptor."""
     woken, bell = os.pipe()
     for end in (woken, bell):
         os.set_blocking(end, False)
@@ -347,6 +347,6 @@ def _take_signals() -> int:
     for number in wanted:
         signal.signal(number, lambda *_: None)
     signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
-    # Whoever called us may have blocked them; a front waits for them then as well.
+    # Our caller may have blocked them; a front unblocks them, too.
     signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)
     return woken

@@ -1,4 +1,4 @@
-"""UnsupervisedRun: what the front does when no owner stays alive: reports it, enforces the time limit, cancels."""
+"""UnsupervisedRun: the front's work when no owner stays alive: reports it, enforces the time limit, cancels."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ POLL_S = 1.0
 
 LATE = ("config", "control", "core", "journal", "journal_records", "link", "runtime")
 LATE_LIBRARIES = ("apsw", "zstandard")
-"""Packages that a front needs only without an owner. They are kept as they are now."""
+"""Packages that a front needs only without an owner. They are kept in their current version."""
 
 TIME_IS_UP, CANCELLED = 124, 130
-"""The exit statuses of `interlock run` for these ends."""
+"""The exit statuses of `interlock run` when the time limit is reached and when the run is cancelled."""
 
 
 def load_late() -> None:
-    """Load what a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
+    """Load the modules a front needs only when its owner is gone, the run is cancelled, or a person is asked."""
     from ...core import keep_packages
     from ..proxy import relay_without_owner  # noqa: F401
 
@@ -44,7 +44,7 @@ class UnsupervisedRun:
         self._seconds = None if config.interventions.observe else config.limits.max_execution_time
 
     def say(self, why: str) -> None:
-        """Explain on stderr what this means."""
+        """Explain on stderr what is no longer supervised."""
         if self.closed:
             what = "Ending the command because runtime.fail is closed."
         else:
@@ -72,7 +72,7 @@ class UnsupervisedRun:
         return None
 
     def _is_cancelled(self) -> bool:
-        """Whether the inbox has a request to cancel; the owner that records the end answers it."""
+        """Whether the inbox contains a cancel request; the owner that records the end answers it."""
         from ...control import Request, decode_request
         from ...link import collect_requests
 
@@ -80,7 +80,7 @@ class UnsupervisedRun:
         return any(isinstance(request, Request) and request.command == "cancel" for request in requests)
 
     def _rested(self) -> float:
-        """How long it was paused, which the limit does not count."""
+        """How long the run was paused, which does not count towards the limit."""
         from ...journal import JournalReader
         from ...runtime import paused_seconds
 

@@ -1,4 +1,4 @@
-"""ParkingLot: handles usage limits in the owner: parks the run, stores its timer, and resumes it once."""
+"""ParkingLot: handles usage limits in the owner: parks the run, stores its timer, and resumes the run once."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from ..usage_limits import UsageLimit, find_in_words
 log = logging.getLogger("interlock")
 
 SHORT_S = 60.0
-"""A limit that resets sooner is left to the client, which retries by itself."""
+"""A limit that resets sooner is left to the client, which retries on its own."""
 
 HANG = "hang"
-"""The source of a park without a usage limit: the client hangs, and is restarted."""
+"""The source of a park without a usage limit: the client hangs and is restarted."""
 
 STARTS_OVER = "this command has no session to continue and would start over (unattended.resume.rerun)"
 
@@ -47,8 +47,8 @@ STARTS_OVER = "this command has no session to continue and would start over (una
 class ParkingLot:
     """For one run. The proxy calls `see` and `answered`; `exited` is called at the client's end, `look` twice a second.
 
-    `relaunch` restarts the client, `finish` ends a run without a process; `last_words` is what the client
-    printed last and `session` its session. `continues`: the client can be restarted in its session;
+    `relaunch` restarts the client, `finish` ends a run without a process; `last_words` returns the client's latest
+    output and `session` its session. `continues`: the client can be restarted in its session;
     any other command starts over, which only a person or `unattended.resume.rerun` may request.
     """
 
@@ -92,24 +92,24 @@ class ParkingLot:
         return Liveness("parked", parked.at.wall, evidence, wake=parked.wake)
 
     def see(self, limit: UsageLimit) -> None:
-        """The model's API refuses requests. A limit that passes soon is left to the client."""
+        """The model's API refuses requests. A limit that resets soon is left to the client."""
         with self._lock:
             self._pending = limit
             if self._woken:
-                # It was resumed, and is limited again.
+                # The run was resumed and has reached a limit again.
                 self._forget()
             if not limit.passes or (limit.resets_in is not None and limit.resets_in >= SHORT_S):
                 self._park(limit)
 
     def see_words(self, words: str, resets_in: float | None) -> None:
-        """The client reports that it waits for a limit, and how long."""
+        """The client reports that it is waiting for a limit, and for how long."""
         told = find_in_words(words, datetime.now().astimezone(), "hooks")
         if told is not None or (resets_in is not None and resets_in >= SHORT_S):
             passes, said = told.passes if told is not None else True, told.resets_in if told is not None else None
             self.see(UsageLimit(reason=words, source="hooks", resets_in=said or resets_in, passes=passes))
 
     def answered(self) -> None:
-        """The model has answered: the limit is over."""
+        """The model has answered, so the limit is over."""
         if self._pending is not None or self._unknown or self._woken:
             with self._lock:
                 self._pending, self._unknown = None, 0
@@ -122,12 +122,12 @@ class ParkingLot:
         return self._continues and bool(self._session()) and self.parked is None and self._rules.max_parks > 0
 
     def restart(self, reason: str) -> bool:
-        """Park without a delay, for a client that hangs and is about to be ended; returns whether it parked."""
+        """Park without a delay, for a hung client that is about to be ended; returns whether it parked."""
         with self._lock:
             return self._park(UsageLimit(reason=reason, source=HANG, resets_in=0.0)) is not None
 
     def exited(self, status: int) -> bool:
-        """The client has ended; returns whether the run is parked and continues later."""
+        """The client has ended; returns whether the run is parked and will continue later."""
         with self._lock:
             self._client_status = status
             if self._supervisor.run.ended:
@@ -142,7 +142,7 @@ class ParkingLot:
                 known = replace(known, status=status, session=self._session() or known.session)
                 self._keep(known)
                 if self._woken:
-                    # It ended because of the earlier limit: it has not asked the model since.
+                    # The client ended because of the earlier limit: it has not called the model since.
                     self.relaunch(known)
                 return True
             if known is not None:
@@ -150,7 +150,7 @@ class ParkingLot:
             return limit is not None and self._park(limit, status) is not None
 
     def started(self) -> None:
-        """The client runs again: this park is over."""
+        """The client is running again: this park is over."""
         with self._lock:
             self._client_status = None
             if self._woken:
@@ -193,7 +193,7 @@ class ParkingLot:
         return decided
 
     def _park(self, limit: UsageLimit, status: int | None = None) -> Parked | None:
-        """Store the timer, then hold: the next owner finds it after a crash. `status` is how the client ended."""
+        """Store the timer, then pause: the next owner finds it after a crash. `status` is the client's exit status."""
         run = self._supervisor.run
         if self.parked is not None:
             return self.parked
@@ -239,7 +239,7 @@ class ParkingLot:
         self._supervisor.run.append([body], durable=True, changes={"liveness": self.liveness})
 
     def _continue_park(self, parked: Parked) -> None:
-        """A predecessor parked the run: continue where it stopped."""
+        """Continue a park that a predecessor began."""
         run = self._supervisor.run
         if run.ended:
             self._forget()
@@ -295,7 +295,7 @@ class ParkingLot:
         self._supervisor.run.hold(Hold(words, "parked", parked.wake or 0.0), self._supervisor.next_index)
 
     def _note_limit(self, parked: Parked) -> None:
-        """Tell the other runs on the quota about the limit."""
+        """Tell other runs that share the quota about the limit."""
         with quota_file(self._folder.path.parent, self._quota) as path:
             use = _read_use(path)
             told = replace(use, limited=parked.at, limited_for=parked.delay if not parked.held_by else 0.0)

@@ -1,14 +1,14 @@
-"""Warm start: a process that has everything ready that a run needs, and becomes its owner or its front when asked.
+"""Warm start: a process that has loaded everything a run needs, and forks an owner or a front on request.
 
-`interlock serve` keeps it, and `interlock run` asks it: for both, where it has no terminal to look after (thin_run.py),
-else for an owner (owner_spawn.py). Whoever asks hands over its folder and a file with its version and environment; for
-an owner a socket to the front and a file for last words, for a front its arguments and its streams. What else would be
-inherited from it is taken from the kernel. Each connection is answered by a fork, so that none can hold up or harm the
-next. Whatever cannot be taken over is a reason to refuse: it is then done as without us. Where there is time, a front
-is ready before it is asked for, and with it its owner and the copier of what its command prints.
+`interlock serve` runs it, and `interlock run` asks it: for both if there is no terminal to manage (thin_run.py),
+otherwise for an owner (owner_spawn.py). The caller sends its folder and a file with its version and environment; for
+an owner also a socket to the front and a file for last words, for a front its arguments and streams. Everything else
+that a child would inherit is read from the kernel. A fork answers each connection, so that none can block or harm the
+next. If anything cannot be taken over, the fork refuses, and the caller starts in the ordinary way. If there is time,
+a front is prepared before it is requested, together with its owner and the copier of its command's output.
 
-python -m interlock.adapters.command.warm_start SOCKET MODULE: ends when its standard input does. MODULE is the one that
-runs a command line in a fork (`run_warm`).
+python -m interlock.adapters.command.warm_start SOCKET MODULE: exits when its standard input closes. MODULE is the one
+that runs a command line in a fork (`run_warm`).
 """
 
 from __future__ import annotations
@@ -50,42 +50,42 @@ from .thin_caller import ThinCaller
 from .thin_run import package_identity, write_request
 
 PATIENCE_S = 10.0
-"""How long a front may take to say what it wants."""
+"""How long a caller may take to send its request."""
 
 MAX_REQUEST = 4 * 1024 * 1024
-"""Bytes of a request: the kernel gives no process a larger environment."""
+"""Maximum bytes of a request: the kernel allows no larger environment."""
 
 STATUS = (
     *("Uid", "Gid", "Groups", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"),
     *("NoNewPrivs", "Seccomp", "Seccomp_filters", "Cpus_allowed", "Mems_allowed"),
 )
-"""What the kernel says of a process, and has to say of the front and of us alike."""
+"""Fields of /proc/PID/status that must be the same for the front and for us."""
 
 FIXED = ("PYTHON", "LD_", "LC_", "LANG", "GLIBC_", "MALLOC_", "OPENSSL_")
-"""How the variables begin that are read once, when a process starts."""
+"""Prefixes of variables that are read only once, when a process starts."""
 
 RESTARTS = 5
 
 SPARE_S = 0.2
-"""After this long without a request there is time to have the next answer ready."""
+"""After this long without a request, prepare the next answer."""
 
 FRONT = "interlock.adapters.command.front"
 FRONT_FDS = 5
 
 Asked = int | tuple[ThinCaller, list[str]] | list[str]
-"""An owner, by its socket to the front; a front, by the process that it works for and its arguments; or a copier, by
-its own."""
+"""A request: for an owner, its socket to the front; for a front, its caller and arguments; for a copier, its
+arguments."""
 
 Ready = tuple[socket.socket, Forked]
-"""A process that is ready for the next front, and the socket over which it hears of it."""
+"""A process prepared for the next front, and the socket through which it receives its work."""
 
 
 class Refused(Exception):
-    """Raised where a fork would not be the owner that the front would have started itself."""
+    """Raised if a fork would differ from the owner that the front would have started itself."""
 
 
 class WarmStart:
-    """The side of `interlock serve`: starts the process, again where it was ended, and ends it."""
+    """Manages the warm-start process for `interlock serve`: starts it, restarts it if it dies, stops it."""
 
     def __init__(self, runs: str) -> None:
         self._runs = runs
@@ -94,7 +94,7 @@ class WarmStart:
         self.path = warm_socket()
 
     def look(self) -> None:
-        """Have it there."""
+        """Start the process if it is not running."""
         if self._starts > RESTARTS or (self._process is not None and self._process.poll() is None):
             return
         self._starts += 1
@@ -107,7 +107,7 @@ class WarmStart:
         )
 
     def close(self) -> None:
-        """End it; the owners that came from it stay."""
+        """Stop the process; owners forked from it continue."""
         self._starts = RESTARTS + 1
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
@@ -125,7 +125,7 @@ def main() -> None:
     _prepare()
     files = _files()
     stamps = (files, _stamps(files))
-    # What is there now is never looked through again, here or in a fork: so it stays shared.
+    # Exclude existing objects from garbage collection, here and in forks, so that their memory stays shared.
     gc.collect()
     gc.freeze()
     # The kernel reaps our forks. It also lets a signal end us as if we had never been.
@@ -143,7 +143,7 @@ def main() -> None:
 
 
 def _prepare() -> None:
-    """Make what every owner would make first, once for all of them."""
+    """Create once what every owner would create first."""
     rehearse()
     rehearse_front()
     rehearse_run()
@@ -152,9 +152,9 @@ def _prepare() -> None:
 
 
 def _serve(listener: socket.socket, stamps: tuple[str, str]) -> Asked | None:
-    """Fork for each who asks, once ahead of time where there is time: such a fork has touched what it will need.
+    """Fork for each request, and once ahead of time when idle: such a fork has already touched the memory it needs.
 
-    Returns in a fork, with what was asked for, or None when no one needs us.
+    Returns in a fork, with the request, or None when `interlock serve` has exited.
     """
     listener.setblocking(False)
     spare: socket.socket | None = None
@@ -163,7 +163,7 @@ def _serve(listener: socket.socket, stamps: tuple[str, str]) -> Asked | None:
         heard = [sys.stdin, *([listener] if answers else []), *([spare] if spare is not None else [])]
         ready = select.select(heard, [], [], SPARE_S if spare is None else None)[0]
         if spare is not None and spare in ready:
-            # It is ready and answers in our place; or it has answered, or is gone.
+            # The spare fork is ready and answers in our place; or it has answered, or is gone.
             answers = not spare.recv(1)
             if answers:
                 spare.close()
@@ -198,17 +198,17 @@ def _accept(listener: socket.socket) -> socket.socket | None:
     except BlockingIOError:
         return None
     except OSError:
-        # Gone already, or no descriptor free.
+        # The caller is gone, or no descriptor is free.
         time.sleep(0.05)
         return None
 
 
 def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str, str]) -> Asked:
-    """Be ready with an owner and a copier, and answer the next who asks in place of our host; end with it."""
+    """Prepare an owner and a copier, then answer the next request in place of our host; exit with the host."""
     ready: list[Ready] = []
     look_ahead()
     for become in (_await_front, _copy_for_front):
-        # Each message arrives whole.
+        # SEQPACKET, so that each message arrives whole.
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET if ready else socket.SOCK_STREAM)
         pid = os.fork()
         if pid == 0:
@@ -217,7 +217,7 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
             return become(there)
         there.close()
         ready.append((here, Forked(pid)))
-    # Else the kernel reaps what is tried, and how it ended is not known.
+    # Otherwise the kernel would reap the trial processes, and their exit status would be lost.
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     rehearse_front()
     _rehearse_check(stamps)
@@ -233,7 +233,7 @@ def _answer_next(listener: socket.socket, host: socket.socket, stamps: tuple[str
 
 
 def _await_front(front: socket.socket) -> int:
-    """Be ready to be the owner of the next front, which takes its place first and then hands over what it has taken."""
+    """Wait for a front to connect, then become the owner of its run, using the descriptors it sends."""
     rehearse_run()
     try:
         told, fds, _, _ = socket.recv_fds(front, 32, 3)
@@ -247,7 +247,7 @@ def _await_front(front: socket.socket) -> int:
 
 
 def _copy_for_front(front: socket.socket) -> list[str]:
-    """Be ready to copy what the command of the next front prints: to the streams of whoever called it."""
+    """Wait for a front to connect, then copy its command's output to the streams of its caller."""
     try:
         told, fds, _, _ = socket.recv_fds(front, 32, 4)
         folder, request, *streams = fds
@@ -256,19 +256,19 @@ def _copy_for_front(front: socket.socket) -> list[str]:
         os.close(request)
         return await_copying(front)
     except (Refused, OSError, ValueError):
-        # The front then starts another one.
+        # The front then starts another copier.
         os._exit(1)
 
 
 def _answer(asking: socket.socket, stamps: tuple[str, str], ready: Sequence[Ready] = ()) -> Asked:
-    """Take everything over from whoever asks; what cannot be ends this fork. Owner and copier may be `ready`."""
+    """Take over everything from the caller; exits if that is not possible. Owner and copier may be `ready`."""
     try:
         asking.settimeout(PATIENCE_S)
         pid, uid, _ = peer_credentials(asking)
         if uid != os.geteuid():
             raise Refused("another user")
         caller = open_peer(asking)
-        # Before we wait for what is asked.
+        # Checked while the request is still on its way.
         _check_code(stamps)
         kind, fds, _, _ = socket.recv_fds(asking, 1, FRONT_FDS + 1)
         for descriptor in fds:
@@ -313,7 +313,7 @@ def _check_code(stamps: tuple[str, str]) -> None:
 
 
 def _check(pid: int, request: int, *, has_arguments: bool) -> tuple[list[str], dict[bytes, bytes]]:
-    """The arguments and the environment of whoever asks, if a fork of ours can be what it could have started."""
+    """The caller's arguments and environment; raises Refused if a fork of ours would differ from its own child."""
     identity, arguments, environment = _read(request, has_arguments=has_arguments)
     if identity != package_identity():
         raise Refused("another version")
@@ -321,7 +321,7 @@ def _check(pid: int, request: int, *, has_arguments: bool) -> tuple[list[str], d
         raise Refused("it belongs to a run")
     _check_same(pid)
     if has_limited_memory(pid):
-        # A fork of ours begins with all that any run needs, and might have no room for a thread.
+        # A fork of ours starts with the memory of everything any run needs, and might not be able to start a thread.
         raise Refused("its memory is limited")
     if _fixed(environment) != _fixed(dict(os.environb)):
         raise Refused("a variable that is read at the start differs")
@@ -338,7 +338,7 @@ def _rehearse_check(stamps: tuple[str, str]) -> None:
 
 
 def _check_there(caller: int | None) -> None:
-    """It is still there: so what was found out by its number is true of it, and of no other that has the number now."""
+    """Raise if the caller has ended: its pid, and what we read through it, could then belong to another process."""
     if caller is not None:
         if WarmProcess(caller).poll() is not None:
             raise Refused("it has ended")
@@ -346,7 +346,7 @@ def _check_there(caller: int | None) -> None:
 
 
 def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
-    """Be as a process would be that this one had started."""
+    """Take on the attributes that a child of this process would have inherited."""
     _join_groups(pid)
     take_limits(pid)
     if (score := _text(f"/proc/{pid}/oom_score_adj")) != _text("/proc/self/oom_score_adj"):
@@ -366,7 +366,7 @@ def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams:
 
 
 def _take_ignored(pid: int) -> None:
-    """Ignore the signals that this process ignores; Python ignores two by itself."""
+    """Ignore the signals that this process ignores, except the two that Python itself ignores."""
     ignored = int(_status(pid)["SigIgn"], 16)
     for number in signal.valid_signals():
         if ignored >> (number - 1) & 1 and number not in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -374,7 +374,7 @@ def _take_ignored(pid: int) -> None:
 
 
 def _read(request: int, *, has_arguments: bool) -> tuple[bytes, list[str], dict[bytes, bytes]]:
-    """The version that asks, its arguments, and its environment."""
+    """The identity of the caller's package, its arguments, and its environment."""
     size = os.fstat(request).st_size
     if not 0 < size <= MAX_REQUEST:
         raise Refused("not a request")
@@ -397,7 +397,7 @@ def _status(pid: int | str) -> dict[str, str]:
 
 
 def _check_same(pid: int) -> None:
-    """What a process cannot change of itself, or should not: it has to be the same already."""
+    """Check attributes that a process cannot, or should not, change: they must already be the same."""
     ours, theirs = _status("self"), _status(pid)
     for name in STATUS:
         if ours.get(name) != theirs.get(name):
@@ -415,7 +415,7 @@ def _check_same(pid: int) -> None:
 
 
 def _join_groups(pid: int) -> None:
-    """Be in the front's cgroups: its limits hold for its owner, and the end of our own does not end it."""
+    """Join the front's cgroups: its limits then apply to the owner, and removing our cgroup does not end it."""
     theirs = _text(f"/proc/{pid}/cgroup")
     if theirs == _text("/proc/self/cgroup"):
         return
@@ -434,16 +434,16 @@ def _join_groups(pid: int) -> None:
 
 
 def _files() -> str:
-    """The files of our own code, and what it has read of our own data.
+    """The files of our own code, and of the data that it has read.
 
-    In one text: a fork that went through the modules would have its own copy of a tenth of our memory.
+    As one text: a fork that iterates over the modules would copy a tenth of our memory.
     """
     code = (getattr(module, "__file__", None) for name, module in tuple(sys.modules.items()) if _is_ours(name))
     return "\0".join((*filter(None, code), str(SHIPPED)))
 
 
 def _stamps(files: str) -> str:
-    """These files, as they are now."""
+    """Modification time and size of these files."""
     found = []
     for file in files.split("\0"):
         try:

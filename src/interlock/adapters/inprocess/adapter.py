@@ -14,7 +14,7 @@ from ..run_process_tree import HeldTree
 
 
 class InProcessAdapter:
-    """One for each session. `model` is the requested model, `back_to` the checkpoint to go back to."""
+    """One for each session. `model` is the requested model, `back_to` the checkpoint to roll back to."""
 
     def __init__(self, name: str, capabilities: frozenset[Capability]) -> None:
         self.name = name
@@ -43,9 +43,9 @@ _MARKING = threading.Lock()
 
 
 class ChildProcesses(HeldTree):
-    """Processes that start while a call runs belong to the run, even if they leave their parent.
+    """Processes that start during a call belong to the run, even if they leave their parent.
 
-    This process itself does not. Overlapping calls of two runs in one process mark each other's processes.
+    This process itself does not belong to it. Overlapping calls of two runs in one process mark each other's processes.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class ChildProcesses(HeldTree):
 
     @contextmanager
     def marked(self) -> Iterator[None]:
-        """Mark every process that starts meanwhile."""
+        """Mark every process that starts during the block."""
         self._count(1)
         try:
             yield
@@ -84,7 +84,7 @@ class ChildProcesses(HeldTree):
 
 
 _LOOP: frozenset[Capability] = frozenset(("deny", "rewrite", "inject", "hold", "stop", "usage"))
-"""The capabilities of every agent loop in this process, whose calls and requests pass through us."""
+"""The capabilities of all agent loops in this process: their calls and requests pass through us."""
 
 LANGCHAIN: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}
 OPENAI_AGENTS: frozenset[Capability] = _LOOP | {"switch_model", "conversation"}

@@ -1,4 +1,4 @@
-"""CallDecision: the decision about a call. ModelTurn: what to do before the model is asked again."""
+"""CallDecision: the decision about a call. ModelTurn: what to do before the next request to the model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core import Decision, Message, Step
 
 
 class CallDecision(Struct, frozen=True):
-    """Whether a call runs, with which arguments, and what the model is told if not."""
+    """Whether a call runs, with which arguments, and what the model is told if it does not."""
 
     step: Step
     decision: Decision
@@ -33,7 +33,7 @@ class CallDecision(Struct, frozen=True):
 
 
 class CallOutcome(Struct, frozen=True):
-    """A tool's result as supervision sees it; `error` is None if the framework does not say."""
+    """A tool's result as supervision sees it; `error` is None if the framework does not report it."""
 
     content: str
     error: bool | None = None
@@ -56,9 +56,9 @@ def read_error(error: BaseException) -> CallOutcome:
 
 
 class ModelTurn(Struct, frozen=True):
-    """`messages` go into the conversation, after `keep` items of it if it is rolled back; `model` answers, if set.
+    """`messages` are added to the conversation, after `keep` items of it if it is rolled back; `model` answers, if set.
 
-    `stopped` says why there is no further turn.
+    `stopped` is why there is no further turn.
     """
 
     messages: tuple[Message, ...] = ()
@@ -68,7 +68,7 @@ class ModelTurn(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """All messages as one."""
+        """All messages as one text."""
         return "\n\n".join(message.content for message in self.messages)
 
 
@@ -89,7 +89,7 @@ class Marks:
         return self._marks[0][1] if not self._marks[1:] else self._marks[-1][1]
 
     def since(self, step: int) -> int | None:
-        """The length of the first conversation that had everything before a step; drops later marks."""
+        """The length of the first conversation that included everything before a step; drops later marks."""
         at = next((at for at, (mark, _) in enumerate(self._marks) if mark >= step), None)
         if at is None:
             return None
@@ -101,7 +101,7 @@ T = TypeVar("T")
 
 
 class HistoryEdits(Generic[T]):
-    """Repeated in every later request at the same position, so that the model sees one conversation.
+    """Edits repeated in every later request at the same position, so that the model sees one conversation.
 
     Positions count items of the framework's own history, which only grows.
     """
@@ -115,7 +115,7 @@ class HistoryEdits(Generic[T]):
         self._added.append((at, item))
 
     def cut(self, keep: int, length: int) -> None:
-        """Omit everything between the first `keep` items and the end, which is at `length` now."""
+        """Omit everything between the first `keep` items and the current end, which is at `length`."""
         self._added = [(at, item) for at, item in self._added if at <= keep]
         self._gone.append((keep, length))
 

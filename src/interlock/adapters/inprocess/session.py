@@ -36,7 +36,7 @@ from .asked_call import CallDecision, CallOutcome, Marks, ModelTurn, read_error,
 
 T = TypeVar("T")
 Flow = tuple[type[BaseException], ...]
-"""Exceptions that are not errors, by which a framework ends or interrupts an agent."""
+"""Exceptions that are not errors: a framework uses them to end or interrupt an agent."""
 
 
 class RunStopped(InterlockError):
@@ -64,7 +64,7 @@ class Session(EndsWithBlock):
         self._running = 0
         self._waiting = 0
         children.on_frozen = self._keep_work
-        # Before the journal, which also closes itself at the end of the program.
+        # Before the journal, which also closes itself when the program exits.
         atexit.register(self._leave)
 
     @property
@@ -79,12 +79,12 @@ class Session(EndsWithBlock):
 
     @property
     def idle(self) -> bool:
-        """Whether no call, question or wait is under way. A live agent is idle only briefly."""
+        """Whether no call, question or wait is in progress. A live agent is idle only briefly."""
         return self._running == 0 and self._waiting == 0
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Mark that the agent waits for an answer, from us or from the model."""
+        """Mark that the agent is waiting for an answer, from us or from the model."""
         with self._lock:
             self._waiting += 1
         try:
@@ -101,7 +101,7 @@ class Session(EndsWithBlock):
     def ask(
         self, tool: str, arguments: Mapping[str, object], *, call_id: str | None = None, agent: str | None = None
     ) -> CallDecision:
-        """Ask whether this call may run, waiting for holds and delays."""
+        """Ask whether this call may run; waits for holds and delays."""
         step = self._call(tool, arguments, call_id, agent)
         with self.waiting():
             return self._asked(step, self.supervisor.ask(step))
@@ -120,7 +120,7 @@ class Session(EndsWithBlock):
         work: Callable[[dict[str, object]], T],
         read: Callable[[T], CallOutcome] = read_outcome,
     ) -> T:
-        """Run an allowed call, and report the result."""
+        """Run an allowed call, and report its result."""
         begin = time.perf_counter()
         try:
             with self.children.marked():
@@ -166,7 +166,7 @@ class Session(EndsWithBlock):
         *,
         call_id: str | None = None,
     ) -> None:
-        """Report a call that failed before it could be asked about."""
+        """Report a call that failed before we could be asked about it."""
         self._keep(self.supervisor.after(self._result(outcome, Tool(tool, dict(arguments), call_id))))
 
     def say(
@@ -178,14 +178,14 @@ class Session(EndsWithBlock):
         model: str | None = None,
         agent: str | None = None,
     ) -> None:
-        """Report a message of the model, or of someone else, and its usage."""
+        """Report a message of the model, or of another role, and its usage."""
         if not content and usage is None:
             return
         step = self.supervisor.message(content, role=role, usage=usage, agent=agent)
         self._keep(self.supervisor.after(replace(step, model=model, kind=step.kind if content else "usage")))
 
     def turn(self, length: int) -> ModelTurn:
-        """Call before the model is asked with a conversation of `length` items; waits while the run is paused."""
+        """Call this before a request with a conversation of `length` items; waits while the run is paused."""
         with self.waiting():
             self.supervisor.run.gate.wait_open()
         return self._turn(length)
@@ -197,7 +197,7 @@ class Session(EndsWithBlock):
         return self._turn(length)
 
     def before_end(self, said: str = "") -> str:
-        """The agent wants to end with this message; returns what it still has to do; empty if it may end."""
+        """The agent wants to end with this message; returns what it still has to do, empty if it may end."""
         with self.waiting():
             return self.supervisor.stop_gate.at_turn_end(said).words
 
@@ -206,7 +206,7 @@ class Session(EndsWithBlock):
         return await asyncio.to_thread(self.before_end, said)
 
     def close(self, error: BaseException | None = None) -> None:
-        """The agent has ended; a second call does nothing."""
+        """End the run after the agent has ended; a second call does nothing."""
         with self._lock:
             closed, self.closed = self.closed, True
         if not closed:
@@ -214,7 +214,7 @@ class Session(EndsWithBlock):
             self.supervisor.close(None if isinstance(error, RunStopped) else error)
 
     def _leave(self) -> None:
-        """The program ends, and the run with it, with the program's error if it failed."""
+        """The program exits: end the run, with the program's error if it failed."""
         error = getattr(sys, "last_value", None)
         self.close(error if isinstance(error, BaseException) else None)
 
@@ -251,7 +251,7 @@ class Session(EndsWithBlock):
         return ModelTurn(messages, keep, self.adapter.model, self.stopped)
 
     def _go_back(self) -> int | None:
-        """How much of the conversation stays, if the run was rolled back; else None."""
+        """How many items of the conversation stay, if the run was rolled back; otherwise None."""
         wanted, self.adapter.back_to = self.adapter.back_to, None
         workspace = self.supervisor.executor.workspace
         if wanted is None or workspace is None:
@@ -262,7 +262,7 @@ class Session(EndsWithBlock):
             return None
 
     def _keep_work(self) -> None:
-        """Before a rollback: record changes of a running call as the run's own work."""
+        """Before a rollback: record changes made by a running call as the run's own work."""
         if self._running:
             self.supervisor.checkpoint(cause=MEANWHILE, step=self.supervisor.next_index)
 
@@ -283,7 +283,7 @@ class Supervision:
         self._sessions: list[Session] = []
 
     def open(self, prompt: str = "", *, model: str | None = None, continues: str | None = None) -> Session:
-        """A session for one run; `prompt` is what the agent was asked, `model` what answers."""
+        """A session for one run; `prompt` is what the agent was asked, `model` the model that answers."""
         options = Options(**self._options)
         options["config"] = options.get("config") or load()
         workspace = options.get("workspace")
@@ -314,7 +314,7 @@ class Supervision:
         return await asyncio.to_thread(self.open, prompt, model=model)
 
     def _make_room(self) -> None:
-        """Close sessions whose agent failed without reporting it, as a workspace has only one run at a time."""
+        """Close sessions whose agent failed without reporting it: a workspace has only one run at a time."""
         for session in self._sessions:
             if not session.closed and session.idle:
                 session.close(InvalidState("the agent ended without reporting it"))

@@ -1,1 +1,1 @@
-"""Reporting steps to a run: the line protocol of INTERLOCK_SOCKET, its server and client, and step numbers."""
+"""Reports steps to a run: the line protocol of INTERLOCK_SOCKET, its server and client, and step numbers."""

@@ -20,10 +20,10 @@ GATE_POLL_S = 0.1
 
 
 class Steps:
-    """One connection to the run that this process belongs to. Without one everything may proceed.
+    """One connection to the run that this process belongs to. Outside a run, everything may proceed.
 
-    An owner that does not answer is waited for `patience_s`; then the gate file decides: shut waits until it opens,
-    open proceeds (or is denied where INTERLOCK_FAIL is closed).
+    Waits `patience_s` for an owner that does not answer; then the gate file decides: if it is shut, wait until it
+    opens; if it is open, proceed (or deny if INTERLOCK_FAIL is closed).
     """
 
     def __init__(self, path: str | None = None, gate: str | None = None, patience_s: float = 10.0) -> None:
@@ -96,7 +96,7 @@ class Steps:
         return dict(answer)
 
     def _is_shut(self) -> bool:
-        """Whether the gate file is shut; an unreadable one is, a missing one is not."""
+        """Whether the gate file is shut; an unreadable file counts as shut, a missing one does not."""
         try:
             with open(self._gate, encoding="utf-8") as file:
                 return bool(json.load(file)["shut"])

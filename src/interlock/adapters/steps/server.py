@@ -1,4 +1,4 @@
-"""StepServer: answers the steps that a run's processes report on INTERLOCK_SOCKET, and holds those that must wait."""
+"""StepServer: answers steps that a run's processes report on INTERLOCK_SOCKET, and holds those that must wait."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ TOO_LONG = msgspec.json.encode(StepRefusal("the line is too long; shorten the co
 
 
 PRINTED = b'{"printed":'
-"""The prefix of a step line that the command printed: the copier reports it, and nobody waits for a decision."""
+"""The prefix of a step that the command printed: the copier reports it, and nobody waits for a decision."""
 
 
 class HookListener(Protocol):
-    """Also served on this socket: the hooks of an agent's client."""
+    """Handles the hooks of an agent client, which use the same socket."""
 
     def answer(self, line: bytes, asker: WaitingClient) -> bytes | None:
         """The answer to a hook line; None if the client is gone."""
 
 
 class StepServer:
-    """Lines of one connection are answered in order; connections do not delay each other."""
+    """Answers the lines of one connection in order; connections do not delay each other."""
 
     def __init__(self, listener: socket.socket, supervisor: Supervisor) -> None:
         self.numbering = StepNumbering(supervisor)
@@ -61,20 +61,20 @@ class StepServer:
             server.start()
 
     def bind_again(self, path: Path) -> None:
-        """The socket was removed: listen at the same path again."""
+        """Listen at the same path again after the socket was removed."""
         path.parent.mkdir(mode=0o700, exist_ok=True)
         server = self._serve(listen(path))
         self._servers.append(server)
         server.start()
 
     def settle(self) -> None:
-        """Wait until everything that processes reported before they ended is handled."""
+        """Wait until everything that processes reported before they ended has been handled."""
         if self.spoken:
             for server in self._servers:
                 server.settle(SETTLE_S)
 
     def close(self) -> None:
-        """Answer what is being answered, and stop."""
+        """Finish the answers in progress, and stop."""
         self._supervisor.run.gate.notify()
         for server in self._servers:
             server.close(JOIN_S)

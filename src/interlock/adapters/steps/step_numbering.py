@@ -13,7 +13,7 @@ from ...runtime import HungUp, Supervisor
 from .step_protocol import Phase, StepMessage
 
 REMEMBERED = 1024
-"""Calls whose number is remembered, so that one reported again after a lost connection is not counted twice."""
+"""How many calls have their number remembered: one reported again after a lost connection must not count twice."""
 
 REFUSED = ("deny", "stop", "defer")
 """The actions after which a call does not run."""
@@ -25,14 +25,14 @@ class WaitingClient(Protocol):
     """A caller that waits for an answer."""
 
     def waits(self) -> bool:
-        """Whether it still waits. Called now and then while a step is held."""
+        """Whether it is still waiting. Called periodically while a step is held."""
 
     def say_wait(self) -> None:
-        """Tell it that the answer will come."""
+        """Tell the client that an answer will follow."""
 
 
 RECALLED = 4 * REMEMBERED
-"""Records that a successor reads, which include every remembered call with its result and consequences."""
+"""How many records a successor reads: they include every remembered call with its result and consequences."""
 
 
 class StepNumbering:
@@ -50,7 +50,7 @@ class StepNumbering:
         self._lock = threading.Lock()
 
     def agent_of(self, session: str, *, hooked: bool = False) -> str | None:
-        """The agent of a client's session: None, the run's own agent, for the first one, else the session's name.
+        """The agent of a client's session: None (the run's own agent) for the first session, else the session's name.
 
         `hooked`: a hook named the session.
         """
@@ -101,12 +101,12 @@ class StepNumbering:
         return step, PROCEED if again else self.supervisor.after(step)
 
     def note_call(self, message: StepMessage) -> Decision:
-        """Report a call that was not asked about; it is judged after the fact."""
+        """Report a call that was not submitted for approval; it is judged after the fact."""
         step, again = self._number("before", message)
         return PROCEED if again else self.supervisor.after(step)
 
     def knows(self, phase: Phase, agent: str | None, call_id: str) -> bool:
-        """Whether this was reported before."""
+        """Whether this step was reported before."""
         return (phase, agent or "", call_id) in self._known
 
     def has_refused(self, agent: str | None, call_id: str) -> bool:

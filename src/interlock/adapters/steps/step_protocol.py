@@ -1,4 +1,4 @@
-"""The line protocol of INTERLOCK_SOCKET: a JSON line for each step and answer; and the adapter of a process."""
+"""The line protocol of INTERLOCK_SOCKET, a JSON line for each step and answer; and the adapter of a process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class StepMessage(Struct, frozen=True):
     duration_ms: float | None = None
 
     def step(self, run_id: str, index: int, phase: Phase) -> Step:
-        """The whole step."""
+        """Build the complete step."""
         role: Role = self.role or ("assistant" if phase == "before" else "tool")
         return Step(
             run_id=run_id,
@@ -65,7 +65,7 @@ class StepMessage(Struct, frozen=True):
 
 
 class StepLine(Struct, frozen=True):
-    """Has exactly one of the two."""
+    """Exactly one of the two is set."""
 
     before: StepMessage | None = None
     after: StepMessage | None = None
@@ -74,7 +74,7 @@ class StepLine(Struct, frozen=True):
 class StepReply(Struct, frozen=True, omit_defaults=True):
     """What to do: proceed, deny, rewrite (with `arguments`) or stop; `messages` are for the agent.
 
-    Sent after holds and delays; `delay_s` says how long it had to wait. `step` is the number under which
+    Sent after holds and delays; `delay_s` is how long the step had to wait. `step` is the number under which
     the step was recorded.
     """
 
@@ -105,7 +105,7 @@ def read_line(data: bytes) -> tuple[Phase, StepMessage]:
 
 
 def write_answer(step: Step, decision: Decision) -> bytes:
-    """The answer on one line."""
+    """Encode the answer as one line."""
     return msgspec.json.encode(
         StepReply(
             action=decision.action,
@@ -120,18 +120,18 @@ def write_answer(step: Step, decision: Decision) -> bytes:
 
 
 SILENT: frozenset[Capability] = frozenset(("hold", "stop", "relaunch"))
-"""A process without visible steps: frozen to hold it, ended to stop it, restarted with the same arguments."""
+"""A process without visible steps: it can be frozen, ended, and restarted with the same arguments."""
 
 SPEAKING: frozenset[Capability] = SILENT | {"deny", "rewrite", "inject", "usage"}
-"""One that asks on INTERLOCK_SOCKET before its steps and follows the answers."""
+"""A process that asks on INTERLOCK_SOCKET before its steps, and follows the answers."""
 
 
 PRINTING: frozenset[Capability] = SILENT | {"usage"}
-"""One that prints its steps: they can only be observed."""
+"""A process that prints its steps: they can only be observed."""
 
 
 class ProcessAdapter:
-    """Decisions are sent with the answer to a step, so only a process that reports steps gets them."""
+    """Decisions are sent in the answer to a step, so only a process that reports steps receives them."""
 
     name = "process"
 

@@ -1,4 +1,4 @@
-"""Recorded traces: neutral ones, step lines, Claude Code transcripts; plain or gzip, one line at a time."""
+"""Recorded traces: neutral traces, step lines, Claude Code transcripts; plain or gzip, read line by line."""
 
 from ..._lazy import lazy
 

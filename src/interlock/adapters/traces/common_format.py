@@ -1,4 +1,4 @@
-"""Neutral traces and step lines: names as in the published format, forgiving where sources differ."""
+"""Neutral traces and step lines: field names of the published format, lenient where sources differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core import Kind, Origin, Paths, Role, Step, Tool, Usage, derive_kind
 
 
 class LooseTool(Struct):
-    """A call as sources write it: arguments may be text, a list or missing."""
+    """A tool call as sources write it: arguments may be text, a list or missing."""
 
     name: str
     arguments: object = None
@@ -53,7 +53,7 @@ class LooseTrace(Struct, kw_only=True):
 
 
 class LineShape(Struct):
-    """What tells the kinds of line apart."""
+    """The fields that distinguish the kinds of line."""
 
     steps: msgspec.Raw = msgspec.Raw()
     sessionId: str | None = None  # noqa: N815  the transcript's own name
@@ -76,7 +76,7 @@ def shape_of(line: LineShape) -> ShapeName:
 
 
 def tighten(loose: LooseStep, run_id: str, index: int) -> Step:
-    """The step in our own shape; `index` counts where the source does not."""
+    """Convert a source's step to a Step; `index` is used if the source has none."""
     tool = None
     if loose.tool is not None:
         tool = Tool(loose.tool.name, _arguments(loose.tool.arguments), loose.tool.call_id or loose.call_id)
@@ -103,7 +103,7 @@ def tighten(loose: LooseStep, run_id: str, index: int) -> Step:
 
 
 def epoch(value: float | str | None) -> float | None:
-    """Seconds since the epoch from a number or an ISO 8601 text; None if it says nothing."""
+    """Seconds since the epoch from a number or an ISO 8601 text; None if invalid."""
     if value is None or isinstance(value, (int, float)):
         return value
     try:
@@ -127,6 +127,6 @@ def _usage(loose: LooseStep) -> Usage | None:
         return loose.usage
     if loose.tokens is None:
         return None
-    # `tokens` is the total; what of it was the prompt is known only where the source says so.
+    # `tokens` is the total; the prompt's share is known only if the source states it.
     prompt = min(loose.prompt_tokens or 0, loose.tokens)
     return Usage(input_tokens=prompt, output_tokens=loose.tokens - prompt)

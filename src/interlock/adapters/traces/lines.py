@@ -1,4 +1,4 @@
-"""Lines of a file that may be anything: gzip (as far as it is whole) or plain, bounded, each fault with its line."""
+"""Lines of an arbitrary file: gzip (up to any damage) or plain, bounded, with the line number of each error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MAX_LINE = 32 * 1024 * 1024
-"""A longer line is refused: no trace of a sane agent has one, and memory must stay bounded."""
+"""A longer line is rejected: no real trace has one, and memory must stay bounded."""
 
 READ_SIZE = 1024 * 1024
 BOM = b"\xef\xbb\xbf"
@@ -27,7 +27,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 
 class LineError(Struct, frozen=True):
-    """A line that cannot be used: where, what, and what to do."""
+    """A line that cannot be used: where it is, what is wrong, and what to do."""
 
     line: int
     what: str
@@ -35,7 +35,7 @@ class LineError(Struct, frozen=True):
 
 
 def read_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
-    """Number and content of each line that is not blank; `-` is standard input."""
+    """Number and content of each non-blank line; `-` is standard input."""
     if name == "-":
         if sys.stdin is None:
             raise BadInput("standard input is closed", where="-", todo="Pipe traces into it, or specify files")
@@ -94,17 +94,17 @@ def _skip_line(source: IO[bytes]) -> None:
 
 
 PACKED = 64 * 1024
-"""Bytes that are unpacked together."""
+"""Compressed bytes to process at a time."""
 PIECE = 64
-"""Bytes that are unpacked together where the damage is looked for."""
+"""Compressed bytes to process at a time when locating damage."""
 MOST = 1024 * 1024
-"""Unpacked bytes at a time, however small they were packed."""
+"""The most decompressed bytes at a time, whatever the compression ratio."""
 GZIP = 31
-"""What zlib calls a gzip header with the widest window."""
+"""zlib's window-bits value for a gzip header with the largest window."""
 
 
 class Unpacked(io.RawIOBase):
-    """A stream of the unpacked bytes. Raises EOFError or zlib.error where the data ends, or is damaged, too soon."""
+    """A stream of decompressed bytes. Raises EOFError or zlib.error if the data ends early or is damaged."""
 
     def __init__(self, packed: IO[bytes]) -> None:
         self._packed = packed
@@ -135,7 +135,7 @@ class Unpacked(io.RawIOBase):
 
     def _unpack(self) -> bytes:
         if self._inflate.eof:
-            # One member may follow another; zeros only fill a tape's block.
+            # Another gzip member may follow; zeros are tape padding.
             self._rest = self._rest.lstrip(b"\0")
             if not self._rest:
                 return b""
@@ -152,7 +152,7 @@ class Unpacked(io.RawIOBase):
 
 
 def _until_damage(inflate: zlib._Decompress, packed: bytes) -> bytes:
-    """What comes out of data before the place where it is damaged."""
+    """The output that can be decompressed before the data is damaged."""
     found = bytearray()
     with suppress(zlib.error):
         for start in range(0, len(packed), PIECE):

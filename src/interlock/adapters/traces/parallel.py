@@ -1,6 +1,6 @@
-"""Scan on all cores: whole traces in blocks, step lines by their run, results in the order of one core.
+"""Scans on all cores: whole traces in blocks, step lines by run, results in the same order as on one core.
 
-Each lane is one process with its own scanner. The lines of one run always go to the same lane, in their order.
+Each lane is a process with its own scanner. All lines of a run go to the same lane, in order.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from .scan import Scanned, TraceScanner
 from .trace_events import Feed, TraceBegin, TraceEnd, TraceEvent, name_of, read_some_lines, step_run
 
 BLOCK_BYTES = 512 * 1024
-"""Lines that are sent to a lane together; one long line is its own block."""
+"""Size of the blocks of lines sent to a lane; a longer line is a block of its own."""
 PR_SET_PDEATHSIG = 1
 AHEAD = 4
-"""Blocks under way for each lane: enough to keep it busy, few enough to keep memory bounded."""
+"""Blocks in progress per lane: enough to keep it busy, few enough to bound memory."""
 
 Line = tuple[int, bytes | LineError]
 Result = Scanned | LineError | BadInput
@@ -38,14 +38,14 @@ _shape = json_decoder(LineShape)
 
 
 class LaneResults(Struct, frozen=True):
-    """What a lane found: each result with the line that decides its place."""
+    """The results of a lane, each with the line that determines its position."""
 
     results: list[tuple[int, Scanned | LineError]]
     steps: int
 
 
 class ParallelScanner:
-    """The results that a `TraceScanner` gives, in the same order, from several processes."""
+    """Same results in the same order as a `TraceScanner`, from several processes."""
 
     def __init__(self, lanes: int, scanner: Callable[[], TraceScanner]) -> None:
         self.steps = 0
@@ -56,7 +56,7 @@ class ParallelScanner:
         self._busy: list[list[Future[LaneResults]]] = [[] for _ in range(lanes)]
 
     def scan(self, files: list[str]) -> Iterator[tuple[str, Result]]:
-        """Each result with its file; BadInput in place of a file that cannot be opened."""
+        """Each result with its file; BadInput for a file that cannot be opened."""
         under_way: deque[tuple[str, list[Future[LaneResults]] | BadInput]] = deque()
         try:
             for name, block in self._blocks(files):
@@ -93,7 +93,7 @@ class ParallelScanner:
         return sent
 
     def _idlest(self) -> int:
-        """The lane with the fewest blocks to do: some blocks take much longer than others."""
+        """The lane with the fewest pending blocks: some blocks take much longer than others."""
         self._busy = [[sent for sent in lane if not sent.done()] for lane in self._busy]
         return min(range(len(self._busy)), key=lambda lane: len(self._busy[lane]))
 
@@ -108,15 +108,15 @@ class ParallelScanner:
 
 
 class _LineLanes:
-    """Which lane each line of a file goes to."""
+    """Assigns the lines of a file to lanes."""
 
     def __init__(self, name: str, lanes: int, idlest: Callable[[], int]) -> None:
-        """`idlest` says which lane takes a block of whole traces."""
+        """`idlest` returns the lane for a block of whole traces."""
         self._file, self._name, self._lanes, self._idlest = name, name_of(name), lanes, idlest
         self._session = ""
         self._next = 0
         self.stateful: set[int] = set()
-        """Lanes that remember something of this file until it ends."""
+        """Lanes that keep state for this file until it ends."""
 
     def blocks(self) -> Iterator[list[list[Line]]]:
         """Blocks of lines, each split by lane."""
@@ -139,13 +139,13 @@ class _LineLanes:
         try:
             shape = _shape.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            # The lane says what is wrong with it.
+            # The lane reports what is wrong with it.
             return self._next
         kind = shape_of(shape)
         if kind == "trace":
             return self._next
         if kind == "transcript":
-            # A line without a session belongs to the file's first one.
+            # A line without a session belongs to the first session of the file.
             self._session = self._session or shape.sessionId or "session"
             run = shape.sessionId or self._session
         else:
@@ -156,7 +156,7 @@ class _LineLanes:
 
 
 class _Lane:
-    """What one process remembers between blocks."""
+    """The state of one lane process between blocks."""
 
     def __init__(self, scanner: TraceScanner) -> None:
         self._scanner = scanner
@@ -164,7 +164,7 @@ class _Lane:
         self._began: dict[str, int] = {}
 
     def scan(self, file: int, name: str, lines: list[Line]) -> LaneResults:
-        """The traces and faulty lines of a block, each with the number of its line."""
+        """The traces and invalid lines of a block, each with its line number."""
         feed = self._feeds.setdefault(file, Feed(name))
         events, numbers = [], []
         for number, line in lines:
@@ -177,7 +177,7 @@ class _Lane:
         return self._process(events, numbers)
 
     def finish(self, file: int) -> LaneResults:
-        """The traces that end with their file, each with the number of the line where it began."""
+        """The traces that end with their file, each with the number of its first line."""
         ends = self._feeds.pop(file).finish()
         return self._process(ends, [self._began.pop(end.trace_id) for end in ends])
 
@@ -194,7 +194,7 @@ def _start_lane(scanner: Callable[[], TraceScanner]) -> None:
     global _lane
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":
-        # A scan that is killed leaves no lane behind, waiting for lines that never come.
+        # If a scan is killed, its lanes are killed, too, instead of waiting for lines forever.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     _lane = _Lane(scanner())
 

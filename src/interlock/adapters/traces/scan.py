@@ -1,4 +1,4 @@
-"""Scan: a recorded trace through the very same decisions as a live run, and what they would have been."""
+"""Scan: runs a recorded trace through the same decisions as a live run, and reports what they would have been."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .lines import LineError
 from .trace_events import TraceBegin, TraceEnd, TraceEvent, read_batches
 
 TOGETHER = 1_000
-"""Steps that are worked on together."""
+"""The most steps that are processed together."""
 
 
 class Finding(Struct, frozen=True):
@@ -41,7 +41,7 @@ class Finding(Struct, frozen=True):
 
 
 class WouldDo(Struct, frozen=True, omit_defaults=True):
-    """An intervention that would have been made: where, which, and for which type of issue."""
+    """An intervention that would have been made: at which step, which one, and for which type of issue."""
 
     step: int
     type: str
@@ -54,9 +54,9 @@ class WouldDo(Struct, frozen=True, omit_defaults=True):
 
 
 class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One trace: how long it was, what was found, what would have been done, what it claims and did to its tests.
+    """One trace: its length, the findings, the interventions, its claims, and what it did to its tests.
 
-    `ending` is what is odd about how it ends; not every harness lets an agent say a last word, so it is not a finding.
+    `ending` is what is unusual about its end; not every harness allows a last message, so it is not a finding.
     """
 
     trace_id: str
@@ -70,13 +70,13 @@ class Scanned(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def went_wrong(self) -> bool:
-        """Whether an alarm was raised (a note is none), a claim is contradicted, or tests were weakened."""
+        """Whether there is an issue above low severity, a contradicted claim, or a weakened test."""
         alarmed = any(issue.severity != "low" for issue in self.issues)
         return alarmed or bool(self.tests) or any(each.verdict == "contradicted" for each in self.claims)
 
 
 class TraceScanner:
-    """Reads traces and gives one result for each, in the order in which they end. Assumes every capability."""
+    """Reads traces and returns one result for each, in the order in which they end. Assumes every capability."""
 
     def __init__(self, config: Config, plugins: Plugins | None = None) -> None:
         self.config = config
@@ -86,10 +86,10 @@ class TraceScanner:
         self._open: dict[str, _Trace] = {}
 
     def scan(self, files: list[str]) -> Iterator[tuple[str, Scanned | LineError | BadInput]]:
-        """Each result with its file; BadInput in place of a file that cannot be opened."""
+        """Each result with its file; BadInput for a file that cannot be opened."""
         for name in files:
             try:
-                # Who pipes traces in may wait for the answer to one before sending the next.
+                # A program that pipes in traces may wait for a result before it sends the next one.
                 for events in _gather(read_batches(name), 1 if name == "-" else TOGETHER):
                     for result in self.process(events):
                         yield name, result
@@ -97,8 +97,8 @@ class TraceScanner:
                 yield name, error
 
     def process(self, events: Sequence[TraceEvent]) -> list[Scanned | LineError]:
-        """A result for each trace that ends and each faulty line, in their order."""
-        # One kind of work after the other, not step by step: its tables stay in memory, a seventh of a scan.
+        """A result for each trace that ends and each invalid line, in order."""
+        # One phase after another instead of step by step: their tables stay cached, which saves a seventh of a scan.
         admitted = [self._redactor.redact(event) if isinstance(event, Step) else event for event in events]
         begun = iter([_Trace(event, self.config, self.plugins) for event in admitted if isinstance(event, TraceBegin)])
         told: list[_Trace | LineError] = []
@@ -140,13 +140,13 @@ class _Trace:
         self._reviewed += zip(steps, self._pipeline.review_recorded(steps), strict=True)
 
     def prove(self) -> None:
-        """Read what was reviewed since the last time for claims, checks and tests."""
+        """Search the steps reviewed since the last call for claims, checks and tests."""
         for step, _ in self._reviewed:
             self._tests.observe(step)
             self._pipeline.prove(step)
 
     def observe(self) -> None:
-        """See what was reviewed since the last time."""
+        """Observe the steps reviewed since the last call."""
         reviewed, self._reviewed = self._reviewed, []
         self._steps += len(reviewed)
         for step, review in reviewed:
@@ -171,7 +171,7 @@ class _Trace:
 
 
 def _gather(batches: Iterable[list[TraceEvent]], together: int) -> Iterator[list[TraceEvent]]:
-    """Batches in groups of so many events or more."""
+    """Combine batches into groups of at least this many events."""
     gathered: list[TraceEvent] = []
     for events in batches:
         gathered += events

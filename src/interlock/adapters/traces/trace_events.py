@@ -1,4 +1,4 @@
-"""A trace file as a stream of events: a trace begins, gives its steps, ends; faults come in between."""
+"""A trace file as a stream of events: the beginning, the steps and the end of each trace, and errors in between."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _transcript = json_decoder(TranscriptLine)
 
 
 def read_batches(name: str) -> Iterator[list[TraceEvent]]:
-    """Every trace of one file, with all that one line brings together. BadInput if the file cannot be opened."""
+    """All events of a file, batched by line. BadInput if the file cannot be opened."""
     feed = Feed(name)
     for number, line in read_some_lines(name):
         yield feed.read(number, line)
@@ -47,20 +47,20 @@ def read_batches(name: str) -> Iterator[list[TraceEvent]]:
 
 
 def read_some_lines(name: str) -> Iterator[tuple[int, bytes | LineError]]:
-    """The lines of a file up to the first one that is binary; a file without any has an error instead."""
+    """Lines of a file, stopping after the first binary one; an empty file yields one LineError."""
     empty = True
     for number, line in read_lines(name):
         empty = False
         yield number, line
         if isinstance(line, bytes) and b"\x00" in line:
-            # The rest of a binary file has nothing to say either.
+            # The rest of a binary file is of no use either.
             break
     if empty:
         yield 1, LineError(1, "the file is empty", TODO)
 
 
 class Feed:
-    """What must be remembered between lines: the traces whose steps come one a line."""
+    """The state between lines: the traces whose steps arrive one per line."""
 
     def __init__(self, name: str) -> None:
         self._name = name_of(name)
@@ -69,7 +69,7 @@ class Feed:
         self._whole = False
 
     def read(self, number: int, line: bytes | LineError) -> list[TraceEvent]:
-        """What one line brings."""
+        """The events of one line."""
         if isinstance(line, LineError):
             return [line]
         try:
@@ -80,11 +80,11 @@ class Feed:
             return [LineError(number, "the JSON is nested too deeply", TODO)]
 
     def finish(self) -> list[TraceEnd]:
-        """The ends of the traces that no line ended."""
+        """The ends of the traces that were not ended by a line."""
         return [TraceEnd(run_id) for run_id in self._open]
 
     def _events(self, line: bytes) -> Iterator[TraceEvent]:
-        # After a whole trace comes another: to look at its shape first would be to read it twice.
+        # A whole trace is usually followed by another: checking its shape first would mean to parse it twice.
         trace = _whole_trace(line) if self._whole else None
         if trace is not None:
             return _events(trace)
@@ -123,7 +123,7 @@ def step_run(shape: LineShape, name: str) -> str:
 
 
 def name_of(file: str) -> str:
-    """What the steps of a file belong to where they name no run."""
+    """The run that a file's steps belong to if they name none."""
     return "stdin" if file == "-" else Path(file).name
 
 
@@ -156,7 +156,7 @@ def _explain(line: bytes, error: Exception) -> str:
 
 
 def _is_json(line: bytes) -> bool:
-    """Whether it would be JSON to a reader that is less strict about text."""
+    """Whether a reader that is less strict about text would accept it as JSON."""
     try:
         json.loads(line)
     except ValueError:

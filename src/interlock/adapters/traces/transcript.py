@@ -1,4 +1,4 @@
-"""Claude Code transcripts: one JSON line per message, turned into steps; and what represents an image in a result."""
+"""Claude Code transcripts: one JSON line per message, converted to steps; and placeholders for images in results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TranscriptUsage(Struct):
 
 
 class Block(Struct, kw_only=True):
-    """One block of a message's content; only the fields of its type are there."""
+    """One block of a message's content; only the fields of its type are set."""
 
     type: str
     text: str | None = None
@@ -53,7 +53,7 @@ class TranscriptLine(Struct, kw_only=True):
 
 
 class Transcript:
-    """One session; keeps which messages have been charged, so that a split message counts once."""
+    """One session; remembers which messages were charged, so that a split message counts once."""
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
@@ -90,7 +90,7 @@ class Transcript:
 
 
 def usage_of(message: TranscriptMessage) -> Usage | None:
-    """What the answer that a message belongs to has cost."""
+    """Token usage of the response this message belongs to."""
     used = message.usage
     if used is None:
         return None
@@ -129,14 +129,14 @@ def _text(content: object) -> str:
 
 
 TAIL = 65536
-"""Characters read of an image; a PNG ends with a checksum of itself."""
+"""Characters of an image that are read; a PNG ends with its checksum."""
 _PLACES = ("image", "image_url", "input_image")
 
 
 def image_placeholder(block: Mapping[str, object]) -> str:
-    """A short name of an image by what is in it; empty for a block that is none.
+    """A short placeholder for an image, derived from its content; empty if the block is not an image.
 
-    The letter before the number keeps it from being read as an id or a time, which do not tell results apart.
+    The letter before the number prevents it from being masked as an id or a time when results are compared.
     """
     if block.get("type") not in _PLACES:
         return ""
@@ -145,7 +145,7 @@ def image_placeholder(block: Mapping[str, object]) -> str:
 
 
 def _data(block: Mapping[str, object]) -> str:
-    """The image itself or its address, wherever its provider puts it."""
+    """The image data or its address, wherever the provider puts it."""
     for key in ("source", "image_url", "data", "url", "file_id"):
         value = block.get(key)
         if isinstance(value, str):
