@@ -84,9 +84,9 @@ class Replay:
 
     def wrong_texts(self) -> list[str]:
         """The texts that came out differently since the last call."""
-        fresh = self.engine._troubles[self._seen :]
+        fresh = self.engine._problems[self._seen :]
         self._seen += len(fresh)
-        return [trouble for trouble in fresh if "came out differently" in trouble]
+        return [problem for problem in fresh if "came out differently" in problem]
 
     def alarms_since(self, moment: float) -> list[str]:
         """Also of a look that began before it: a slow one may see what comes while it looks."""
