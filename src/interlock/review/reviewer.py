@@ -225,13 +225,17 @@ class Reviewer:
 
 def is_here(command: Command, workspace: str | None) -> bool:
     """Whether a git command works on the workspace itself."""
-    if workspace is None or not ELSEWHERE.isdisjoint(command.via) or not OTHER_TREE.isdisjoint(command.args):
+    if workspace is None or not ELSEWHERE.isdisjoint(command.via):
+        return False
+    if any(arg.partition("=")[0] in OTHER_TREE for arg in command.args):
+        return False
+    if any(name.startswith(("GIT_", "DOCKER_", "COMPOSE_")) for name, _ in command.assignments):
         return False
     return command.cwd is None or f"{resolve(command.cwd, None)}/".startswith(f"{workspace.rstrip('/')}/")
 
 
 ELSEWHERE = name_set("ssh docker podman kubectl sudo chroot su nsenter")
-OTHER_TREE = frozenset(("-C", "--git-dir", "--work-tree"))
+OTHER_TREE = name_set("-C --git-dir --work-tree --project-directory -H --host --context --env-file -r --remotes")
 
 
 def strongest_action(call: ToolCall, judged: Judgement) -> tuple[Action, float]:

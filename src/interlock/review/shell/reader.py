@@ -38,7 +38,7 @@ from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, t
 from .names import INTERPRETERS, SHELLS, program_name
 from .scope import UNKNOWN, Files, ShellScope
 from .scripts import run_written
-from .settings import CLIENTS, FRAMEWORKS, is_configured, settings_for, settings_in
+from .settings import CLIENTS, ENGINES, FRAMEWORKS, is_configured, settings_for, settings_in
 from .simple import RESERVED, SimpleCommand, SimpleScript, read_simple, to_ascii
 from .sinks import SENDING, find_clone_run, find_leak, find_sent_away
 from .transfers import follow_links, is_fetched, with_file
@@ -80,7 +80,7 @@ UNCARRIED = frozenset((*MENTIONING, *SHELLS, *INTERPRETERS))
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *HANDLERS, *PREFIXES, *TOOLS, *SENDING))
 """Programs whose arguments are not commands, or have already been parsed as such."""
 
-CONFIGURED = CLIENTS | FRAMEWORKS
+CONFIGURED = CLIENTS | FRAMEWORKS | ENGINES
 """Programs that find their database through variables."""
 
 
@@ -200,7 +200,7 @@ class ScriptReader(SyntaxWalk):
         if self._broken_left <= 0:
             self.complete = False
             return NOTHING
-        root = parser().parse(text.encode("ascii")).root_node
+        root = parser().parse(with_first_lines(text).encode("ascii")).root_node
         if root.has_error:
             self.complete = False
             self._broken_left -= len(code_of(text))
@@ -380,6 +380,24 @@ class ScriptReader(SyntaxWalk):
         finally:
             self._depth -= 1
             self._level -= 1
+
+
+def is_delimiter(line: str, start: str) -> bool:
+    """Whether a line ends a heredoc that the other line starts."""
+    words = (part.lstrip("-").split(None, 1) for part in start.split("<<")[1:])
+    return any(word[0].strip("'\"") == line.strip() for word in words if word)
+
+
+def with_first_lines(text: str) -> str:
+    """The script with a space before a backslash that begins a heredoc: the parser takes such a line for arguments."""
+    if "<<" not in text or "\n\\" not in text:
+        return text
+    lines, before = text.split("\n"), ""
+    for number, line in enumerate(lines):
+        if line[:1] == "\\" and "<<" in before and not is_delimiter(line, before):
+            lines[number] = f" {line}"
+        before = line or before
+    return "\n".join(lines)
 
 
 def first_in_path(program: str, assignments: tuple[tuple[str, str], ...], scope: ShellScope) -> str:

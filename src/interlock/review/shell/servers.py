@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from urllib.parse import unquote
 
 from ...core import late_pattern
 from ..paths import zones
 from ..sql import kinds_of
 from ..wordlist import name_set
 from .model import Command
-from .settings import CLIENTS, FRAMEWORKS, is_setting
+from .settings import CLIENTS, FRAMEWORKS, OF_CLIENTS, is_setting
 from .sinks import LOCAL
 
 HERE, DEVELOPMENT, TESTS = "here", "development", "tests"
@@ -30,16 +31,25 @@ def server_of(command: Command, workspace: str | None) -> str:
     """The kind of server that a command works on: `tests`, `development`, `here`; empty if it may be elsewhere."""
     if not ELSEWHERE.isdisjoint(command.via) or len(command.args) > MAX_WORDS:
         return ""
-    if command.program in EMULATING:
-        return HERE
+    if any(OTHER_CONFIG.match(arg) for arg in command.args):
+        return ""
+    if command.program not in FRAMEWORKS and any(OTHER_PROFILE.match(arg) for arg in command.args):
+        return ""
     named = Named(command.cwd, workspace)
+    if command.program in FRAMEWORKS and command.cwd is not None and not named.is_ours(f"{command.cwd}/x"):
+        return ""
     for key, value in command.assignments:
-        if is_setting(key):
+        if (is_setting(key) and value[:4] != "http") or key in OF_CLIENTS:
             named.take(key, value)
     for key, value in pairs(command):
-        named.take(key, value)
+        if command.program not in STORES or ENDPOINT.search(key):
+            named.take(key, value)
     named.databases += stated(command)
-    if not all(is_here(host) for host in named.hosts) or not (named.hosts or command.program in HERE_BY_DEFAULT):
+    if not all(is_here(host) for host in named.hosts):
+        return ""
+    if command.program in EMULATING:
+        return HERE
+    if not named.hosts and command.program not in HERE_BY_DEFAULT:
         return ""
     if command.code and kinds_of(command.code) == {"drop_test"} and not any(map(REAL.search, stated(command))):
         return TESTS
@@ -53,6 +63,8 @@ def code_is_for_tests(code: str) -> bool:
         if not literal:
             return False  # the argument is unknown
         named.take("url" if "://" in literal else "dbname", literal)
+    for key, value in KEYWORDS.findall(code):
+        named.take(key, value)
     return all(is_here(host) for host in named.hosts) and named.purpose == TESTS
 
 
@@ -96,9 +108,9 @@ class Named:
                 self._name(key, value)
         elif address is not None and address[1] not in BUCKETS:
             self.hosts += [address[2]] if address[2] else []
-            for part in value.partition("?")[2].split("&"):
-                if part.startswith(("host=", "hostaddr=", "dbname=", "service=")):
-                    self.take(*part.split("=", 1))
+            for part in unquote(value.partition("?")[2]).split("&"):
+                if part.lower().startswith(("host=", "hostaddr=", "dbname=", "service=")):
+                    self.take(*part.lower().split("=", 1))
             if address[3] and address[1][:4] != "http":
                 self.databases.append(address[3])
         elif HOST_KEY.search(key):
@@ -110,7 +122,19 @@ class Named:
         if SETTING_KEY.search(key):
             self.settings.append(value.rpartition("/")[2])
         elif NAME_KEY.search(key) or HOST_KEY.search(key):
-            self.databases += [each.rpartition("/")[2] for each in value.split(",")]
+            for each in value.split(","):
+                _, slash, name = each.rpartition("/")
+                if slash and not self.is_ours(each):
+                    self.hosts.append("")  # `db.example.com/app_test`, or someone else's file
+                self.databases.append("" if WILD.search(name) else name)
+
+    def is_ours(self, path: str) -> bool:
+        """Whether something with a slash is a file in the workspace, or a temporary one; else it may name a host."""
+        file = SCHEME.sub("", path)
+        if file[:1] not in "/.~" and file == path and "." not in path.rpartition("/")[2]:
+            return False
+        near = zones(file, self._cwd, self._workspace)
+        return not OURS.isdisjoint(near) or ("relative" in near and file[:2] != "..")
 
 
 def pairs(command: Command) -> Iterator[tuple[str, str]]:
@@ -152,52 +176,72 @@ def stated(command: Command) -> list[str]:
     """The databases that the statements themselves name, whatever the client is connected to."""
     if not command.code:
         return []
-    found = OTHER_DATABASE.findall(command.code)
-    return found + QUALIFIED.findall(command.code) if command.program in MYSQL else found
+    code = COMMENTS.sub(" ", command.code)
+    if LEAVES.search(code):
+        return [""]  # unknown
+    found = OTHER_DATABASE.findall(code)
+    if command.program in MYSQL:
+        found += DROPPED_SCHEMA.findall(code)
+    return found + QUALIFIED.findall(code) if command.program in QUALIFYING else found
 
 
 @lru_cache(1024)
 def purpose_of(name: str) -> str:
-    """The purpose that a name indicates: tests, development, or neither."""
-    return TESTS if OF_TESTS.search(name) else DEVELOPMENT if OF_DEVELOPMENT.search(name) else ""
+    """The purpose that a name indicates: tests if it begins or ends with such a word, development, or neither."""
+    for form in (name, ENDING.sub("", name)):
+        if any(each.start() == 0 or each.end() == len(form) for each in OF_TESTS.finditer(form)):
+            return TESTS
+    return DEVELOPMENT if OF_DEVELOPMENT.search(name) else ""
 
 
 @lru_cache(1024)
 def is_here(host: str) -> bool:
     """Whether a host is this machine, or an address is a socket or a file."""
+    if host[:1] == "/":
+        return SOCKETS.match(host) is not None and REAL.search(host) is None
     return FILE.match(host) is not None or all(LOCAL.match(one) for one in host.split(","))
 
 
 _BEGIN, _END = r"(?:^|[^A-Za-z]|(?<=[a-z])(?=[A-Z]))", r"(?:$|[^a-z])"
 OF_TESTS = late_pattern(
-    rf"{_BEGIN}(?i:test(?:s|ing|db|suite|data)?|unittests?|pytest|tmp|temp|scratch|ci|e2e|spec){_END}|:memory:"
+    rf"{_BEGIN}(?i:test(?:s|ing|db|suite|data)?|unittests?|pytest|tmp|temp|scratch|ci|e2e){_END}|:memory:"
 )
+ENDING = late_pattern(r"(?:\.[a-z]{2,8}[0-9]?)?\Z|[_-]?[0-9]{1,6}(?:\.[a-z]{2,8}[0-9]?)?\Z")
 OF_DEVELOPMENT = late_pattern(rf"{_BEGIN}(?i:dev|devel|develop|development|local|sandbox){_END}")
-REAL = late_pattern(rf"{_BEGIN}(?i:prod|production|live|staging|mainnet|backups?){_END}")
+REAL = late_pattern(rf"{_BEGIN}(?i:prd|prod[a-z]*|live|staging|main|master|mainnet|backups?){_END}")
 """Names of disposable targets, of those for development, and of those that people rely on."""
 
 CONNECTS = late_pattern(
     r"\b(?:connect|create_engine|create_async_engine|MongoClient|Elasticsearch|Redis|from_url|createConnection|createClient"
     r"|createPool|Client|Pool|Sequelize|PrismaClient)\((?:\s{0,4}[\"']([^\"'\n]{1,200})[\"']\s{0,4}[,)])?"
 )
-"""Calls by which code connects, with the literal argument."""
+KEYWORDS = late_pattern(r"\b(host|hostaddr|hostname|dbname|database)\s{0,4}=\s{0,4}[\"']([^\"'\n]{1,200})[\"']")
+"""Calls by which code connects, with the literal argument, and keyword arguments that name a host or a database."""
 
 OTHER_DATABASE = late_pattern(
     r"(?i)(?:\bdrop\s{1,8}(?:database|keyspace|user|role|tablespace)\s{1,8}(?:if\s{1,8}exists\s{1,8})?"
     r"|(?:^|[;\n])\s{0,8}(?:use|\\c|\\connect)\s{1,8}|getSiblingDB\(\s{0,4})[\"'`\[]?([\w.$-]{1,80})"
 )
-QUALIFIED = late_pattern(r"(?i)\b(?:table|exists|truncate|from|update)\s{1,8}[`\"\[]?(\w{1,80})[`\"\]]?\.[`\"\[]?\w")
+QUALIFIED = late_pattern(r"(?i)[`\"\[]?\b([a-z_]\w{0,79})[`\"\]]?\s{0,4}\.\s{0,4}[`\"\[]?\w")
 """Database names in statements: dropped, selected, or before a table's name."""
+
+OTHER_CONFIG = late_pattern(
+    r"-{1,2}(?:defaults-(?:extra-)?file|defaults-group-suffix|defaultsfile|login-path|init-command|config-?files?"
+    r"|command-config|repository-file|nsTo|create)(?:=|\Z)"
+)
+OTHER_PROFILE = late_pattern(r"-{1,2}(?:profile|context)(?:=|\Z)")
+"""Options by which a file, a profile or a statement decides the target. Frameworks call other things a context."""
 
 ADDRESS = late_pattern(r"([a-z][a-z0-9+.-]{1,30})://(?:[^/@\s]*@)?([^/?#\s]*)/?([^?#\s]*)")
 FILE = late_pattern(r"(?:jdbc:)?(?:sqlite3?|file|duckdb|unix|h2:file|h2:mem)(?:\+\w{1,16})?:|\.{0,2}/(?!/)|:memory:\Z")
+SOCKETS = late_pattern(r"/(?:private/)?(?:tmp|run|var/run|var/lib/(?:mysql|postgresql))(?:/|\Z)")
 BLANKS = late_pattern(r"\s{0,8}=\s{0,8}")
 BUCKETS = frozenset(("s3", "gs", "az"))
 """URLs, those that are a file or a socket, and those without a host."""
 
 HOST_KEY = late_pattern(
     r"(?i)(?:^|[_-])(?:host|hostaddr|hostname|hosts|servers?|bootstrap-servers?|brokers?|broker-list|endpoints?|endpoint[_-]url|addr"
-    r"|address|ur[il]|urls|dburl|dsn|nodes?|source|datasource|service)\Z|\Apg(?:host|service)|\A-{0,2}connection(?:-string)?\Z"
+    r"|address|ur[il]|urls|dburl|dsn|nodes?|source|datasource|service|socket)\Z|\A--ho|\Apg(?:host|service)|\A-{0,2}connection(?:-string)?\Z"
 )
 NAME_KEY = late_pattern(
     r"(?i)(?:^|[_-])(?:database|dbname|db|name|topics?|queue|index|keyspace|vhost|catalog|stream|collection)\Z|\Apgdatabase"
@@ -210,7 +254,8 @@ SETTING_KEY = late_pattern(
 
 OURS = frozenset(("inside", "temp"))
 ELSEWHERE = name_set(
-    """ssh mosh autossh kubectl oc gcloud heroku fly flyctl railway nomad aws az salt pdsh clush pssh other-engine"""
+    """ssh mosh autossh kubectl oc gcloud heroku fly flyctl railway nomad aws az salt pdsh clush pssh other-engine
+    sudo su doas doppler op chamber dotenv lxc multipass vagrant tsh ansible"""
 )
 EMULATING = name_set("awslocal samlocal")
 """Zones of the run's own files; wrappers that run a command elsewhere; programs of a locally emulated service."""
@@ -218,7 +263,18 @@ EMULATING = name_set("awslocal samlocal")
 HERE_BY_DEFAULT = (CLIENTS | FRAMEWORKS) - name_set("aws restic borg")
 """Programs that work on this machine unless told otherwise."""
 
+DROPPED_SCHEMA = late_pattern(r"(?i)\bdrop\s+schema\s+(?:if\s+exists\s+)?[`\"]?(\w{1,80})")
+SCHEME = late_pattern(r"\A(?:jdbc:)?[a-z0-9+]{2,16}:(?://)?(?:mem:)?")
+COMMENTS = late_pattern(r"(?s)/\*.*?\*/|--[^\n]*")
+LEAVES = late_pattern(
+    r"(?i)\\(?:c|connect|u|r|i|ir|include)\b|^\s*:use\b|\bconnect\s|\bconnect\(|\bnew\s+Mongo\b|\bget(?:Sister)?DB\(|\battach\b|\.open\b|\bdblink"
+    r"|\bon\s+cluster\b|\bdrop\s+(?:owned|server)\b|\bfrom\s+program\b"
+)
+STORES = name_set("aws gsutil mc rclone s3cmd s5cmd azcopy velero")
+ENDPOINT = late_pattern(r"(?:^|--)(?:endpoint-url|endpoint|host)\Z")
+WILD = late_pattern(r"[|*$()\[]")
 MYSQL = name_set("mysql mariadb mysqladmin")
+QUALIFYING = MYSQL | name_set("clickhouse clickhouse-client cqlsh sqlcmd")
 ATTACHED = MYSQL | name_set("psql pgcli dropdb dropuser pg_restore")
 BEHIND_FLAGS = late_pattern(r"-[XqAt1wWeaEnsSxlbz0if]+([hd])(.*)\Z")
 """Clients whose short options may have an attached value, and a host or database after other letters."""
@@ -237,7 +293,8 @@ NAMED_LATER = {
 
 SHORT = {"-h": "host", "-H": "host", "-d": "dbname", "-D": "dbname", "-L": "url"}
 SHORT_OF = {
-    ("nats", "-s"): "server", ("redis-cli", "-u"): "url", ("kcat", "-b"): "brokers", ("restic", "-r"): "repo",
+    ("nats", "-s"): "server", ("rabbitmqctl", "-n"): "node", ("redis-cli", "-u"): "url", ("kcat", "-b"): "brokers",
+    ("restic", "-r"): "repo", ("mysql", "-S"): "socket", ("mariadb", "-S"): "socket",
     ("console", "-e"): "env", ("bin/console", "-e"): "env", ("alembic", "-x"): "x",
 }  # fmt: skip
 """What short options name."""

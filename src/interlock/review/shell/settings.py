@@ -27,6 +27,12 @@ OF_CLIENTS = name_set(
     """PGHOST PGHOSTADDR PGDATABASE PGSERVICE MYSQL_HOST MYSQL_DATABASE AWS_ENDPOINT_URL
     AWS_IGNORE_CONFIGURED_ENDPOINT_URLS RESTIC_REPOSITORY BORG_REPO NATS_URL"""
 )
+ENGINES = name_set("docker docker-compose podman podman-compose git")
+OF_ENGINES = name_set(
+    "DOCKER_HOST DOCKER_CONTEXT COMPOSE_FILE COMPOSE_PROJECT_NAME GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR"
+)
+"""Programs that may work on another machine or tree, and the variables that say so."""
+
 OF_FRAMEWORKS = name_set(
     """RAILS_ENV RACK_ENV NODE_ENV APP_ENV MIX_ENV DJANGO_ENV FLASK_ENV DJANGO_SETTINGS_MODULE SPRING_PROFILES_ACTIVE
     ASPNETCORE_ENVIRONMENT DOTNET_ENVIRONMENT"""
@@ -46,9 +52,13 @@ NEEDING = frozenset(("python", "php", "dotnet"))
 """First arguments with which multi-purpose programs work on a database."""
 
 
+ADDRESSES = ("_URL", "_URI", "_DSN")
+"""How names of variables with an address end."""
+
+
 def is_setting(name: str) -> bool:
     """Whether some program finds its database through a variable of this name."""
-    return name in OF_FRAMEWORKS or name in OF_CLIENTS
+    return name in OF_FRAMEWORKS or name in OF_CLIENTS or name in OF_ENGINES or name.endswith(ADDRESSES)
 
 
 def settings_in(assignments: Iterable[tuple[str, str]], scope: ShellScope) -> dict[str, str]:
@@ -63,9 +73,14 @@ def is_configured(words: list[str], program: str) -> bool:
 
 def settings_for(program: str, scope: ShellScope) -> tuple[tuple[str, str], ...]:
     """The variables that tell a program which database to use, if a script or a written `.env` sets them."""
-    names, variables = OF_CLIENTS if program in CLIENTS else OF_FRAMEWORKS, scope.variables
+    names = OF_CLIENTS if program in CLIENTS else OF_ENGINES if program in ENGINES else OF_FRAMEWORKS
+    variables = scope.variables
     found: dict[str, str] = {}
     if program in FRAMEWORKS and (scope.files.known or scope.files.made) and (text := scope.recall(".env")) is not None:
-        found = {name: value.strip() for name, value in ENV_LINE.findall(text) if name in names}
+        found = {
+            name: value.strip() for name, value in ENV_LINE.findall(text) if name in names or name.endswith(ADDRESSES)
+        }
     found |= {name: variables[name] for name in names if name in variables}
+    if program in FRAMEWORKS:
+        found |= {name: value for name, value in variables.items() if name.endswith(ADDRESSES)}
     return tuple(found.items())
