@@ -55,7 +55,7 @@ def export_run(folder: RunFolder, target: Path) -> Path:
         raise BadInput(f"{target} already exists", todo="Choose another name.")
     if target.name.endswith(OTHERS) and not target.name.endswith(ARCHIVES):
         raise BadInput(
-            f"{target.name}is an unsupported archive type", todo=f"Use a name that ends with {', '.join(ARCHIVES)}."
+            f"{target.name} is an unsupported archive type", todo=f"Use a name that ends with {', '.join(ARCHIVES)}."
         )
     try:
         with tempfile.TemporaryDirectory(prefix=".export-", dir=target.parent) as scratch:
