@@ -17,6 +17,8 @@ mysql -S /mnt/prod/mysqld.sock app_test -e 'DROP TABLE users'
 psql -h /cloudsql/p:eu:prod -d app_test -c 'DROP TABLE users'
 psql 'postgres://localhost/app_test?%68ost=db.main' -c 'DROP TABLE users'
 psql -d app_test -c 'DROP DATABASE/**/shop'
+psql -d app_test -c "SELECT 'a--'; DROP DATABASE shop"
+psql -d app_test -c "SELECT '/*'; DROP DATABASE shop; SELECT '*/'"
 psql -h localhost -d lab_test_orders -c 'DROP TABLE users'
 sqlite3 /srv/shop/test.db 'DROP TABLE users'
 sqlite3 test.db "ATTACH '/srv/shop/main.db' AS m; DROP TABLE m.users"

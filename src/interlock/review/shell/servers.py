@@ -176,13 +176,23 @@ def stated(command: Command) -> list[str]:
     """The databases that the statements themselves name, whatever the client is connected to."""
     if not command.code:
         return []
-    code = COMMENTS.sub(" ", command.code)
-    if LEAVES.search(code):
-        return [""]  # unknown
-    found = OTHER_DATABASE.findall(code)
-    if command.program in MYSQL:
-        found += DROPPED_SCHEMA.findall(code)
-    return found + QUALIFIED.findall(code) if command.program in QUALIFYING else found
+    found: list[str] = []
+    # Once with comments and once without: a comment may be part of a string, and a name may be behind one.
+    for code in (command.code, without_comments(command.code)):
+        if LEAVES.search(code):
+            return [""]  # unknown
+        found += OTHER_DATABASE.findall(code)
+        if command.program in MYSQL:
+            found += DROPPED_SCHEMA.findall(code)
+        if command.program in QUALIFYING:
+            found += QUALIFIED.findall(code)
+    return found
+
+
+def without_comments(code: str) -> str:
+    """Statements with a space in place of each `/* comment */`."""
+    first, *rest = code.split("/*")
+    return " ".join([first, *(part.partition("*/")[2] for part in rest)])
 
 
 @lru_cache(1024)
@@ -265,7 +275,6 @@ HERE_BY_DEFAULT = (CLIENTS | FRAMEWORKS) - name_set("aws restic borg")
 
 DROPPED_SCHEMA = late_pattern(r"(?i)\bdrop\s+schema\s+(?:if\s+exists\s+)?[`\"]?(\w{1,80})")
 SCHEME = late_pattern(r"\A(?:jdbc:)?[a-z0-9+]{2,16}:(?://)?(?:mem:)?")
-COMMENTS = late_pattern(r"(?s)/\*.*?\*/|--[^\n]*")
 LEAVES = late_pattern(
     r"(?i)\\(?:c|connect|u|r|i|ir|include)\b|^\s*:use\b|\bconnect\s|\bconnect\(|\bnew\s+Mongo\b|\bget(?:Sister)?DB\(|\battach\b|\.open\b|\bdblink"
     r"|\bon\s+cluster\b|\bdrop\s+(?:owned|server)\b|\bfrom\s+program\b"
