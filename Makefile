@@ -9,7 +9,8 @@ TERMINAL_PACKAGES := tmux less gcc libc6-dev openssl bubblewrap faketime
 EDITOR_PACKAGES := chromium zenity build-essential libkrb5-dev pkg-config
 LIGHT_EXTRAS := hub notify model otel gui
 FRAMEWORKS := langchain openai-agents claude-agent-sdk pydantic-ai mini-swe-agent smolagents
-LOCK_STYLE := --generate-hashes --no-emit-index-url --no-header
+# The oldest Python that pyproject.toml allows: Debian 12 has 3.11.2.
+LOCK_STYLE := --python-version 3.11 --generate-hashes --no-emit-index-url --no-header
 BROWSER_PACKAGES := chromium
 
 .DEFAULT_GOAL := help
