@@ -7,7 +7,7 @@ that it wrote.
 from __future__ import annotations
 
 import json
-import tarfile
+import shutil
 from pathlib import Path
 
 import jsonschema
@@ -40,8 +40,7 @@ def folder(home) -> RunFolder:
     """The run in the store of a home of its own."""
     runs = home / "state" / "interlock" / "runs"
     runs.mkdir(parents=True)
-    with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(runs, filter="data")
+    shutil.unpack_archive(ARCHIVE, runs)
     (path,) = runs.iterdir()
     return RunFolder(path)
 
@@ -101,8 +100,7 @@ def test_it_is_exported_and_its_copy_reads_the_same(folder, home):
     target = home / "copy.tar.gz"
     done = interlock("export", folder.run_id, "-o", str(target), home=home)
     assert done.returncode == 0, done.stderr
-    with tarfile.open(target) as archive:
-        archive.extractall(home / "copy", filter="data")
+    shutil.unpack_archive(target, home / "copy")
     copied = records_of(RunFolder(home / "copy" / folder.run_id))
     assert [(each.kind, bytes(each.body)) for each in copied] == [
         (each.kind, bytes(each.body)) for each in records_of(folder)
