@@ -23,7 +23,7 @@ from ..control import (
     new_request,
     status_of,
 )
-from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
+from ..core import ENDED, BadInput, InterlockError, InvalidState, NotFound, Status
 from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary, find_run, read_tree
 from ..link import Notice, Runs, ask_owner
 from .app import HubOption, finite
@@ -179,7 +179,10 @@ class LocalRuns(Runs):
         """The call of a run that needs approval."""
         if self.hub is not None:
             return call_that_waits(self.hub.current(run_id) or b"")
-        with JournalReader.open(self.folder(run_id)) as reader:
+        folder = self.folder(run_id)
+        if _status(folder) in ENDED:
+            raise NotFound(f"{folder.spec().name or run_id}: the run has ended")
+        with JournalReader.open(folder) as reader:
             last = reader.last("state")
         return call_that_waits(bytes(last.body) if last is not None else b"")
 
