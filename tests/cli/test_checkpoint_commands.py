@@ -192,6 +192,7 @@ def test_commands_work_from_a_folder_below_and_paths_are_taken_from_there(shell:
     shell.run("rollback", "--yes", "--path", "file", cwd=below)
     assert ((below / "file").read_text(), (shell.work / "file").read_text()) == ("one", "two")
     assert "is outside the workspace" in shell.run("rollback", "--yes", "--path", "../../../x", cwd=below, status=2)
+    assert "a path is empty" in shell.run("rollback", "--yes", "--path", "", cwd=below, status=2)
 
 
 def test_differences_are_listed_and_shown(shell: Shell) -> None:

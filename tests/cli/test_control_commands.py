@@ -117,7 +117,7 @@ def _with_status(owned: Owned, status: str) -> object:
     ("arguments", "status", "says"),
     [
         (["pause"], 2, "no run specified"),
-        (["pause", "r1", "--all"], 2, "no run specified"),
+        (["pause", "r1", "--all"], 2, "RUN cannot be combined with --all"),
         (["pause", "--where", "colour=red"], 2, "is not a condition"),
         (["pause", "--where", "status=done"], 2, "Known: running, pausing, paused."),
         (["pause", "nobody"], 3, "there is no run"),

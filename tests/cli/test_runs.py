@@ -40,6 +40,25 @@ def test_ended_runs_are_listed_with_all(ended):
     assert "counter" in interlock("ps", "--all", home=ended).stdout
 
 
+def test_a_number_that_no_record_has_finds_nothing(ended):
+    (shown,) = lines_of(interlock("show", "counter", "--json", "--after", "9" * 30, home=ended).stdout)
+    assert shown["records"] == [] and shown["run"]["name"] == "counter"
+    done = interlock("show", "counter", "--kind", "step", "--after", "9" * 30, home=ended)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["approve", "reject", "pause", "resume", "cancel"])
+def test_an_ended_run_is_called_ended_by_every_command(ended, command):
+    done = interlock(command, "counter", home=ended)
+    assert (done.returncode, done.stderr) == (3, "interlock: counter: the run has ended\n")
+
+
+def test_an_empty_name_is_no_run(ended):
+    for command in ("show", "verify", "pause"):
+        done = interlock(command, "", home=ended)
+        assert (done.returncode, "no run specified" in done.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("spent", "budget", "unpriced", "shown"),
     [

@@ -113,6 +113,7 @@ def test_a_word_that_is_like_no_command_names_none(tmp_path):
         ("run --name b\udcff -- true", "interlock: 'b\\udcff': the name is not UTF-8. Give it as UTF-8 text."),
         ("run -- echo b\udcff", "interlock: 'echo b\\udcff': the command is not UTF-8. Give it as UTF-8 text."),
         ("checkpoint create --label b\udcff", "interlock: 'b\\udcff': the label is not UTF-8. Give it as UTF-8 text."),
+        ("serve --http 70000", "interlock serve: invalid value for '--http': 70000 is not in the range 0<=x<=65535."),
         ("ps --frob", "interlock ps: no such option: --frob. See interlock ps --help."),
         ("checkpoint frob", "interlock checkpoint: no such command 'frob'. See interlock checkpoint --help."),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -190,6 +191,31 @@ def test_a_held_step_stays_held_when_the_owner_dies_and_counts_once(place: Place
     assert (place.workspace / "second").exists()
     commands = [r["step"]["tool"]["arguments"] for r in place.records("step") if r["step"]["kind"] == "tool_call"]
     assert commands == [{"command": "ls"}, {"command": "cat a"}]
+
+
+def test_a_known_id_does_not_let_another_call_through_when_the_owner_was_replaced(place: Place) -> None:
+    script = (
+        "import json, pathlib\nfrom interlock.adapters.steps.client import Steps\nsteps = Steps()\n"
+        "steps.before('bash', {'command': 'ls'}, call_id='1'); pathlib.Path('first').touch()\n"
+        "while not pathlib.Path('go').exists(): pass\n"
+        "again = steps.before('bash', {'command': 'ls'}, call_id='1')\n"
+        "other = steps.before('bash', {'command': 'rm -rf / --no-preserve-root'}, call_id='1')\n"
+        "print(json.dumps([again, other]))\n"
+    )
+    run = place.start(sys.executable, "-c", script)
+    place.wait_for("first")
+    until("the call is in the journal", lambda: bool(place.records("step")))
+    owner = place.folder.owner()
+    os.kill(owner.pid, signal.SIGKILL)
+    until("there is a new owner", lambda: (now := place.folder.owner()) is not None and now.pid not in (0, owner.pid))
+    (place.workspace / "go").touch()
+    status, out, err = finish(run)
+    assert status == 0, err
+    again, other = json.loads(out)
+    assert again == {"action": "proceed", "step": 0}
+    assert other["action"] == "deny", other
+    commands = [r["step"]["tool"]["arguments"]["command"] for r in place.records("step")]
+    assert commands == ["ls", "rm -rf / --no-preserve-root"], "a call reported twice counts once"
 
 
 def test_without_the_front_the_owner_sees_the_command_to_its_end(place: Place) -> None:

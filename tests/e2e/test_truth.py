@@ -21,7 +21,7 @@ from interlock.web.serve import make_app
 from interlock.web.source import Source
 
 from ..link.broker import Broker
-from .running import Place, key_of, until
+from .running import PATIENCE_S, Place, finish, key_of, until
 
 STUCK = """
 #include <unistd.h>
@@ -233,6 +233,36 @@ def wait_in_kernel(
 
     until("it waits in the kernel", stuck)
     return tree, stuck()[0]
+
+
+IN_A_CALL = """
+import os, pathlib, time
+from interlock.adapters.steps.client import Steps
+steps = Steps()
+steps.before("bash", {"command": "make"})
+pathlib.Path("ready").touch()
+while not pathlib.Path("go").exists(): time.sleep(0.02)
+"""
+
+
+@pytest.mark.parametrize("then", ["resumed", "ended"])
+def test_a_pause_that_never_took_effect_is_not_called_one(place: Place, then: str) -> None:
+    run = place.start(sys.executable, "-c", IN_A_CALL, options=("--name", "busy"))
+    place.wait_for("ready")
+    pausing = place.begin_pause()
+    if then == "resumed":
+        assert place.order("resume").outcome == "success"
+    else:
+        (place.workspace / "go").touch()
+    out, err = pausing.communicate(timeout=PATIENCE_S)
+    said = (pausing.returncode, out, err.splitlines()[-1])
+    if then == "resumed":
+        assert said == (4, b"", b"interlock: busy: the run was resumed meanwhile and is not paused")
+        assert place.store.runs()[0].status == "running"
+        (place.workspace / "go").touch()
+    else:
+        assert said == (3, b"", b"interlock: busy: the run has ended")
+    assert finish(run)[0] == 0
 
 
 def state(pid: int) -> str:

@@ -13,8 +13,17 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 from typer import Argument, Option
 
-from ..control import Command, Request, RequestOutcome, State, Waiting, decode_current, new_request
-from ..core import ENDED, BadInput, InterlockError, InvalidState, Status
+from ..control import (
+    Command,
+    Request,
+    RequestOutcome,
+    State,
+    Waiting,
+    decode_current,
+    new_request,
+    status_of,
+)
+from ..core import ENDED, BadInput, InterlockError, InvalidState, NotFound, Status
 from ..journal import HELD, PARKED, TREE, JournalReader, RunFolder, RunSummary, find_run, read_tree
 from ..link import Notice, Runs, ask_owner
 from .app import HubOption, finite
@@ -72,7 +81,8 @@ def control_run(command: Command, choice: RunChoice, payload: Payload | None = N
     """Send a command to the chosen runs, print the results, and exit with the matching status."""
     many = choice.every or bool(choice.where)
     if many == (choice.run is not None):
-        raise BadInput("no run specified", todo="Specify a RUN, or use --all or --where KEY=VALUE.")
+        wrong = "RUN cannot be combined with --all or --where" if many else "no run specified"
+        raise BadInput(wrong, todo="Specify a RUN, or use --all or --where KEY=VALUE.")
     from .runs import open_hub, the_store
 
     with closing(LocalRuns(the_store(), open_hub(choice.hub) if choice.hub else None)) as runs:
@@ -169,7 +179,10 @@ class LocalRuns(Runs):
         """The call of a run that needs approval."""
         if self.hub is not None:
             return call_that_waits(self.hub.current(run_id) or b"")
-        with JournalReader.open(self.folder(run_id)) as reader:
+        folder = self.folder(run_id)
+        if _status(folder) in ENDED:
+            raise NotFound(f"{folder.spec().name or run_id}: the run has ended")
+        with JournalReader.open(folder) as reader:
             last = reader.last("state")
         return call_that_waits(bytes(last.body) if last is not None else b"")
 
@@ -203,47 +216,59 @@ def _see_ended(folder: RunFolder, answer: RequestOutcome) -> RequestOutcome:
 
 def _see_paused(folder: RunFolder, answer: RequestOutcome, timeout: float) -> RequestOutcome:
     """Wait until the run is paused, not pausing: the current step may finish first."""
-    if (folder.path / HELD).exists():
-        return answer
     until, told = time.monotonic() + timeout, 0.0
-    while (summary := _summary(folder)) is not None and summary.status == "pausing":
+    while _status(folder) == "pausing":
         now = time.monotonic()
         if now > until:
             message = f"no further step starts, but one is still running after {timeout:.0f} s; --now stops it at once"
             return replace(answer, outcome="unknown", message=message, accepted=True)
         if now - told > WAITING_S:
             told = now
-            say_error(
-                f"{summary.name or folder.run_id}: waiting for the current step to finish (--now stops it at once)"
-            )
+            name = folder.spec().name or folder.run_id
+            say_error(f"{name}: waiting for the current step to finish (--now stops it at once)")
         time.sleep(0.05)
     return answer
 
 
 def _see_still(folder: RunFolder, answer: RequestOutcome, notice: Notice) -> RequestOutcome:
-    """Wait until no process of the run can be scheduled: only then it is paused."""
+    """Wait until no process of the run can be scheduled: only then it is paused, unless it was resumed or has ended."""
     from ..process import attach
 
-    handle = read_tree(folder)
-    if handle is None or answer.outcome != "success":
+    def failed(code: str, message: str) -> RequestOutcome:
+        return replace(answer, outcome="failure", code=code, message=message, result=None)
+
+    if answer.outcome != "success":
         return answer
-    tree, until = attach(handle), time.monotonic() + STOPPING_S
-    while (standing := tree.standing())[0]:
+    handle = read_tree(folder)
+    tree, until = attach(handle) if handle is not None else None, time.monotonic() + STOPPING_S
+    while True:
+        standing = tree.standing() if tree is not None else ((), ())
+        if (status := _status(folder)) in ENDED:
+            return failed("not_found", "the run has ended")
+        if status == "running":
+            return failed("invalid_state", "the run was resumed meanwhile and is not paused")
+        if tree is None or not standing[0]:
+            break
         if time.monotonic() > until:
-            message = f"no further step starts, but these processes could not be stopped: {tree.describe(standing[0])}"
-            return replace(answer, outcome="failure", code="failed", message=message, result=None)
+            named = tree.describe(standing[0])
+            return failed("failed", f"no further step starts, but these processes could not be stopped: {named}")
         time.sleep(0.05)
-    if standing[1]:
+    if tree is not None and standing[1]:
         notice(tree.not_stopped())
     return answer
 
 
-def _summary(folder: RunFolder) -> RunSummary | None:
+def _status(folder: RunFolder) -> Status | None:
+    """The run's status in the protocol; `paused` if it was paused without its owner, None if it is unknown."""
+    if (folder.path / HELD).exists():
+        return "paused"
     try:
         with JournalReader.open(folder) as reader:
-            return reader.summary()
+            last = reader.last("state")
     except InterlockError:
         return None
+    event = decode_current(bytes(last.body)) if last is not None else None
+    return status_of(event) if event is not None else None
 
 
 def parse_condition(text: str) -> tuple[str, str]:

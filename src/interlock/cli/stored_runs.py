@@ -71,7 +71,7 @@ def verify(
     path = Path(run).expanduser()
     if path.is_file() or (path / "journal.db").exists():
         found = verify_export(path)
-    elif "/" in run or path.is_dir():
+    elif run and ("/" in run or path.is_dir()):
         raise BadInput(f"{run} is not an export", todo="Specify a run, or a file from interlock export.")
     else:
         folder = the_store().find(run)

@@ -64,6 +64,9 @@ def relative_paths(paths: list[str], workspace: Path) -> list[str]:
     here = os.path.realpath(standing())
     found = []
     for path in paths:
+        if not path:
+            # As from an unset variable: it must not stand for the whole workspace.
+            raise BadInput("a path is empty", todo="Specify a file or a folder; . is the current one")
         inside = os.path.relpath(os.path.normpath(Path(here, path)), workspace)
         if inside == ".." or inside.startswith("../"):
             raise BadInput(f"{path!r} is outside the workspace {workspace}", todo="Use paths inside it")

@@ -34,6 +34,9 @@ _LIKE = "unpacked(seq, CAST(body AS BLOB)) LIKE ? ESCAPE '\\'"
 _COLUMNS = "SELECT seq, v, time, CAST(kind AS BLOB), CAST(body AS BLOB) FROM record"
 """As bytes: damaged values may not be text."""
 
+_LARGEST = 2**63 - 1
+"""The largest number of SQLite; a larger number of a record means the same."""
+
 _UNTIL = "SELECT coalesce((SELECT min(first) FROM dictionary WHERE first > ?1), (SELECT max(seq) + 1 FROM record))"
 _DICTIONARY = f"SELECT first, ({_UNTIL}), data FROM dictionary WHERE first <= ?1 ORDER BY first DESC LIMIT 1"
 
@@ -255,7 +258,7 @@ class JournalReader(JournalReading):
         if not kinds:
             return []
         # One ordered index scan per kind, merged: no sorting, however long the journal is.
-        each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND seq > {int(after)}"] * len(kinds))
+        each = " UNION ALL ".join([f"{_COLUMNS} WHERE kind = ? AND seq > {min(int(after), _LARGEST)}"] * len(kinds))
         return self._ask(f"{each} ORDER BY seq LIMIT ?", (*sorted(kinds), limit))
 
     def _record(self, row: tuple[Any, ...]) -> Record:
@@ -282,7 +285,7 @@ class JournalReader(JournalReading):
 
     def _ask(self, sql: str, values: tuple[apsw.SQLiteValue, ...] = ()) -> list[tuple[Any, ...]]:
         try:
-            return self._connection.execute(sql, values).fetchall()
+            return self._connection.execute(sql, [min(v, _LARGEST) if isinstance(v, int) else v for v in values]).fetchall()
         except apsw.Error as error:
             raise explain(error, self._folder.journal) from error
         except UnicodeDecodeError as error:

@@ -77,7 +77,7 @@ def cannot_start(spec: RunSpec, error: Exception) -> CannotStart:
         return CannotStart(f"cannot start in this folder ({reason})", where=spec.cwd, todo="Choose one that exists.")
     todo = "Check that it is installed and spelled correctly."
     found = isinstance(error, PermissionError)
-    if Path(spec.cwd or "", spec.argv[0]).is_dir():
+    if spec.argv[0] and Path(spec.cwd or "", spec.argv[0]).is_dir():
         todo = "Specify a program, not a folder."
     elif isinstance(error, PermissionError):
         todo = "Make it executable with chmod +x, or put its interpreter first."

@@ -443,6 +443,10 @@ class Supervisor(StepClient):
         self._guard.part("supervisor", self.pipeline.prepare, None)
         self.pipeline.prices.warm()
         self.count_from(step.index + 1)
+        return self.redacted(step)
+
+    def redacted(self, step: Step) -> Step:
+        """The step as it is judged and recorded: without secrets, bounded."""
         return self._guard.part("redaction", lambda: self._redactor.redact(step), withhold(step))
 
     def _note_fault(self, fault: Fault) -> None:

@@ -6,7 +6,7 @@ import threading
 from collections import OrderedDict
 from typing import Protocol
 
-from ...core import PROCEED, Decision, Step, from_json
+from ...core import PROCEED, Decision, Step, Tool, from_json
 from ...journal import JournalReading
 from ...journal_records import StepRecord
 from ...runtime import HungUp, Supervisor
@@ -42,7 +42,7 @@ class StepNumbering:
         self.supervisor = supervisor
         self.spoken = False
         self._known: OrderedDict[Key, int] = OrderedDict()
-        self._recalled: dict[int, Decision] = {}
+        self._recalled: dict[int, tuple[Tool | None, Decision]] = {}
         self._refused: OrderedDict[Key, None] = OrderedDict()
         self.session = ""
         """The session of the run's own agent; empty if none was named."""
@@ -78,7 +78,7 @@ class StepNumbering:
                 key = (phase, step.agent or "", call_id)
                 self._begin_again(key)
                 self._remember(key, step.index)
-                self._recalled[step.index] = taken.decision or PROCEED
+                self._recalled[step.index] = step.tool, taken.decision or PROCEED
                 if taken.decision is not None and taken.decision.action in REFUSED:
                     self._refuse(key)
 
@@ -117,8 +117,10 @@ class StepNumbering:
         gate, supervisor = self.supervisor.run.gate, self.supervisor
 
         def ask() -> Decision:
-            recalled = self._recalled.get(step.index) if gate.status == "running" else None
-            return recalled or supervisor.before(step)
+            tool, decision = self._recalled.get(step.index, (None, None))
+            if decision is not None and gate.status == "running" and supervisor.redacted(step).tool == tool:
+                return decision
+            return supervisor.before(step)  # also another call under the id of an earlier one
 
         try:
             return gate.admit(ask, waits=asker.waits, abandon=lambda: supervisor.abandon(step))
