@@ -21,7 +21,7 @@ from ...process import refuse_missing_program
 from ..hooks.wiring import RESUMPTIONS
 from .containment_choice import Level, decide_containment, is_attended, resolve
 from .job_control import Signalled, Signals, die_of, fill_standard_streams, keep_settings, pass_on, stop_with
-from .launch import Launch
+from .launch import Launch, StoredLaunch, store_launch
 from .left_running import end_left_running
 from .owner_messages import (
     ApprovalAsked,
@@ -36,7 +36,6 @@ from .owner_messages import (
 )
 from .owner_process import OwnerGone
 from .run_setup import END_S, RunSetup
-from .stored_launch import StoredLaunch, store_launch
 from .terminal_approval import TerminalApproval, open_line_terminal, write_stderr
 from .thin_caller import thin_caller
 from .unsupervised import CANCELLED, TIME_IS_UP, UnsupervisedRun, load_late

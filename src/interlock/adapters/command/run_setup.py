@@ -18,12 +18,10 @@ from ..hooks.wiring import RunAddress, Wired, unwire, wire
 from ..proxy import OPENAI, address, redirect_environment, replace_keys
 from .command_output import CommandOutput
 from .containment_choice import Level, SandboxPaths, build_enclosure, proxy_variables
-from .launch import Launch
+from .launch import Launch, StoredLaunch, hold_front, store_launch
 from .owner_messages import BeginRun, steps_path
-from .owner_process import OwnerProcess
-from .owner_startup import OwnerStartup
+from .owner_process import OwnerProcess, OwnerStartup
 from .prepared_command import PreparedCommand
-from .stored_launch import StoredLaunch, hold_front, store_launch
 from .terminal_approval import write_stderr
 from .terminal_foreground import Foreground
 from .thin_caller import thin_caller
@@ -113,7 +111,7 @@ class RunSetup:
         taken_away: list[FileNotFoundError] = []
 
         def check() -> float:
-            startup.look()
+            startup.check()
             try:
                 return self._use_folder()
             except FileNotFoundError as error:
@@ -127,8 +125,8 @@ class RunSetup:
                 raise taken_away[0]
             self._use_folder()
             while self._prepared is not None and not self._prepared.wait(CHECK_S):
-                startup.look()
-            startup.look()
+                startup.check()
+            startup.check()
         except BaseException:
             owner.close()
             if self._prepared is not None:
