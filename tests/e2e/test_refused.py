@@ -30,13 +30,13 @@ def test_a_workspace_that_is_taken_makes_no_second_run(place: Place) -> None:
 
 
 LATE_FRONT = """
-import interlock.adapters.command.front as front
-write = front.store_launch
+import interlock.adapters.command.run_setup as setup
+write = setup.store_launch
 def write_late(folder, *given):
     while folder.path.exists():
         pass
     write(folder, *given)
-front.store_launch = write_late
+setup.store_launch = write_late
 """
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import msgspec
 import typer
@@ -11,9 +11,6 @@ from typer import Argument, Option
 
 from .app import new_app
 from .output import print_json, say
-
-if TYPE_CHECKING:
-    pass
 
 app = new_app("Manage the hub's keys and its server's configuration.")
 keys_app = typer.Typer(

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from interlock.adapters.command import owner_startup
-from interlock.adapters.command.owner_startup import OwnerStartup
+from interlock.adapters.command import owner_process
+from interlock.adapters.command.owner_process import OwnerStartup
 from interlock.core import RunSpec
 
 SPEC = RunSpec(run_id="r1", workspace="/srv/here")
@@ -26,16 +26,16 @@ class Screen(io.StringIO):
 def test_a_workspace_is_named_once_if_it_takes_long(slow_s: float, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
-    monkeypatch.setattr(owner_startup, "SLOW_S", slow_s)
+    monkeypatch.setattr(owner_process, "SLOW_S", slow_s)
     now = OwnerStartup(SPEC, frozenset)
-    now.look()
-    now.look()
+    now.check()
+    now.check()
     assert screen.getvalue().count("saving the workspace /srv/here") == times
 
 
 def test_a_signal_that_came_before_the_command_ends_the_start() -> None:
     with pytest.raises(KeyboardInterrupt):
-        OwnerStartup(SPEC, lambda: {signal.SIGINT}).look()
+        OwnerStartup(SPEC, lambda: {signal.SIGINT}).check()
     with pytest.raises(SystemExit) as left:
-        OwnerStartup(SPEC, lambda: {signal.SIGTERM}).look()
+        OwnerStartup(SPEC, lambda: {signal.SIGTERM}).check()
     assert left.value.code == 128 + signal.SIGTERM

@@ -7,9 +7,9 @@ from .adoption import adopt_orphans as adopt_orphans
 from .front import run_command as run_command
 from .job_control import die_of as die_of
 from .launch import Launch as Launch
+from .launch import has_front as has_front
+from .launch import read_launch as read_launch
 from .owner_fork import fork_owner as fork_owner
 from .owner_messages import Finished as Finished
-from .stored_launch import has_front as has_front
-from .stored_launch import read_launch as read_launch
 from .thin_caller import ThinCaller as ThinCaller
 from .warm_start import WarmStart as WarmStart

@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from ...core import InterlockError
 from ...journal import RunFolder, parked_runs
 from ..proxy.environment import stand_ins
-from .launch import Launch
-from .stored_launch import has_front, hold_front, read_launch
+from .launch import Launch, has_front, hold_front, read_launch
 
 OWNER_S = 60.0
 """How long a run's owner may take to release it."""
@@ -71,15 +70,7 @@ def main() -> None:
     if proxied is not None and stored.has_keys:
         proxied = replace(proxied, keys=stand_ins(os.environ, proxied.upstreams))
     launch = Launch(
-        spec=stored.spec,
-        config=stored.config,
-        context=stored.context,
-        store=folder.path.parent,
-        needs_approval=stored.needs_approval,
-        removed_actions=stored.removed_actions,
-        wiring=recognise(stored.spec.argv),
-        proxied=proxied,
-        steps=stored.steps,
+        **{**stored.settings(), "proxied": proxied}, store=folder.path.parent, wiring=recognise(stored.spec.argv)
     )
     missing = tuple(name for name in stored.lacks if name not in os.environ)
     with contextlib.suppress(InterlockError):

@@ -9,7 +9,6 @@ import contextlib
 import os
 import queue
 import signal
-import sys
 import termios
 import threading
 import time
@@ -161,8 +160,3 @@ def fill_standard_streams() -> None:
         except OSError:
             # `open` returns the lowest free number, which is this one.
             os.open(os.devnull, os.O_RDWR)
-
-
-def is_terminal() -> bool:
-    """Whether stderr is a terminal."""
-    return sys.stderr.isatty()

@@ -1,14 +1,20 @@
-"""Launch: everything needed to run a command."""
+"""Launch: everything needed to start a run; StoredLaunch: what its folder keeps of that, for a restart."""
 
 from __future__ import annotations
 
+import fcntl
+import os
+import re
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...config import Config
-from ...core import Context, RunSpec
+from ...core import Context, RunSpec, from_json
+from ...journal import LAUNCH, RunFolder, write_durably
 from ..hooks.wiring import Wiring
 from ..proxy import Proxied
 
@@ -17,15 +23,90 @@ StepSource = Literal["auto", "stdout", "off"]
 (`auto`); its output (`stdout`); its socket only (`off`)."""
 
 
-class Launch(Struct, frozen=True, kw_only=True):
-    """Everything needed to start a run."""
+class LaunchSettings(Struct, frozen=True, kw_only=True):
+    """What is needed for the first start of a run and for a restart."""
 
     spec: RunSpec
     config: Config
     context: Context
-    store: Path
     needs_approval: bool = False
     removed_actions: tuple[str, ...] = ()
-    wiring: Wiring | None = None
     proxied: Proxied | None = None
     steps: StepSource = "auto"
+
+    def settings(self) -> dict[str, Any]:
+        """These fields by name."""
+        return {name: getattr(self, name) for name in LaunchSettings.__struct_fields__}
+
+
+class Launch(LaunchSettings, frozen=True, kw_only=True):
+    """Everything needed to start a run."""
+
+    store: Path
+    wiring: Wiring | None = None
+
+
+SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.I)
+"""Names of variables whose values are not stored."""
+
+
+class StoredLaunch(LaunchSettings, frozen=True, kw_only=True):
+    """How to restart a run. `lacks` names variables that were set but are not stored; `launched` is the park after
+    which the client was last started, written before the start; `has_keys`: the proxy has the keys."""
+
+    port: int = 0
+    has_keys: bool = False
+    environment: dict[str, str] = {}
+    lacks: tuple[str, ...] = ()
+    launched: int = 0
+
+
+def store_launch(folder: RunFolder, launch: Launch, port: int, launched: int = 0) -> None:
+    """Store how to restart the run, without secrets."""
+    ours = {name: value for name, value in os.environ.items() if not SECRET.search(name) and _is_text(name + value)}
+    without_keys = replace(launch.proxied, keys={}) if launch.proxied is not None else None
+    stored = StoredLaunch(
+        **{**launch.settings(), "proxied": without_keys},
+        has_keys=launch.proxied is not None and bool(launch.proxied.keys),
+        port=port,
+        environment=ours,
+        lacks=tuple(sorted(os.environ.keys() - ours.keys())),
+        launched=launched,
+    )
+    write_durably(folder.path / LAUNCH, msgspec.json.encode(stored))
+
+
+def _is_text(words: str) -> bool:
+    """Whether it can be encoded as UTF-8: a variable may contain any bytes."""
+    try:
+        words.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def read_launch(folder: RunFolder) -> StoredLaunch | None:
+    """The stored launch, or None."""
+    try:
+        return from_json((folder.path / LAUNCH).read_bytes(), StoredLaunch)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def hold_front(folder: RunFolder) -> int | None:
+    """Become the run's only front for the lifetime of this process; None if there is already one."""
+    lock = os.open(folder.path / "lock.front", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def has_front(folder: RunFolder) -> bool:
+    """Whether the run has a live front."""
+    lock = hold_front(folder)
+    if lock is not None:
+        os.close(lock)
+    return lock is None

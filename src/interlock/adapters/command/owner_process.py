@@ -1,4 +1,5 @@
-"""OwnerProcess: the front's side of the owner process. Starts it, reads its messages, and restarts it when it dies."""
+"""OwnerProcess: the front's side of the owner process. Starts it, reads its messages, and restarts it when it dies;
+OwnerStartup: what the front checks meanwhile."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ import queue
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 
 from msgspec.structs import replace
 
-from ...core import InterlockError, from_json
+from ...core import InterlockError, RunSpec, from_json
 from .owner_messages import (
     BeginRun,
     Channel,
@@ -233,3 +235,29 @@ class OwnerProcess:
         tail = os.pread(self._words, 2000, max(0, size - 2000)).decode("utf-8", "replace")
         lines = tail.strip().splitlines()
         return lines[-1] if lines else "its process ended silently"
+
+
+SLOW_S = 2.0
+"""After this many seconds, the first checkpoint of a large workspace is the likely cause, and a message says so."""
+
+
+class OwnerStartup:
+    """Checks for signals, and reports once why the start takes long."""
+
+    def __init__(self, spec: RunSpec, pending: Callable[[], Set[int]]) -> None:
+        self._pending = pending
+        self._workspace = spec.workspace
+        self._slow_at = time.monotonic() + SLOW_S
+
+    def check(self) -> None:
+        """Raise for a pending signal, as there is no command yet to handle it."""
+        pending = self._pending()
+        if signal.SIGINT in pending:
+            raise KeyboardInterrupt
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if number in pending:
+                raise SystemExit(128 + number)
+        if self._workspace is not None and time.monotonic() >= self._slow_at:
+            if sys.stderr is not None and sys.stderr.isatty():
+                sys.stderr.write(f"interlock: saving the workspace {self._workspace}, which takes a while\n")
+            self._workspace = None
