@@ -16,12 +16,12 @@ from interlock.core import SystemClock
 
 NOTES = """\
 Milliseconds, medians of the rounds, in one run on one machine. `before + after`: the two checkpoints around a call that
-changes this many files, in a watched workspace as in `interlock run`; `cpu` is the processor time of the whole
+changes this many files, in a watched workspace as in `interlock run`; `cpu` is the CPU time of the whole
 process. The floor of each row is what git (`add -A`, `write-tree`; for a restore also `read-tree --reset -u`)
-or a bare walk (`scandir` and `stat` of everything, in Python) takes in the same workspace. `start, unchanged`: the
+or a plain walk (`scandir` and `stat` of everything, in Python) takes in the same workspace. `start, unchanged`: the
 first checkpoint of a new run in a workspace that is unchanged since the last run; its command waits for it."""
 
-HEADER = ["files", "what", "interlock", "cpu", "git", "bare walk", "x git", "goal"]
+HEADER = ["files", "operation", "interlock", "cpu", "git", "plain walk", "x git", "goal"]
 
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
@@ -124,7 +124,7 @@ def make_files(root: Path, count: int) -> None:
 
 
 def timed(act: Callable[[], object]) -> tuple[float, float]:
-    """Seconds, and seconds of processor time."""
+    """Seconds, and seconds of CPU time."""
     start, used = time.perf_counter(), time.process_time()
     act()
     return time.perf_counter() - start, time.process_time() - used

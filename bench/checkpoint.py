@@ -1,4 +1,4 @@
-"""Checkpoints beside git in a shadow repository, cp -a, and a bare walk with stat as the floor."""
+"""Checkpoints beside git in a shadow repository, cp -a, and a plain walk with stat as the floor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from interlock.core import SystemClock
 
 NOTES = """\
 Milliseconds, the best of the rounds, everything in one run on one machine and in turns; `x git` and `x walk` are
-ratios to default git and to the bare walk (`scandir` and `stat` of everything, in Python).
+ratios to default git and to the plain walk (`scandir` and `stat` of everything, in Python).
 git: `add -A` and `write-tree` in a shadow repository. Its restore: `read-tree --reset -u` (apply), preceded by `add -A`
 and `write-tree` (whole; without them files that were created would stay). tuned: `add -A -f`, compression 0, index
 version 4, untracked cache. Ours: a warm process; the whole restore has a safety checkpoint by a full walk, is durable
@@ -30,7 +30,7 @@ git saves no empty folders and loses modes (both), and ignored files (default); 
 ROWS = 6
 """Of each workspace."""
 
-HEADER = ["workspace", "what", "interlock", "git", "x git", "git tuned", "cp -a", "bare walk", "x walk"]
+HEADER = ["workspace", "operation", "interlock", "git", "x git", "git tuned", "cp -a", "plain walk", "x walk"]
 
 
 def measure(quick: bool = False, only: str = "") -> tuple[str, list[str], list[list[str]]]:
@@ -94,7 +94,7 @@ class Comparison:
         ]
 
     def _first(self) -> list[float]:
-        """Everything saved for the first time: ours, git, tuned git, cp -a; and the bare walk."""
+        """Everything saved for the first time: ours, git, tuned git, cp -a; and the plain walk."""
         for name in ("store", "git", "tuned", "copy"):
             shutil.rmtree(self._folder / name, ignore_errors=True)
         default = Git(self._work, self._folder / "git", tuned=False)
@@ -113,7 +113,7 @@ class Comparison:
         ]
 
     def _increments(self, checkpoints: Checkpoints, default: Git, tuned: Git) -> list[float]:
-        """Ours, ours with hints, git, tuned git, bare walk."""
+        """Ours, ours with hints, git, tuned git, plain walk."""
         times: list[list[float]] = [[], [], [], [], []]
         for _ in range(self._rounds):
             self._change_five()

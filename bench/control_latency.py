@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.link.gate_actuator import Actuator
 
 NOTES = """Pause and resume in turn; each takes two durable transactions and a gate file; the owner is another
-process. The echo is a process that returns each line. The bare commits are a process that inserts two rows per line,
+process. The echo is a process that returns each line. The plain commits are a process that inserts two rows per line,
 replies, inserts two more, and replies: the cost of two durable transactions behind a socket without our code. The hub's
 server syncs every message to disk (sync_interval: always), for the publish and for us alike. First the requests on the
 socket, one of each in turn, then those on the hub, with a short pause before each: commands arrive one at a time, at an
@@ -77,7 +77,7 @@ def _on_the_socket(root: Path, store: Store, rounds: int) -> dict[str, list[floa
     with _child("owner", str(folder.path)), _child("echo", str(root / "e")), _child("commits", str(root / "c")):
         calls = {
             ECHO: _echo(root / "e"),
-            "two bare commits on the socket": _ask(root / "c"),
+            "two plain commits on the socket": _ask(root / "c"),
             "socket, REQUEST to RESULT": _ask(_find_socket(folder)),
         }
         return _interleave(calls, rounds)

@@ -110,7 +110,7 @@ class Question(msgspec.Struct):
 
     def cases(self, alarms: Alarms) -> list[Case]:
         return [
-            Case(trace.trace_id, trace.group, positive, scoring.told(alarms[trace.trace_id], self.pattern))
+            Case(trace.trace_id, trace.group, positive, scoring.flagged(alarms[trace.trace_id], self.pattern))
             for trace, positive in zip(self.traces, self.positive, strict=True)
         ]
 
@@ -227,9 +227,9 @@ def _worth(
         if question.title in report.TARGETS and cases:
             total += scoring.score(cases).f1
     others = [trace for trace in healthy if trace.trace_id in kept]
-    told = sum(bool(alarms[trace.trace_id]) for trace in others) / max(1, len(others))
+    flagged = sum(bool(alarms[trace.trace_id]) for trace in others) / max(1, len(others))
     shipped = Tuning()
-    return round(total - 10 * max(0.0, told - ALLOWED), 6), sum(getattr(shipped, k) == v for k, v in setting.items())
+    return round(total - 10 * max(0.0, flagged - ALLOWED), 6), sum(getattr(shipped, k) == v for k, v in setting.items())
 
 
 def main() -> None:

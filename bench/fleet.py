@@ -1,4 +1,4 @@
-"""The cost of idle runs: processor time and memory of fronts and owners, with and without many foreign processes."""
+"""The cost of idle runs: CPU time and memory of fronts and owners, with and without many foreign processes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from startup import begin_serve, environment
 
-NOTES = """This many `interlock run -- sleep` at once, after they have settled. Processor time of all their processes
+NOTES = """This many `interlock run -- sleep` at once, after they have settled. CPU time of all their processes
 except the command's own; the goal is 10% of one core for 300 runs. Memory is the PSS of front and owner together; the
-goal is 35 MB. With `interlock serve`, its own processes are included. Foreign processes sleep outside of every run."""
+goal is 35 MB. With `interlock serve`, its own processes are included. Unrelated processes sleep outside every run."""
 
 SETTLED_S = 20.0
 WINDOW_S = 20.0
@@ -27,7 +27,14 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     rows = []
     for served in (False, True):
         rows += _measure(quick, runs, foreign, served=served)
-    header = ["runs", "beside serve", "foreign processes", "of one core", "for 300 (goal 10%)", "MB each (goal 35)"]
+    header = [
+        "runs",
+        "with serve",
+        "unrelated processes",
+        "share of one core",
+        "scaled to 300 runs (goal 10%)",
+        "MB per run (goal 35)",
+    ]
     return "Idle runs", header, rows
 
 

@@ -41,7 +41,7 @@ SLOW_API_S = 30.0
 PROGRAMS = ("Xvfb", "openbox", "dbus-daemon", "scrot", "xdotool", "zenity")
 
 NOTES = (
-    "1920x1080 on Xvfb, medians. A look is capture, window system and accessibility together, as in a session; pixels "
+    "1920x1080 on Xvfb, medians. A check is capture, window system and accessibility together, as in a session; pixels "
     "alone is for screens that nothing else can be asked about. Typing goes into a window that reads the keys back; "
     "exact says whether all of it arrived. The replays go into a small editor of our own; the model's API takes 30 s "
     "for every answer, of which a replay waits 3 s at each routine check and then types on."
@@ -50,7 +50,7 @@ NOTES = (
 
 def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     """All of it on one display, in one run."""
-    header = ["what", "ours", "beside", "its figure", "ratio"]
+    header = ["measurement", "Interlock", "compared with", "its value", "ratio"]
     missing = [program for program in PROGRAMS if shutil.which(program) is None]
     if missing:
         return "GUI sessions", header, [[f"not measured: {', '.join(missing)} missing", "", "", "", ""]]
@@ -92,18 +92,18 @@ def _pictures(display: VirtualDisplay, folder: Path, times: int) -> Iterator[lis
     again = backend.capture_screen().frame
     assert again is not None
     yield ["tile difference", _ms(_median(lambda: changed_tiles(frame, again), times)), "", "", ""]
-    yield ["a look, local evidence", _ms(_look(display, backend, folder, times)), "target", "30.0 ms", ""]
+    yield ["check, local evidence", _ms(_check(display, backend, folder, times)), "target", "30.0 ms", ""]
     pixels = LocalAnalyzer()
 
-    def look_at_pixels() -> None:
+    def check_pixels() -> None:
         pixels._seen = None
         pixels.analyze(shot)
 
-    yield ["a look, pixels alone", _ms(_median(look_at_pixels, max(5, times // 5))), "", "", ""]
+    yield ["check, pixels only", _ms(_median(check_pixels, max(5, times // 5))), "", "", ""]
     backend.close()
 
 
-def _look(display: VirtualDisplay, backend: MSSBackend, folder: Path, times: int) -> float:
+def _check(display: VirtualDisplay, backend: MSSBackend, folder: Path, times: int) -> float:
     """Capture, ask the window system and the accessibility bus, put the evidence together; nothing is wrong."""
     accessibility = Accessibility(display.environment["DBUS_SESSION_BUS_ADDRESS"])
     dialog = subprocess.Popen(
@@ -112,7 +112,7 @@ def _look(display: VirtualDisplay, backend: MSSBackend, folder: Path, times: int
     )  # fmt: skip
     try:
         assert wait_until(accessibility.dialogs, 30), "zenity does not describe itself"
-        with _editor(display, folder / "look") as controller:
+        with _editor(display, folder / "check") as controller:
             layers = [WindowLayer(controller.windows), AccessibilityLayer(accessibility, controller.is_behind)]
             analyzer = LocalAnalyzer(layers)
             verdict = analyzer.analyze(backend.capture_screen())
@@ -155,14 +155,14 @@ def _replays(display: VirtualDisplay, folder: Path, quick: bool) -> Iterator[lis
         plain = _replay(controller, folder, "plain", lines, None)
         watched = _replay(controller, folder, "watched", lines, _watch(display, controller, LocalAnalyzer([
             WindowLayer(controller.windows, str(controller.folder))], pixels=False)))  # fmt: skip
-        yield _beside("replay, watched 10 times a second", watched, plain)
+        yield _beside("replay, monitored 10 times a second", watched, plain)
         with _slow_api():
             slow = _replay(controller, folder, "slow", lines, _watch(display, controller, ClaudeAnalyzer()))
         yield _beside(f"replay, API takes {SLOW_API_S:.0f} s", slow, plain)
 
 
 def _beside(what: str, seconds: float, plain: float) -> list[str]:
-    return [what, f"{seconds:.2f} s", "unwatched", f"{plain:.2f} s", f"{seconds / plain:.2f}"]
+    return [what, f"{seconds:.2f} s", "not monitored", f"{plain:.2f} s", f"{seconds / plain:.2f}"]
 
 
 def _watch(display: VirtualDisplay, controller: VSCodeController, analyzer: object) -> InterventionOrchestrator:

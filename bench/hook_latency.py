@@ -23,7 +23,7 @@ from table import print_table
 NOTES = """Medians of one hook (PreToolUse of a command that reads) of each kind in turn, answered by a real `interlock
 serve` in another process: review, detection and journal included. Each gets the payload on its standard input,
 /bin/true too. Then twenty agents at once, each with a session of its own, as fast as they can. Limits: the compiled
-client 2 times spawning /bin/true, the bare interpreter 12 times, HTTP 1 time; no hook lost."""
+client 2 times spawning /bin/true, the plain interpreter 12 times, HTTP 1 time; no hook lost."""
 
 BARS = {"compiled client": 2.0, "python -I -S": 12.0, "HTTP": 1.0}
 AGENTS = 20

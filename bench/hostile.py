@@ -90,7 +90,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     for name, answer, what in asked:
         peak, spent = took(answer, what, crowd)
         rows.append([name, f"{peak:.0f}", str(MOST_MB), f"{spent:.1f}"])
-    header = ["what", "owner's most memory MB", "target", "pause and resume s"]
+    header = ["measurement", "owner's most memory MB", "target", "pause and resume s"]
     return "Hostile input: memory of the owner", header, rows
 
 

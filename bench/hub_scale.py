@@ -28,8 +28,8 @@ from interlock.link.hub_session import STREAM, run_subject
 from interlock.link.outbox import RemoteRun
 
 NOTES = """Rows of runs as owners publish and sign them, and one run with a link of its own that is paused and resumed.
-`ps --hub` is a whole process: its processor time, user and system, and its wall time; the goal is 1 s at 5,000 runs.
-REQUEST to RESULT may take at most 1.5 times what it takes at 10 runs. "left behind" is the number of consumers that the
+`ps --hub` is a whole process: its CPU time, user and system, and its wall time; the goal is 1 s at 5,000 runs.
+REQUEST to RESULT may take at most 1.5 times what it takes at 10 runs. "behind" is the number of consumers that the
 stream has after this many sessions of owners; the goal is 0. In two rows some of the runs are real ones,
 `interlock run -- sleep` with an owner process each: one of them is paused and resumed, and what is left is counted
 after they have ended. Their ratio is that of the second to the first of the two rows."""
@@ -64,11 +64,11 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             rows.append(_real_row(many, few))
     columns = [
         "live runs",
-        "ps --hub, s of processor",
-        "s by the clock",
+        "ps --hub, CPU s",
+        "wall s",
         "REQUEST to RESULT, ms",
-        "of 10 runs",
-        "left behind",
+        "relative to 10 runs",
+        "behind",
     ]
     return "Hub with many runs", columns, rows
 

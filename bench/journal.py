@@ -18,7 +18,7 @@ from interlock.core import RunSpec, Step, Tool
 from interlock.journal import Journal, JournalEntry, Store, new_run_id
 
 NOTES = """One step of about 1 KB of JSON. Rounds are interleaved, so that other load affects all alike.
-"told at once" is the caller's cost of an append that nobody waits for; "until a reader has it" is the time until
+"not waiting" is the caller's cost of an append that nobody waits for; "until visible to a reader" is the time until
 another connection sees it (it is fsynced by then), with the appending thread idle and busy."""
 
 STEP = Step(
@@ -43,18 +43,18 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         entry = (JournalEntry("step", STEP),)
         calls: dict[str, Callable[[], object]] = {
             "write, not synced (floor)": write,
-            "append, told at once": lambda: journal.append(entry),
+            "append, not waiting": lambda: journal.append(entry),
             "write + fdatasync (floor)": sync,
             "plain SQLite insert, WAL, FULL": insert,
             "durable append": lambda: journal.append(entry, durable=True),
         }
         spent = _interleave(calls, rounds, each)
-        spent["append, until a reader has it"] = _until_seen(journal, each // 2, busy=False)
-        spent["append, until a reader has it, busy caller"] = _until_seen(journal, each // 2, busy=True)
+        spent["append, until visible to a reader"] = _until_seen(journal, each // 2, busy=False)
+        spent["append, until visible to a reader, busy caller"] = _until_seen(journal, each // 2, busy=True)
         spent["list 200 runs"] = _list_runs(base / "many", 3 if quick else 10)
         floors = {name: statistics.median(times) for name, times in spent.items()}
     against = {
-        "append, told at once": floors["write, not synced (floor)"],
+        "append, not waiting": floors["write, not synced (floor)"],
         "plain SQLite insert, WAL, FULL": floors["write + fdatasync (floor)"],
         "durable append": floors["write + fdatasync (floor)"],
     }
@@ -63,7 +63,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         median, high = statistics.median(times), sorted(times)[int(len(times) * 0.99)]
         ratio = f"{median / against[name]:.2f}" if name in against else ""
         rows.append([name, f"{median * 1e6:,.1f}", f"{high * 1e6:,.1f}", ratio])
-    return "Journal", ["what", "median us", "p99 us", "x floor"], rows
+    return "Journal", ["measurement", "median us", "p99 us", "x floor"], rows
 
 
 def main() -> None:

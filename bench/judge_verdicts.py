@@ -63,7 +63,7 @@ def measure(asked: list[Question], alarms: dict[str, list[scoring.Alarm]]) -> st
             )
             for case in rules
         ]  # fmt: skip
-        same = sum(one.told == other.told for one, other in zip(rules, judge, strict=True))
+        same = sum(one.flagged == other.flagged for one, other in zip(rules, judge, strict=True))
         figures = [f"{got.precision:.2f} / {got.recall:.2f}" for got in map(scoring.score, (rules, judge))]
         rows.append(f"| {question.title} | {' | '.join(figures)} | {same} of {len(rules)} |")
     failed = sum(verdict is None for verdict in verdicts.values())

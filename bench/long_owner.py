@@ -77,7 +77,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
                 run.send_signal(signal.SIGCONT)
                 run.send_signal(signal.SIGTERM)
                 run.wait()
-    header = [f"{steps:,} steps", "ms a call", "owner's memory, MB", "seconds", "of processor"]
+    header = [f"{steps:,} steps", "ms per call", "owner memory, MB", "seconds", "CPU seconds"]
     return "A long run: its owner", header, rows
 
 
@@ -96,9 +96,9 @@ def _follow(run: subprocess.Popen[bytes], store: Store, told: int, steps: int, k
         story.series(500)
         assert story.sums.steps >= steps
     spent = [f"{time.perf_counter() - begin:.2f}", f"{time.process_time() - used:.2f}"]
-    rows.append(["its series, the first time", "", "", *spent])
+    rows.append(["series, first read", "", "", *spent])
     waits = [_kill(folder, answers) for _ in range(kills)]
-    for name, at in (("median", kills // 2), ("most", -1)):
+    for name, at in (("median", kills // 2), ("max", -1)):
         spent = [f"{sorted(column)[at]:.2f}" for column in zip(*waits, strict=True)]
         rows.append([f"kill -9 to the next answer, {name}", "", "", *spent])
     return rows
@@ -138,7 +138,7 @@ def _copy(model: StepRecord, index: int) -> StepRecord:
 def _kill(
     folder: RunFolder, answers: Iterator[tuple[int, float, float]], meanwhile: Callable[[], None] = lambda: None
 ) -> tuple[float, float]:
-    """Seconds from the end of an owner to the first answer of the next, and the processor time of that one."""
+    """Seconds from the end of an owner to the first answer of the next, and the CPU time of that one."""
     os.kill(_owner(folder), signal.SIGKILL)
     begin = time.monotonic()
     meanwhile()

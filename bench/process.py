@@ -14,8 +14,8 @@ from interlock.core import RunSpec
 from interlock.process import ProcessTree, abilities, proc, spawn
 
 NOTES = (
-    "Time from the call until every process reached is seen to stand still; our own includes the proof that nobody "
-    "was missed. 'still running' counts processes of the tree that go on afterwards."
+    "Time from the call until every process reached has stopped; our own includes the proof that nobody "
+    "was missed. 'still running' counts processes of the tree that continue afterwards."
 )
 
 COMMAND = """

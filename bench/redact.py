@@ -47,15 +47,15 @@ def measure(quick: bool = False, steps: list[Step] | None = None) -> tuple[str, 
         base = base or median
         rows.append(_row(name, spent, f"{median / base:.2f}"))
     for name, text in (
-        ("1 KB, nothing in it", (PROSE[0] * 20)[:1024]),
+        ("1 KB without secrets", (PROSE[0] * 20)[:1024]),
         ("1 KB with two secrets", (PROSE[0] * 20)[:900] + "\nDB_PASSWORD=hunter2\npostgres://a:bcd1@host/db\n"),
-        ("64 KB, nothing in it", (PROSE[1] * 2000)[:65_000]),
-        ("64 KB of settings that are secret", ("API_PASSWORD=hunter2 " * 4000)[:65_000]),
-        ("5 MB made to keep it busy", "password=" * 560_000),
+        ("64 KB without secrets", (PROSE[1] * 2000)[:65_000]),
+        ("64 KB of secret settings", ("API_PASSWORD=hunter2 " * 4000)[:65_000]),
+        ("5 MB, adversarial", "password=" * 560_000),
     ):
         step = Step(run_id="bench", index=1, role="tool", content=text)
         rows.append(_row(name, [_time(redactor.redact, step) for _ in range(5 if len(text) > 60_000 else 200)], ""))
-    return "Redaction: cost per step", ["what", "median us", "mean us", "p99 us", "x round trip"], rows
+    return "Redaction: cost per step", ["measurement", "median us", "mean us", "p99 us", "x round trip"], rows
 
 
 def main() -> None:

@@ -175,14 +175,14 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
     rows = [
         [f"secrets found, of {SECRETS}", str(found), f"{found / SECRETS:.1%}", "at least 97%"],
         [
-            f"ordinary lines touched, of {ORDINARY:,}",
+            f"ordinary lines redacted, of {ORDINARY:,}",
             str(len(touched)),
             f"{len(touched) / ORDINARY:.2%}",
             "at most 0.5%",
         ],
         ["precision", "", f"{found / (found + len(touched)):.1%}", ""],
     ]
-    return "Redaction", ["what", "count", "share", "goal"], rows
+    return "Redaction", ["measurement", "count", "share", "goal"], rows
 
 
 def main() -> None:

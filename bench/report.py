@@ -35,24 +35,24 @@ What the errors look like, by reading them:
 
 - **Loops missed in sola** are single repetitions (one call made again, one thought said again) and redundant thoughts
   in front of calls that do go on: the outcome differs each time, so there is no loop to stop.
-- **Loops told where nobody labelled one** in RepairAgent traces with single labels: the same compile error or the same
-  refused command three or more times within ten turns. The rules want them told.
-- **Spirals missed in trail** are requests that were only printed, never made (told as unfounded answers instead), a
+- **Loops flagged where nobody labelled one** in RepairAgent traces with single labels: the same compile error or the
+  same refused command three or more times within ten turns. The rules want them flagged.
+- **Spirals missed in trail** are requests that were only printed, never made (flagged as unfounded answers instead), a
   call with a wrong argument made two or three times in different ways, and code that "imports the same library
-  again". **Told without a label**: eight calls with the same wrong argument, three searches for the same thing.
+  again". **Flagged without a label**: eight calls with the same wrong argument, three searches for the same thing.
 - **Hallucination and drift in trail** are found by one thing: an answer given although the plan names a look-up that
-  never happened. Missed are wrong conclusions from real results; words alone do not show them. Told without a
+  never happened. Missed are wrong conclusions from real results; words alone do not show them. Flagged without a
   label: answers from general knowledge that happened to be accepted, and pairs of labels of which only one was set.
-- **Successful runs with an alarm** each show what has to be told: one runs the same broken script for the fourth time,
-  one makes and undoes the same edit between runs of a test until its turns are used up, one goes round between two
-  failing edits, one sends a call without its text five times. Three of the four were stopped for it by their own
+- **Successful runs with an alarm** each show what has to be flagged: one runs the same broken script for the fourth
+  time, one makes and undoes the same edit between runs of a test until its turns are used up, one goes round between
+  two failing edits, one sends a call without its text five times. Three of the four were stopped for it by their own
   agent's detector (and are labelled so); the patch from before was good enough.
 
 A call that a tool refuses for its form (the text to replace is not there, a parameter is missing, a wrong option) did
-nothing, and costs little: the same one is told at the fifth time instead of the third, one that is put differently each
-time at the eighth. That spared five successful runs, and costs no labelled one. Calls that ran and failed are told at
-the third time as before: over all traces a third failure is followed by a fourth far more often than by a way out
-(counts above).
+nothing, and costs little: the same one is flagged at the fifth time instead of the third, one that is put differently
+each time at the eighth. That spared five successful runs, and costs no labelled one. Calls that ran and failed are
+flagged at the third time as before: over all traces a third failure is followed by a fourth far more often than by a
+way out (counts above).
 
 The row "single labels as negative" counts three RepairAgent runs as false that people labelled as loops in one, two
 and four places, none of them next to each other. All three repeat an error three to five times. Asking for more
@@ -74,7 +74,7 @@ name of its owner, and alerts switched off. They were written with half 1 in vie
 with phrases for what an agent says of itself (that it reports as done what is not, mocks instead of fixing, goes
 against a limit): 66.7% and 7.1% (before: 57.3% and 5.7%). These phrases are gone again: they found 16 more of 157 here
 and nothing in other sources, but of 16 harmless sentences written to try them ("I'll use an infinite loop to read
-packets") they told 14.
+packets") they flagged 14.
 
 **Clean twins with a finding** were 17 of 143, with 101 of 157 misbehaving ones. What now is a note: the first file of
 the project beside those that the task allows (spares five clean runs and the placeholder; eight misbehaving runs have
@@ -112,7 +112,7 @@ spares no successful run). Sentences of 40 characters that come again (tells hea
 again"), or four times instead of three (finds fewer loops). Imports and symbols that do not exist as contradictions:
 6 of 95 successful OpenHands runs have two or more. Arguments that a tool does not take as hallucination: labelled in
 3 of the 8 traces that have them. Three calls that print a similar request and get only that print back: labelled in 2
-of 4 traces (nearly equal ones are told). Growth of tokens per progress from the first step on: told three healthy
+of 4 traces (nearly equal ones are flagged). Growth of tokens per progress from the first step on: flagged three healthy
 runs, because a context that fills from nothing grows fast. Two searches that share half of their words instead of
 three: as right here, but too eager for a person who searches the same way.
 
@@ -273,7 +273,7 @@ def _rivals(
         for question in wanted:
             got = scoring.score(question.cases(alarms))
             row.append(f"{got.precision:.2f} / {got.recall:.2f} / {got.f1:.2f}")
-        loops = sum(scoring.told(alarms[trace.trace_id], "loop") for trace in healthy)
+        loops = sum(scoring.flagged(alarms[trace.trace_id], "loop") for trace in healthy)
         rows.append([*row, f"{loops} of {len(healthy)}"])
     text = _table(["detector", *(f"{q.title} (P / R / F1)" for q in wanted), "successful with a loop alarm"], rows)
     return text + (f"\nGemini CLI's own detector: {skipped}.\n" if skipped else "")
@@ -298,10 +298,10 @@ def _successful(traces: dict[str, list[Trace]], healthy: list[Trace], alarms: Al
         steps = sum(len(trace.steps) for trace in some)
         cases = [scoring.Case(trace.trace_id, trace.group, True, bool(alarms[trace.trace_id])) for trace in some]
         low, high = scoring.interval(cases, lambda one: one.recall)
-        told = scoring.score(cases).hits
+        flagged = scoring.score(cases).hits
         count = sum(len(alarms[trace.trace_id]) for trace in some)
         types = sorted({alarm.type for trace in some for alarm in alarms[trace.trace_id]})
-        share = f"{told} of {len(some)} ({told / len(some):.1%})"
+        share = f"{flagged} of {len(some)} ({flagged / len(some):.1%})"
         rows.append([name, share, f"{low:.1%}–{high:.1%}", f"{1000 * count / steps:.2f}", ", ".join(types)])
     forced = sum(_three_in_a_row(trace) for trace in healthy)
     third = aftermath.after_the_third([trace for some in traces.values() for trace in some])
@@ -332,15 +332,17 @@ def _examples(asked: list[Question], healthy: list[Trace], alarms: Alarms) -> st
             continue
         cases = question.cases(alarms)
         for kind, some in (
-            ("missed", [case for case in cases if case.positive and not case.told]),
-            ("told without a label", [case for case in cases if case.told and not case.positive]),
+            ("missed", [case for case in cases if case.positive and not case.flagged]),
+            ("flagged without a label", [case for case in cases if case.flagged and not case.positive]),
         ):
             for case in some[:SHOWN]:
                 trace = next(trace for trace in question.traces if trace.trace_id == case.trace_id)
-                what = _why_labelled(trace, question.pattern) if kind == "missed" else _why_told(alarms, case.trace_id)
+                what = (
+                    _why_labelled(trace, question.pattern) if kind == "missed" else _why_flagged(alarms, case.trace_id)
+                )
                 lines.append(f"- {question.title}, {kind}, `{case.trace_id}`: {what}")
-    told = [trace.trace_id for trace in healthy if alarms[trace.trace_id]]
-    lines += [f"- successful, `{name}`: {_why_told(alarms, name)}" for name in told[: 2 * SHOWN]]
+    flagged = [trace.trace_id for trace in healthy if alarms[trace.trace_id]]
+    lines += [f"- successful, `{name}`: {_why_flagged(alarms, name)}" for name in flagged[: 2 * SHOWN]]
     return "\n".join(lines) + "\n"
 
 
@@ -351,7 +353,7 @@ def _why_labelled(trace: Trace, pattern: str) -> str:
     return f"labelled at {steps}: {said[:160]}"
 
 
-def _why_told(alarms: Alarms, trace_id: str) -> str:
+def _why_flagged(alarms: Alarms, trace_id: str) -> str:
     first = alarms[trace_id][0]
     return f"{first.type} at {first.step}: {' '.join(first.description.split())[:160]}"
 

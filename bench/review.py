@@ -24,7 +24,7 @@ from interlock.review.rules.load import FAMILIES, read_family
 
 NOTES = (
     "Median over commands of the fastest of several passes, so that other work on the machine counts less. "
-    "The commands are the cases that stand beside the rules; at most 60 µs per review is the target."
+    "The commands are the test cases of the rules; at most 60 µs per review is the target."
 )
 
 PASSES = 7
@@ -40,13 +40,13 @@ def table(commands: list[str], passes: int) -> tuple[str, list[str], list[list[s
     parser = Parser(Language(tree_sitter_bash.language()))
     reviewer = Reviewer(ReviewConfig(), Context(original_prompt="Fix the tests"), "/home/me/project")
     calls: dict[str, Callable[[str], object]] = {
-        "bare parse (tree-sitter-bash)": lambda command: parser.parse(command.encode()),
+        "plain parse (tree-sitter-bash)": lambda command: parser.parse(command.encode()),
         "shlex.split": split,
         "review_command": review_command,
         "Reviewer.review of a step, with context": lambda command: reviewer.review(as_step(command)),
     }
     costs = {name: cost(call, commands, passes) for name, call in calls.items()}
-    floor = statistics.median(costs["bare parse (tree-sitter-bash)"])
+    floor = statistics.median(costs["plain parse (tree-sitter-bash)"])
     rows = [
         [
             name,
@@ -57,8 +57,8 @@ def table(commands: list[str], passes: int) -> tuple[str, list[str], list[list[s
         for name, found in costs.items()
     ]
     worst = max(crafted_cost(case) for case in commands[:: 4 if passes > 3 else 40])
-    rows.append(["the worst of 64 KB made of these, processor time (goal 20,000)", f"{worst:.1f}", "", ""])
-    return "Review of commands", ["what", "µs (median)", "µs (90%)", "times a bare parse"], rows
+    rows.append(["worst 64 KB input, CPU time (goal 20,000)", f"{worst:.1f}", "", ""])
+    return "Review of commands", ["measurement", "µs (median)", "µs (90%)", "times a plain parse"], rows
 
 
 def cases() -> list[str]:
@@ -79,7 +79,7 @@ def cost(call: Callable[[str], object], commands: list[str], passes: int) -> lis
 
 
 def crafted_cost(case: str) -> float:
-    """Microseconds of processor time for the worst of some commands of 64 KB that consist of this one."""
+    """Microseconds of CPU time for the worst of some commands of 64 KB that consist of this one."""
     head, _, last = case.rpartition(" ")
     many = LONG // (len(case) + 2) + 1
     texts = ("; ".join([case] * many), "\n".join(f"{case} a{n}" for n in range(many)), f"{head} " + f"{last} " * many)

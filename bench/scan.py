@@ -30,7 +30,7 @@ for name in sys.argv[1:]:
 """
 
 NOTES = (
-    "Whole processes, start and end of the interpreter included, in turn. The floor is a bare interpreter that reads, "
+    "Whole processes, start and end of the interpreter included, in turn. The floor is a plain interpreter that reads, "
     "unpacks and decodes the same lines with the standard library on one core. Goals: 11,000 steps a second on one, "
     "20,000 on two, for many files and for one large plain file, in less than 300 MB for all processes together."
 )

@@ -32,12 +32,12 @@ class Alarm(Struct):
 
 
 class Case(Struct):
-    """One trace under one question: was it there, was it told."""
+    """One trace under one question: was it there, was it flagged."""
 
     trace_id: str
     group: str
     positive: bool
-    told: bool
+    flagged: bool
 
 
 class Score(Struct):
@@ -66,14 +66,14 @@ def strict(trace: Trace) -> bool:
     return any(after == before + 1 for before, after in pairwise(positions))
 
 
-def told(alarms: Sequence[Alarm], pattern: str) -> bool:
+def flagged(alarms: Sequence[Alarm], pattern: str) -> bool:
     return any(alarm.type in COUNTS[pattern] for alarm in alarms)
 
 
 def score(cases: Sequence[Case]) -> Score:
-    hits = sum(case.positive and case.told for case in cases)
-    false = sum(case.told and not case.positive for case in cases)
-    missed = sum(case.positive and not case.told for case in cases)
+    hits = sum(case.positive and case.flagged for case in cases)
+    false = sum(case.flagged and not case.positive for case in cases)
+    missed = sum(case.positive and not case.flagged for case in cases)
     precision = hits / (hits + false) if hits + false else 1.0
     recall = hits / (hits + missed) if hits + missed else 0.0
     f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0

@@ -47,7 +47,7 @@ READING: dict[str, tuple[float, ...]] = {
 HEADER = ["threshold", "value", "strict", "any", "spiral", "hallucination", "drift", "successful", "differ"]
 NOTES = """\
 One threshold at a time, everything else as shipped: precision / recall for each pattern, successful traces with an
-alarm, and how many of all traces are told (or not) other than as shipped.
+alarm, and how many of all traces are flagged (or not) other than as shipped.
 """
 
 
@@ -62,9 +62,9 @@ def measure(
         for question in asked:
             got = scoring.score(question.cases(alarms))
             figures.append(f"{got.precision:.2f} / {got.recall:.2f}")
-        told = sum(bool(alarms[trace.trace_id]) for trace in healthy)
+        flagged = sum(bool(alarms[trace.trace_id]) for trace in healthy)
         differ = sum(bool(alarms[name]) != bool(shipped[name]) for name in shipped)
-        return [name, value, *figures, str(told), str(differ)]
+        return [name, value, *figures, str(flagged), str(differ)]
 
     rows = [row("as shipped", "", shipped)]
     for name, values in TRIED.items():

@@ -1,4 +1,4 @@
-"""How long `interlock --version` takes, against a bare interpreter in the same run."""
+"""How long `interlock --version` takes, against a plain interpreter in the same run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 NOTES = (
-    "Medians of interleaved runs. `interlock --version` is to take at most 2.5 times the bare interpreter, and "
-    "`interlock run -- true` at most 20 times, 6 times beside `interlock serve`."
+    "Medians of interleaved runs. `interlock --version` is to take at most 2.5 times the plain interpreter, and "
+    "`interlock run -- true` at most 20 times, 6 times with `interlock serve` running."
 )
 
 
-WARM = "interlock run -- true, beside interlock serve"
+WARM = "interlock run -- true, with interlock serve"
 
 
 def environment(base: Path, *, served: bool = False) -> dict[str, str]:
@@ -74,7 +74,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         [name, f"{statistics.median(values):.1f}", f"{statistics.median(values) / bare:.2f}"]
         for name, values in times.items()
     ]
-    return "Start-up", ["command", "ms (median)", "ratio to a bare interpreter"], rows
+    return "Start-up", ["command", "ms (median)", "ratio to plain Python"], rows
 
 
 def main() -> None:

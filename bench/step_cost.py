@@ -79,7 +79,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
         for milestone, cost in costs.items()
     ]
     rows.append(["journal, handing a step over (group commit)", f"{journal_cost(2_000 if quick else 10_000):.1f}", ""])
-    return "Cost per step", ["what", "µs per step (median)", "ratio to the first"], rows
+    return "Cost per step", ["measurement", "µs per step (median)", "ratio to the first"], rows
 
 
 def main() -> None:

@@ -45,24 +45,24 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             "open the story": lambda: Story.open(folder).close(),
             "the newest 200 lines": story.page,
             "the newest 200 of two kinds": lambda: story.page(kinds=frozenset(("issue", "intervention"))),
-            "200 refused calls, of which there are none": lambda: story.page(kinds=frozenset(("review",))),
-            "search for words that are nowhere": lambda: story.page(text="nothing like this"),
-            "look for news, when there are none": story.update,
-            "series, the first time": lambda: story.series(400),
-            "series, again": lambda: story.series(400),
+            "200 blocked calls (none exist)": lambda: story.page(kinds=frozenset(("review",))),
+            "search for absent text": lambda: story.page(text="nothing like this"),
+            "poll without changes": story.update,
+            "series, first read": lambda: story.series(400),
+            "series, cached": lambda: story.series(400),
             "the report as HTML": lambda: render(gather(story), "html"),
-            f"{runs + 1} runs in rows, the first time": fleet.rows,
-            f"{runs + 1} runs in rows, again": fleet.rows,
+            f"{runs + 1} runs listed, first time": fleet.rows,
+            f"{runs + 1} runs listed, again": fleet.rows,
             "metrics of all journals, the first time": metrics.render,
         }
-        rows = [["one pass over all bodies (the floor)", f"{floor * 1000:.1f}", "1.00"]]
+        rows = [["one pass over all bodies (floor)", f"{floor * 1000:.1f}", "1.00"]]
         for name, call in calls.items():
             seconds = took(call)
             rows.append([name, f"{seconds * 1000:.1f}", f"{seconds / floor:.2f}"])
         story.close()
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    rows.append(["most memory of all this, MB", f"{memory:.0f}", ""])
-    return f"Reading runs: {steps:,} steps, {runs} runs", ["what", "ms", "ratio to the floor"], rows
+    rows.append(["peak memory, MB", f"{memory:.0f}", ""])
+    return f"Reading runs: {steps:,} steps, {runs} runs", ["measurement", "ms", "ratio to the floor"], rows
 
 
 def took(call: Callable[[], object]) -> float:

@@ -23,7 +23,7 @@ from interlock.journal_records import StepRecord
 NOTES = (
     "A real process in a pseudo-terminal of 120 x 40, with 200 runs of which one has 100,000 steps (quick: 20 and "
     "5,000). Opening counts from the start of the process to the first row; an update from the commit of a record to "
-    "its words on the terminal. Goals: 2 s, 300 MB, 250 ms; the bare program is the floor, in the same run."
+    "its words on the terminal. Goals: 2 s, 300 MB, 250 ms; the empty program is the floor, in the same run."
 )
 PATIENCE_S = 60.0
 BARE = """
@@ -77,7 +77,7 @@ class Terminal:
         return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
     def cpu_s(self) -> float:
-        """Seconds of processor time so far: other work on the machine does not count."""
+        """Seconds of CPU time so far: other work on the machine does not count."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -149,14 +149,14 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             updates += times
             terminal.close()
     rows = [
-        ["a bare Textual program: first words", f"{statistics.median(bare):.2f} s", f"{max(bare):.2f} s"],
+        ["empty Textual program: first text", f"{statistics.median(bare):.2f} s", f"{max(bare):.2f} s"],
         [f"{runs} runs: first row", f"{statistics.median(opened):.2f} s", f"{max(opened):.2f} s"],
         [f"run of {steps:,} steps: timeline", f"{statistics.median(inside):.2f} s", f"{max(inside):.2f} s"],
-        [f"{runs} runs: processor time until then", f"{statistics.median(used):.2f} s", f"{max(used):.2f} s"],
+        [f"{runs} runs: CPU time until then", f"{statistics.median(used):.2f} s", f"{max(used):.2f} s"],
         ["memory, charts included", f"{statistics.median(memory):.0f} MB", f"{max(memory):.0f} MB"],
         ["update of a live run", f"{statistics.median(updates) * 1000:.0f} ms", f"{max(updates) * 1000:.0f} ms"],
     ]
-    return "Terminal UI", ["what", "median", "worst"], rows
+    return "Terminal UI", ["measurement", "median", "worst"], rows
 
 
 def _updates(terminal: Terminal, folder: RunFolder, count: int) -> tuple[list[float], str]:

@@ -89,14 +89,14 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
             browser.close()
             dashboard.close()
     rows = [
-        ["address is said", f"{dashboard.ready:.2f} s", f"{dashboard.ready:.2f} s"],
+        ["address printed", f"{dashboard.ready:.2f} s", f"{dashboard.ready:.2f} s"],
         [f"{runs} runs: first row", f"{statistics.median(opened):.2f} s", f"{max(opened):.2f} s"],
         [f"run of {steps:,} steps: timeline and charts", f"{statistics.median(inside):.2f} s", f"{max(inside):.2f} s"],
         ["memory of the server", f"{memory:.0f} MB", f"{memory:.0f} MB"],
         ["memory of the page", f"{statistics.median(pages):.0f} MB", f"{max(pages):.0f} MB"],
         ["update of a live run", f"{statistics.median(updates):.0f} ms", f"{max(updates):.0f} ms"],
     ]
-    return "Dashboard", ["what", "median", "worst"], rows
+    return "Dashboard", ["measurement", "median", "worst"], rows
 
 
 def _open(browser: Browser, dashboard: Dashboard, path: str, wanted: str, charts: int = 0) -> tuple[float, Page]:

@@ -42,7 +42,7 @@ def measure(quick: bool = False) -> tuple[str, list[str], list[list[str]]]:
                 f"{abs(their_ratio - ours.ratio):.4f}" if their_ratio is not None else "-",
             ]
         )
-    header = ["case", "size", "ours", "method", "ratio", "difflib", "its ratio", "faster", "apart"]
+    header = ["case", "size", "ours", "method", "ratio", "difflib", "difflib ratio", "faster", "difference"]
     return "Verification: similarity of large files", header, rows
 
 

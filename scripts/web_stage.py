@@ -9,7 +9,7 @@ import uuid
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.every_trouble import SCENES, TASK, make_workshop
+from tests.failing_agent import SCENES, TASK, make_workshop
 
 from interlock.config import Config
 from interlock.config.schema import Interventions

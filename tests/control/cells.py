@@ -15,7 +15,7 @@ CELLS = [(status, command, case) for status in STATUSES for command in COMMANDS 
 ENDED = ("done", "aborted")
 
 
-class Desk(Protocol):
+class ReplayFixture(Protocol):
     """A way to reach a run: in memory, on a socket, through the hub."""
 
     def do(self, event: Event) -> object:
@@ -48,7 +48,7 @@ def new_answers(status: str, command: Command) -> list[str]:
     return ["ACK", "success", f"STATE {status}"]
 
 
-def bring_to(desk: Desk, status: str) -> None:
+def bring_to(desk: ReplayFixture, status: str) -> None:
     """Bring a fresh run into a status, with step 3 waiting for a person while it lives."""
     desk.do(WaitingForPerson(Waiting("approval", 3, "delete?")))
     if status == "pausing":
@@ -61,7 +61,7 @@ def bring_to(desk: Desk, status: str) -> None:
         desk.do(RunEnded("ERROR"))
 
 
-def play(desk: Desk, status: str, command: Command, case: str) -> None:
+def play(desk: ReplayFixture, status: str, command: Command, case: str) -> None:
     """Put a fresh run through one cell."""
     bring_to(desk, status)
     copy = make(command, id="it")
@@ -100,5 +100,5 @@ def other_contents(command: Command) -> list[bytes]:
     return [make(another, id="it"), make(command, id="it", issue_id="7"), make(command, payload, id="it")]
 
 
-def _say_and_execute(desk: Desk, copy: bytes) -> list[str]:
+def _say_and_execute(desk: ReplayFixture, copy: bytes) -> list[str]:
     return desk.say(copy, 1) + desk.execute()

@@ -9,7 +9,7 @@ import pytest
 from interlock.core import hashing
 
 
-@pytest.mark.parametrize("left", [0, 10, hashing.SOON])
+@pytest.mark.parametrize("left", [0, 10, hashing.LOAD_LIBRARY_AFTER])
 def test_a_hash_does_not_depend_on_what_was_hashed_before(left: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hashing, "_left", left)
     for data in (b"", b"short", bytes(100)):

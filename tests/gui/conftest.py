@@ -12,7 +12,7 @@ import pytest
 from interlock.gui.display import Programs, VirtualDisplay, wait_until
 from interlock.gui.windows import Window, WindowSystem
 
-from .replay_desk import Desk
+from .replay_fixture import ReplayFixture
 
 
 @pytest.fixture(scope="session")
@@ -30,10 +30,10 @@ def windows(desktop: VirtualDisplay) -> Iterator[WindowSystem]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, desktop: VirtualDisplay) -> Iterator[Desk]:
-    desk = Desk(tmp_path, desktop)
-    yield desk
-    desk.close()
+def fixture(tmp_path: Path, desktop: VirtualDisplay) -> Iterator[ReplayFixture]:
+    fixture = ReplayFixture(tmp_path, desktop)
+    yield fixture
+    fixture.close()
 
 
 Launch = Callable[..., Window]

@@ -24,13 +24,13 @@ class OneFocus(Accessibility):
     def frames(self) -> list[Reference]:
         return [("bus", "/frame")]
 
-    def look(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
+    def inspect(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
         return [], [self._node]
 
 
-def look(name: str, title: str, place: Rectangle | None = PLACE) -> str:
+def inspect(name: str, title: str, place: Rectangle | None = PLACE) -> str:
     layer = AccessibilityLayer(OneFocus(Node(("bus", "/node"), "entry", name, place)), title=lambda: title)
-    return layer.look(None, ScreenSituation()).verdict
+    return layer.inspect(None, ScreenSituation()).verdict
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def look(name: str, title: str, place: Rectangle | None = PLACE) -> str:
     ],
 )
 def test_a_text_is_named_as_its_file(name: str, title: str) -> None:
-    assert look(name, title) == "ok"
+    assert inspect(name, title) == "ok"
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_a_text_is_named_as_its_file(name: str, title: str) -> None:
     ],
 )
 def test_anything_else_with_a_name_and_a_place_is_a_box(name: str, title: str) -> None:
-    assert look(name, title) == "problem"
+    assert inspect(name, title) == "problem"

@@ -17,7 +17,7 @@ class Says:
     def __init__(self, name: str, *words: Evidence) -> None:
         self.name, self._words, self.looks = name, list(words), 0
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         self.looks += 1
         return self._words.pop(0) if len(self._words) > 1 else self._words[0]
 

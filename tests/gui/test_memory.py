@@ -26,9 +26,9 @@ watch = InterventionOrchestrator(
 )
 watch.observe = True
 sizes = []
-for look in range(looks):
+for number in range(looks):
     watch.check_now()
-    if look % 10 == 9:
+    if number % 10 == 9:
         sizes.append(psutil.Process().memory_info().rss / 1e6)
 print(json.dumps(sizes))
 """

@@ -23,33 +23,35 @@ from interlock.gui.replay.plan import make_plan, repair_plan
 from interlock.gui.replay.store import SessionStore
 from interlock.gui.session import read_session
 
-from .replay_desk import BEFORE, INSERT, SESSION, Desk
+from .replay_fixture import BEFORE, INSERT, SESSION, ReplayFixture
 from .test_text import line_texts
 
 
-def test_a_session_comes_out_byte_for_byte(desk: Desk) -> None:
+def test_a_session_comes_out_byte_for_byte(fixture: ReplayFixture) -> None:
     steps: list[tuple[int, int, str]] = []
-    result = desk.engine(on_progress=lambda *step: steps.append(step)).execute()
+    result = fixture.engine(on_progress=lambda *step: steps.append(step)).execute()
     assert result.success, result
-    assert desk.came_out()
+    assert fixture.came_out()
     assert result.verification is not None
     assert all(comparison.exact for comparison in result.verification.comparisons)
     assert steps[-1][0] == steps[-1][1] == result.chunks
-    assert not desk.log.exists()
+    assert not fixture.log.exists()
 
 
-def test_without_an_orchestrator_it_replays_unwatched_and_can_leave_the_verification_out(desk: Desk) -> None:
-    result = desk.engine().execute(verify=False)
+def test_without_an_orchestrator_it_replays_unwatched_and_can_leave_the_verification_out(
+    fixture: ReplayFixture,
+) -> None:
+    result = fixture.engine().execute(verify=False)
     assert result.completed
     assert result.verification is None
 
 
-def test_it_checks_at_the_start_between_files_and_at_the_end(desk: Desk) -> None:
-    watch = desk.watcher()
+def test_it_checks_at_the_start_between_files_and_at_the_end(fixture: ReplayFixture) -> None:
+    watch = fixture.watcher()
     contexts: list[object] = []
     check = watch.check_now
     watch.check_now = lambda context=None: (contexts.append(context), check(context))[1]  # type: ignore[method-assign]
-    result = desk.engine(watch).execute()
+    result = fixture.engine(watch).execute()
     assert result.success
     assert contexts == [
         "Starting: demo",
@@ -63,69 +65,71 @@ def test_it_checks_at_the_start_between_files_and_at_the_end(desk: Desk) -> None
 
 @pytest.mark.torture
 @pytest.mark.parametrize("fault", ["palette", "dialog", "terminal", "open b.txt"])
-def test_a_fault_in_mid_typing_is_recovered_and_the_files_come_out_all_the_same(desk: Desk, fault: str) -> None:
-    watch = desk.watcher()
+def test_a_fault_in_mid_typing_is_recovered_and_the_files_come_out_all_the_same(
+    fixture: ReplayFixture, fault: str
+) -> None:
+    watch = fixture.watcher()
 
     def disturb(done: int, total: int, path: str) -> None:
         if done == 2 and path == "src/a.py":
-            threading.Timer(0.03, desk.order, (fault,)).start()
+            threading.Timer(0.03, fixture.order, (fault,)).start()
 
-    result = desk.engine(watch, on_progress=disturb).execute()
+    result = fixture.engine(watch, on_progress=disturb).execute()
     assert result.success, result
-    assert desk.came_out()
+    assert fixture.came_out()
     assert result.troubles
     assert any(event.outcome == "recovered" for event in watch.get_events())
-    assert not desk.log.exists(), desk.log.read_text()
+    assert not fixture.log.exists(), fixture.log.read_text()
 
 
-def test_the_background_watch_recovers_while_the_replay_parks(desk: Desk) -> None:
-    watch = desk.watcher(interval_seconds=0.05)
+def test_the_background_watch_recovers_while_the_replay_parks(fixture: ReplayFixture) -> None:
+    watch = fixture.watcher(interval_seconds=0.05)
 
     def disturb(done: int, total: int, path: str) -> None:
         if done == 2 and path == "src/a.py":
-            desk.order("palette")
+            fixture.order("palette")
 
-    result = desk.engine(watch, on_progress=disturb).execute()
+    result = fixture.engine(watch, on_progress=disturb).execute()
     assert result.success, result
-    assert desk.came_out()
-    assert not desk.log.exists()
+    assert fixture.came_out()
+    assert not fixture.log.exists()
 
 
-def test_files_that_a_fault_has_changed_go_back_to_the_last_good_chunk(desk: Desk) -> None:
+def test_files_that_a_fault_has_changed_go_back_to_the_last_good_chunk(fixture: ReplayFixture) -> None:
     def disturb(done: int, total: int, path: str) -> None:
         if path == "b.txt" and done == total - 2:
-            (desk.workspace / "src/a.py").write_text("destroyed")
-            desk.order("palette")
+            (fixture.workspace / "src/a.py").write_text("destroyed")
+            fixture.order("palette")
 
-    result = desk.engine(desk.watcher(), on_progress=disturb).execute()
+    result = fixture.engine(fixture.watcher(), on_progress=disturb).execute()
     assert result.success, result
-    assert desk.came_out()
+    assert fixture.came_out()
 
 
 def test_an_editor_that_looks_well_and_saves_nothing_is_started_anew(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    fixture: ReplayFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("REVERT_S", "SAVE_S"):
         monkeypatch.setattr(f"interlock.gui.replay.typist.{name}", 0.5)
     renewed = []
-    desk.controller.renew = lambda: renewed.append(desk.restart())
-    result = desk.engine(desk.watcher(), on_progress=_once(lambda: desk.order("part"))).execute()
+    fixture.controller.renew = lambda: renewed.append(fixture.restart())
+    result = fixture.engine(fixture.watcher(), on_progress=_once(lambda: fixture.order("part"))).execute()
     assert result.success, result
-    assert desk.came_out()
+    assert fixture.came_out()
     assert len(renewed) == 1
 
 
-def test_failed_recoveries_abort_the_replay(desk: Desk) -> None:
+def test_failed_recoveries_abort_the_replay(fixture: ReplayFixture) -> None:
     class Useless(RecoveryExecutor):
         def execute(self, actions: list[str], screenshot: Any = None) -> Any:
             from interlock.gui import RecoveryResult
 
             return RecoveryResult(True, "; ".join(actions))
 
-    watch = desk.watcher(max_retries=2)
-    watch.recovery_executor = Useless(desk.keyboard, desk.controller)
-    disturb = _once(lambda: desk.order("dialog"))
-    result = desk.engine(watch, on_progress=disturb).execute()
+    watch = fixture.watcher(max_retries=2)
+    watch.recovery_executor = Useless(fixture.keyboard, fixture.controller)
+    disturb = _once(lambda: fixture.order("dialog"))
+    result = fixture.engine(watch, on_progress=disturb).execute()
     assert (result.completed, result.reason) == (False, "too many recoveries failed in a row")
     assert [event.outcome for event in watch.get_events()].count("failed") == 2
 
@@ -135,20 +139,20 @@ def _once(action: Callable[[], object]) -> Callable[[int, int, str], None]:
     return lambda done, total, path: left.pop()() and None if left else None
 
 
-def test_repair_types_the_differing_sections_again(desk: Desk) -> None:
+def test_repair_types_the_differing_sections_again(fixture: ReplayFixture) -> None:
     def spoil(done: int, total: int, path: str) -> None:
         if done == total:
-            lines = desk.content("src/a.py").splitlines(keepends=True)
-            (desk.workspace / "src/a.py").write_text("".join([*lines[:4], "spoilt\n", *lines[6:]]))
+            lines = fixture.content("src/a.py").splitlines(keepends=True)
+            (fixture.workspace / "src/a.py").write_text("".join([*lines[:4], "spoilt\n", *lines[6:]]))
 
-    plain = desk.engine(on_progress=spoil).execute()
+    plain = fixture.engine(on_progress=spoil).execute()
     assert not plain.success
-    (desk.workspace / "b.txt").write_text(BEFORE["b.txt"])
-    (desk.workspace / "src/a.py").write_text("")
-    result = desk.engine(on_progress=_only_first(spoil)).execute(repair=True)
+    (fixture.workspace / "b.txt").write_text(BEFORE["b.txt"])
+    (fixture.workspace / "src/a.py").write_text("")
+    result = fixture.engine(on_progress=_only_first(spoil)).execute(repair=True)
     assert result.repaired
     assert result.success, result
-    assert desk.came_out()
+    assert fixture.came_out()
 
 
 def _only_first(action: Callable[[int, int, str], None]) -> Callable[[int, int, str], None]:
@@ -162,15 +166,15 @@ def _only_first(action: Callable[[int, int, str], None]) -> Callable[[int, int, 
     return act
 
 
-def test_execute_takes_the_session_that_it_replays(desk: Desk) -> None:
-    result = ReplayEngine(desk.controller, store=desk.store).execute(SESSION)
+def test_execute_takes_the_session_that_it_replays(fixture: ReplayFixture) -> None:
+    result = ReplayEngine(fixture.controller, store=fixture.store).execute(SESSION)
     assert result.success, result
-    assert desk.came_out()
+    assert fixture.came_out()
 
 
-def test_executing_without_a_session_says_what_to_do(desk: Desk) -> None:
+def test_executing_without_a_session_says_what_to_do(fixture: ReplayFixture) -> None:
     with pytest.raises(InvalidState, match="call load_session first"):
-        ReplayEngine(desk.controller).execute()
+        ReplayEngine(fixture.controller).execute()
 
 
 @settings(deadline=None)

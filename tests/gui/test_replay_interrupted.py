@@ -16,11 +16,11 @@ from interlock.gui.display import Programs, VirtualDisplay, end_tree
 from interlock.gui.screen_supervision import NoRun
 from interlock.journal_records import RecordBody, kind_of
 
-from .replay_desk import Desk
+from .replay_fixture import ReplayFixture
 
 
-def test_an_abort_takes_effect_at_once(desk: Desk) -> None:
-    engine = desk.engine()
+def test_an_abort_takes_effect_at_once(fixture: ReplayFixture) -> None:
+    engine = fixture.engine()
     chunks: list[int] = []
 
     def disturb(done: int, total: int, path: str) -> None:
@@ -54,18 +54,18 @@ class Gate(NoRun):
         return "proceed"
 
 
-def test_a_paused_run_types_nothing_until_it_is_resumed(desk: Desk) -> None:
+def test_a_paused_run_types_nothing_until_it_is_resumed(fixture: ReplayFixture) -> None:
     gate = Gate(after=3)
     results: list[Any] = []
-    replaying = threading.Thread(target=lambda: results.append(desk.engine(run=gate).execute()))
+    replaying = threading.Thread(target=lambda: results.append(fixture.engine(run=gate).execute()))
     replaying.start()
     assert gate.paused.wait(150)
-    before = desk.content("src/a.py")
-    state = desk.controller.state()
+    before = fixture.content("src/a.py")
+    state = fixture.controller.state()
     assert state is not None
     assert not state.dirty
     replaying.join(0.3)
-    assert desk.content("src/a.py") == before
+    assert fixture.content("src/a.py") == before
     gate.resumed.set()
     replaying.join(150)
     assert results[0].success
@@ -73,24 +73,24 @@ def test_a_paused_run_types_nothing_until_it_is_resumed(desk: Desk) -> None:
     assert "gui_verification" in gate.records
 
 
-def test_a_cancelled_run_ends(desk: Desk) -> None:
-    result = desk.engine(run=Gate(after=2, cancel=True)).execute()
+def test_a_cancelled_run_ends(fixture: ReplayFixture) -> None:
+    result = fixture.engine(run=Gate(after=2, cancel=True)).execute()
     assert (result.completed, result.reason) == (False, "cancelled")
 
 
-def test_an_aborted_replay_resumes_at_the_exact_place(desk: Desk) -> None:
-    first = desk.engine(run=Gate(after=4, cancel=True)).execute()
+def test_an_aborted_replay_resumes_at_the_exact_place(fixture: ReplayFixture) -> None:
+    first = fixture.engine(run=Gate(after=4, cancel=True)).execute()
     assert first.chunks_done == 3
     chunks: list[int] = []
-    result = desk.engine(on_progress=lambda done, total, path: chunks.append(done)).execute(resume=True)
+    result = fixture.engine(on_progress=lambda done, total, path: chunks.append(done)).execute(resume=True)
     assert result.success, result
     assert chunks[0] == 4
-    assert desk.came_out()
+    assert fixture.came_out()
 
 
-def test_resuming_what_never_began_starts_it(desk: Desk) -> None:
-    assert desk.engine().execute(resume=True).success
-    assert desk.came_out()
+def test_resuming_what_never_began_starts_it(fixture: ReplayFixture) -> None:
+    assert fixture.engine().execute(resume=True).success
+    assert fixture.came_out()
 
 
 CRASHING = """
@@ -101,7 +101,7 @@ from interlock.gui.windows import WindowSystem
 from interlock.gui.editor.vscode import VSCodeController
 from interlock.gui.xtest_input import XTestInput
 from interlock.gui.replay.store import SessionStore
-from tests.gui.replay_desk import SESSION
+from tests.gui.replay_fixture import SESSION
 display, workspace, state = sys.argv[1:]
 windows, keyboard = WindowSystem(display), XTestInput(display)
 engine = ReplayEngine(
@@ -114,9 +114,9 @@ engine.execute()
 
 
 @pytest.mark.parametrize("after", [1, 3])
-def test_a_replay_that_was_killed_resumes_and_comes_out_byte_for_byte(desk: Desk, after: int) -> None:
+def test_a_replay_that_was_killed_resumes_and_comes_out_byte_for_byte(fixture: ReplayFixture, after: int) -> None:
     crashing = subprocess.Popen(
-        [sys.executable, "-c", CRASHING, desk.display.name, desk.workspace, desk.folder / "state"],
+        [sys.executable, "-c", CRASHING, fixture.display.name, fixture.workspace, fixture.folder / "state"],
         stdout=subprocess.PIPE,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )
@@ -126,50 +126,52 @@ def test_a_replay_that_was_killed_resumes_and_comes_out_byte_for_byte(desk: Desk
     os.kill(crashing.pid, signal.SIGKILL)
     crashing.wait()
     crashing.stdout.close()
-    assert not desk.came_out()
-    result = desk.engine().execute(resume=True)
+    assert not fixture.came_out()
+    result = fixture.engine().execute(resume=True)
     assert result.success, result
-    assert desk.came_out()
+    assert fixture.came_out()
 
 
-def test_an_editor_that_crashed_is_a_clear_end_and_can_be_resumed(desk: Desk) -> None:
+def test_an_editor_that_crashed_is_a_clear_end_and_can_be_resumed(fixture: ReplayFixture) -> None:
     def crash(done: int, total: int, path: str) -> None:
         if done == 3:
-            desk.process.kill()
-            desk.process.wait()
+            fixture.process.kill()
+            fixture.process.wait()
 
-    result = desk.engine(on_progress=crash).execute()
+    result = fixture.engine(on_progress=crash).execute()
     assert not result.completed
     assert "has not come back" in result.reason
-    desk.start()
-    assert desk.engine().execute(resume=True).success
-    assert desk.came_out()
+    fixture.start()
+    assert fixture.engine().execute(resume=True).success
+    assert fixture.came_out()
 
 
 def test_a_display_that_goes_away_ends_the_replay_with_a_clear_word(tmp_path: Path) -> None:
     display = VirtualDisplay(Programs(tmp_path / "programs"), 1000, 700)
-    desk = Desk(tmp_path, display)
-    watch = desk.watcher()
-    result = desk.engine(watch, on_progress=lambda done, total, path: display.close() if done == 2 else None).execute()
+    fixture = ReplayFixture(tmp_path, display)
+    watch = fixture.watcher()
+    result = fixture.engine(
+        watch, on_progress=lambda done, total, path: display.close() if done == 2 else None
+    ).execute()
     assert not result.completed
     assert "went away" in result.reason
-    end_tree(desk.process.pid)
-    desk.process.wait()
+    end_tree(fixture.process.pid)
+    fixture.process.wait()
 
 
 def test_a_window_manager_that_is_killed_does_not_end_the_replay(tmp_path: Path) -> None:
     display = VirtualDisplay(Programs(tmp_path / "programs"), 1000, 700)
-    desk = Desk(tmp_path, display)
+    fixture = ReplayFixture(tmp_path, display)
 
     def kill(done: int, total: int, path: str) -> None:
         if done == 2:
             display.programs.end("openbox")
 
     try:
-        result = desk.engine(desk.watcher(), on_progress=kill).execute()
+        result = fixture.engine(fixture.watcher(), on_progress=kill).execute()
         assert result.success, result
-        assert desk.came_out()
+        assert fixture.came_out()
     finally:
-        desk.process.kill()
-        desk.process.wait()
+        fixture.process.kill()
+        fixture.process.wait()
         display.close()

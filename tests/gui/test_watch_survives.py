@@ -92,7 +92,7 @@ class RaisingSteps(Steps):
 
 
 class Alternating(Verdicts):
-    """A failed recovery, then a normal look: each row of failures is critical once."""
+    """A failed recovery, then a normal check: each row of failures is critical once."""
 
     def __init__(self) -> None:
         super().__init__(NORMAL)

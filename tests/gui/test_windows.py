@@ -17,7 +17,7 @@ from interlock.gui.editor.profile import parse_title
 from interlock.gui.windows import Rectangle, Window, WindowSystem
 
 from .conftest import Launch
-from .replay_desk import Desk
+from .replay_fixture import ReplayFixture
 
 EDITOR = """
 import sys, time
@@ -47,12 +47,12 @@ time.sleep(120)
 
 
 @pytest.fixture
-def dialog(desk: Desk) -> Iterator[Window]:
+def dialog(fixture: ReplayFixture) -> Iterator[Window]:
     """A dialog of another program that has come up over the editor."""
-    process = subprocess.Popen([sys.executable, "-c", DIALOG], env=desk.display.environment)
+    process = subprocess.Popen([sys.executable, "-c", DIALOG], env=fixture.display.environment)
 
     def there() -> Window | None:
-        return next((window for window in desk.windows.listed() if window.class_name == "Asker"), None)
+        return next((window for window in fixture.windows.listed() if window.class_name == "Asker"), None)
 
     assert wait_until(there, 60)
     found = there()
@@ -63,28 +63,28 @@ def dialog(desk: Desk) -> Iterator[Window]:
     assert wait_until(lambda: there() is None, 60)
 
 
-def look(desk: Desk) -> ReplayStatus | str:
-    evidence = WindowLayer(desk.windows, str(desk.workspace)).look(None, ScreenSituation())
+def inspect(fixture: ReplayFixture) -> ReplayStatus | str:
+    evidence = WindowLayer(fixture.windows, str(fixture.workspace)).inspect(None, ScreenSituation())
     return evidence.status if evidence.verdict == "problem" else evidence.verdict
 
 
-def front(desk: Desk, window_id: int) -> None:
-    desk.windows.activate(window_id)
-    assert wait_until(lambda: (a := desk.windows.active()) is not None and a.id == window_id, 60)
+def front(fixture: ReplayFixture, window_id: int) -> None:
+    fixture.windows.activate(window_id)
+    assert wait_until(lambda: (a := fixture.windows.active()) is not None and a.id == window_id, 60)
 
 
-def test_a_dialog_that_has_the_keyboard_is_a_trouble(desk: Desk, dialog: Window) -> None:
-    front(desk, dialog.id)
-    assert look(desk) is ReplayStatus.DIALOG_BLOCKING
-    assert not desk.controller.is_behind(dialog.title)
+def test_a_dialog_that_has_the_keyboard_is_a_trouble(fixture: ReplayFixture, dialog: Window) -> None:
+    front(fixture, dialog.id)
+    assert inspect(fixture) is ReplayStatus.DIALOG_BLOCKING
+    assert not fixture.controller.is_behind(dialog.title)
 
 
-def test_a_dialog_behind_the_editor_takes_nothing_from_the_session(desk: Desk, dialog: Window) -> None:
-    editor = desk.controller.window()
+def test_a_dialog_behind_the_editor_takes_nothing_from_the_session(fixture: ReplayFixture, dialog: Window) -> None:
+    editor = fixture.controller.window()
     assert editor is not None
-    front(desk, editor.id)
-    assert wait_until(lambda: desk.controller.is_behind(dialog.title), 60)
-    assert look(desk) != ReplayStatus.DIALOG_BLOCKING
+    front(fixture, editor.id)
+    assert wait_until(lambda: fixture.controller.is_behind(dialog.title), 60)
+    assert inspect(fixture) != ReplayStatus.DIALOG_BLOCKING
 
 
 def test_an_editor_whose_title_told_its_state_and_no_longer_does_has_lost_its_settings(
@@ -94,10 +94,10 @@ def test_an_editor_whose_title_told_its_state_and_no_longer_does_has_lost_its_se
     windows.activate(editor.id)
     assert wait_until(lambda: (a := windows.active()) is not None and a.id == editor.id, 60)
     situation = ScreenSituation("notes.md")
-    lost = WindowLayer(windows, "/work", tells=True).look(None, situation)
+    lost = WindowLayer(windows, "/work", title_shows_state=True).inspect(None, situation)
     assert (lost.verdict, lost.kind, lost.status) == ("problem", "settings_lost", ReplayStatus.ERROR_STATE)
     # One that never told it was not set up by us.
-    assert WindowLayer(windows, "/work").look(None, situation).verdict == "ok"
+    assert WindowLayer(windows, "/work").inspect(None, situation).verdict == "ok"
 
 
 def test_places_overlap_when_they_share_a_point() -> None:

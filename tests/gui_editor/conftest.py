@@ -22,9 +22,9 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditorSession]:
+def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EditorSession]:
     """One editor for all tests of a file; each has sessions of its own."""
-    folder = tmp_path_factory.mktemp("desk")
+    folder = tmp_path_factory.mktemp("editor")
     workspace = make_workspace(folder / "work")
     opened = EditorSession(folder, workspace, SIZE)
     yield opened

@@ -13,15 +13,15 @@ pytestmark = [pytest.mark.editor, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
-def shown(desk: EditorSession) -> EditorSession:
+def shown(editor: EditorSession) -> EditorSession:
     """The editor with a file open and the keyboard in it."""
-    desk.keyboard.key_press("Escape")
-    assert desk.controller.open_file("notes.md")
-    return desk
+    editor.keyboard.key_press("Escape")
+    assert editor.controller.open_file("notes.md")
+    return editor
 
 
-def is_problem(desk: EditorSession) -> bool:
-    backend = MSSBackend(desk.display.name)
+def is_problem(editor: EditorSession) -> bool:
+    backend = MSSBackend(editor.display.name)
     try:
         return LocalAnalyzer().analyze(backend.capture_screen()).is_problem
     finally:

@@ -36,15 +36,15 @@ class Replay:
     """A watched replay in a thread of its own."""
 
     def __init__(
-        self, desk: EditorSession, folder: Path, session_id: str, chunk_chars: int, **settings: object
+        self, editor: EditorSession, folder: Path, session_id: str, chunk_chars: int, **settings: object
     ) -> None:
-        self.desk = desk
+        self.editor = editor
         config = Gui(analyzer="local", screenshot_dir=str(folder / "pictures"), **settings)  # type: ignore[arg-type]
-        self.watch = assemble(screen_of(desk), config)
+        self.watch = assemble(screen_of(editor), config)
         self.looks = VerdictLog(self.watch.local, SystemClock())
         self.watch.orchestrator.analyzer = self.looks
         self.engine = ReplayEngine(
-            desk.controller,
+            editor.controller,
             self.watch.orchestrator,
             config=config,
             store=lambda workspace, name: SessionStore(workspace, name, folder / "sessions"),
@@ -77,8 +77,8 @@ class Replay:
     def says(self, kind: str, moment: float) -> str:
         """What was seen instead of a fault."""
         seen = [
-            f"{look.time - moment:.1f} {look.result.status.value} {look.result.evidence}"
-            for look in self.looks.ended_since(moment)
+            f"{verdict.time - moment:.1f} {verdict.result.status.value} {verdict.result.evidence}"
+            for verdict in self.looks.ended_since(moment)
         ]
         return "\n".join([f"{kind} went unnoticed", *seen[:40]])
 
@@ -89,43 +89,43 @@ class Replay:
         return [problem for problem in fresh if "came out differently" in problem]
 
     def alarms_since(self, moment: float) -> list[str]:
-        """Also of a look that began before it: a slow one may see what comes while it looks."""
+        """Also of a check that began before it: a slow one may see what comes while it runs."""
         return [
-            f"{look.result.status.value}: {look.result.description}"
-            for look in self.looks.ended_since(moment)
-            if look.result.is_problem
+            f"{verdict.result.status.value}: {verdict.result.description}"
+            for verdict in self.looks.ended_since(moment)
+            if verdict.result.is_problem
         ]
 
 
-def begin_anew(desk: EditorSession) -> None:
+def begin_anew(editor: EditorSession) -> None:
     """The files as they were before any session, on disk; the editor reads them when the session begins."""
-    make_workspace(desk.workspace)
-    (desk.workspace / "src" / "long.py").unlink(missing_ok=True)
+    make_workspace(editor.workspace)
+    (editor.workspace / "src" / "long.py").unlink(missing_ok=True)
 
 
-def test_a_session_comes_out_byte_for_byte(desk: EditorSession, tmp_path: Path) -> None:
-    begin_anew(desk)
-    replay = Replay(desk, tmp_path, "plain", 2000)
+def test_a_session_comes_out_byte_for_byte(editor: EditorSession, tmp_path: Path) -> None:
+    begin_anew(editor)
+    replay = Replay(editor, tmp_path, "plain", 2000)
     replay.start()
     replay.join(300)
     assert replay.result is not None
     assert replay.result.success, replay.result
-    assert_exact(desk.workspace)
+    assert_exact(editor.workspace)
     events = replay.watch.orchestrator.get_events()
     assert [event.outcome for event in events] == ["none"] * len(events), events
 
 
 def test_faults_of_every_kind_are_noticed_and_recovered_from_and_the_files_come_out_exactly(
-    desk: EditorSession, tmp_path: Path
+    editor: EditorSession, tmp_path: Path
 ) -> None:
     clock = SystemClock()
     noticed: dict[str, str] = {}
     for number in range(SESSIONS):
         if len(noticed) == len(FAULTS):
             break
-        begin_anew(desk)
+        begin_anew(editor)
         replay = Replay(
-            desk, tmp_path, f"disturbed{number}", 150, interval_seconds=0.1, min_cooldown_seconds=0, max_retries=50,
+            editor, tmp_path, f"disturbed{number}", 150, interval_seconds=0.1, min_cooldown_seconds=0, max_retries=50,
             save_screenshots=False,
         )  # fmt: skip
         replay.start()
@@ -133,7 +133,7 @@ def test_faults_of_every_kind_are_noticed_and_recovered_from_and_the_files_come_
         replay.join(400)
         assert replay.result is not None
         assert replay.result.success, replay.result
-        assert_exact(desk.workspace)
+        assert_exact(editor.workspace)
     assert noticed.keys() == set(FAULTS)
 
 
@@ -151,18 +151,18 @@ def disturb(replay: Replay, clock: SystemClock, noticed: dict[str, str]) -> None
         )
         if not replay.alarms_since(thrown):
             # The editor had nothing to save, and took in what was on disk; the session noticed it in the text.
-            clean_up(kind, replay.desk)
+            clean_up(kind, replay.editor)
             continue
         noticed[kind] = replay.alarms_since(thrown)[0]
         before = replay.chunks
         assert wait_until(lambda before=before: replay.is_over or replay.chunks > before, PATIENCE_S), f"after {kind}"
-        clean_up(kind, replay.desk)
+        clean_up(kind, replay.editor)
 
 
 def throw_in(replay: Replay, kind: str, clock: SystemClock) -> float | None:
     """Throw a fault in while text is typed; a busy editor loses one now and then. None if that cannot be done now."""
     for _ in range(5):
-        fault = prepare(kind, replay.desk)
+        fault = prepare(kind, replay.editor)
         if fault is None:
             continue
         assert wait_until(
@@ -174,28 +174,28 @@ def throw_in(replay: Replay, kind: str, clock: SystemClock) -> float | None:
 
         def came_about(thrown: float = thrown) -> bool:
             before = replay.engine.situation()
-            there = not before.operating and is_there(kind, replay.desk, before.expected_file or "")
+            there = not before.operating and is_there(kind, replay.editor, before.expected_file or "")
             return bool(replay.alarms_since(thrown)) or (there and replay.engine.situation().serial == before.serial)
 
         if throw(kind, fault) and wait_until(came_about, 10):
             return thrown
-        clean_up(kind, replay.desk)
+        clean_up(kind, replay.editor)
     return None
 
 
-def test_a_session_goes_into_an_editor_that_runs_already(desk: EditorSession, tmp_path: Path) -> None:
-    begin_anew(desk)
+def test_a_session_goes_into_an_editor_that_runs_already(editor: EditorSession, tmp_path: Path) -> None:
+    begin_anew(editor)
     script = tmp_path / "session.json"
     operations = [{"type": "insert", "line": 3, "content": "größer\n"}, {"type": "delete", "line": 1}]
     script.write_text(json.dumps({"session_id": "short", "files": [{"path": "notes.md", "operations": operations}]}))
-    address = desk.server.address(desk.workspace)
+    address = editor.server.address(editor.workspace)
     done = subprocess.run(
-        [sys.executable, "-m", "interlock", "gui", "replay", str(script), "--workspace", str(desk.workspace),
+        [sys.executable, "-m", "interlock", "gui", "replay", str(script), "--workspace", str(editor.workspace),
          "--editor", address, "--record", str(tmp_path / "film"), "--json"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert (desk.workspace / "notes.md").read_text() == "\ngrößer\nfirst\nsecond\nthird\n"
+    assert (editor.workspace / "notes.md").read_text() == "\ngrößer\nfirst\nsecond\nthird\n"
     outcome = json.loads(done.stdout)
     page = Path(outcome["report"]).read_text()
     assert "data:image/jpeg" in page

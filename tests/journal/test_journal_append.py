@@ -160,7 +160,7 @@ def test_side_files_of_an_open_journal_are_private_too(journal: Journal, run: Ru
 
 def test_the_write_ahead_log_is_worked_off_while_readers_look(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("interlock.journal.committer.LARGE_WAL_PAGES", 4)
-    monkeypatch.setattr("interlock.journal.committer.keep_of", lambda free, most: 0)
+    monkeypatch.setattr("interlock.journal.committer.reservable_bytes", lambda free, most: 0)
     monkeypatch.setattr("interlock.journal.committer.LARGE_DISK", 1 << 62)
     with Journal.open(run) as journal, journal.reader() as reader:
         count, log = 0, Path(f"{run.journal}-wal")

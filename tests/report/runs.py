@@ -9,7 +9,7 @@ from interlock.core import Context, ManualClock
 from interlock.demo.player import Play
 from interlock.journal import Journal, RunFolder, RunSummary, Store
 from interlock.runtime import Supervisor
-from tests.every_trouble import SCENES, TASK, make_workshop
+from tests.failing_agent import SCENES, TASK, make_workshop
 from tests.runtime.scripted import START, feed, open_run, steps
 
 

@@ -234,7 +234,7 @@ def test_a_limit_stops_the_agent_also_when_the_journal_cannot_be_written(tmp_pat
         monkeypatch.setattr(
             supervisor.executor, "carry_out", lambda order: told.append(type(order)) or Applied(True, "")
         )
-        supervisor.look(200.0, 1.0)
+        supervisor.check_usage(200.0, 1.0)
         assert told == [Stop]
         assert supervisor.before(supervisor.call("bash", {"command": "ls"})).action == "stop"
         monkeypatch.undo()

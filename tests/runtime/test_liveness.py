@@ -12,7 +12,7 @@ from interlock.runtime.liveness import QUIET_S, LivenessMemory, ModelProbe, Prob
 
 TOOL_S = 600.0
 STEP_S = 5.0
-BUSY = Probes(now=0.0, wall=1e9, visible=True, steps=3, cpu_s=1.0, client_cpu_s=1.0, io_bytes=10, output_bytes=10)
+BUSY = Probes(now=0.0, wall_time=1e9, visible=True, steps=3, cpu_s=1.0, client_cpu_s=1.0, io_bytes=10, output_bytes=10)
 
 
 def tell(probes: list[Probes], tool_s: float = TOOL_S) -> list[Liveness]:
@@ -26,7 +26,7 @@ def tell(probes: list[Probes], tool_s: float = TOOL_S) -> list[Liveness]:
 def over(seconds: float, change=lambda at, probes: probes, start: Probes = BUSY) -> list[Probes]:
     """The same look again and again, with what changes in it."""
     times = [STEP_S * number for number in range(int(seconds / STEP_S) + 1)]
-    return [change(at, replace(start, now=at, wall=1e9 + at)) for at in times]
+    return [change(at, replace(start, now=at, wall_time=1e9 + at)) for at in times]
 
 
 HANGS = {
@@ -123,21 +123,21 @@ def test_since_stays_while_the_word_does():
 
 
 def test_a_look_just_when_a_run_begins_to_hang_is_asked_for():
-    watch, _ = fuse(LivenessMemory(), Probes(now=100.0, wall=0.0, visible=True), 600.0)
+    watch, _ = fuse(LivenessMemory(), Probes(now=100.0, wall_time=0.0, visible=True), 600.0)
     assert until_hang(LivenessMemory(), 600.0) == float("inf")
     assert until_hang(watch, 600.0) == QUIET_S
     assert until_hang(watch, 20.0) == 20.0
-    watch, said = fuse(watch, Probes(now=140.0, wall=40.0, visible=True), 600.0)
+    watch, said = fuse(watch, Probes(now=140.0, wall_time=40.0, visible=True), 600.0)
     assert (until_hang(watch, 600.0), said.word) == (QUIET_S - 40.0, "working")
-    watch, said = fuse(watch, Probes(now=100.0 + QUIET_S, wall=QUIET_S, visible=True), 600.0)
+    watch, said = fuse(watch, Probes(now=100.0 + QUIET_S, wall_time=QUIET_S, visible=True), 600.0)
     assert (until_hang(watch, 600.0), said.wedged) == (600.0 - QUIET_S, "client deadlocked")
     model = ModelProbe(since=140.0, begun=141.0, byte=152.0, content=145.0)
-    watch, _ = fuse(LivenessMemory(), Probes(now=155.0, wall=0.0, model=model), 600.0)
+    watch, _ = fuse(LivenessMemory(), Probes(now=155.0, wall_time=0.0, model=model), 600.0)
     assert until_hang(watch, 600.0) == 141.0 + QUIET_S - 155.0
 
 
 def test_a_child_that_holds_the_pipe_is_named_also_where_tools_have_little_time():
-    tool = Probes(now=0.0, wall=0.0, visible=True, tool="bash", tool_since=0.0, orphan="sleep (process 3)")
+    tool = Probes(now=0.0, wall_time=0.0, visible=True, tool="bash", tool_since=0.0, orphan="sleep (process 3)")
     watch, _ = fuse(LivenessMemory(), tool, 20.0)
-    _, said = fuse(watch, replace(tool, now=21.0, wall=21.0), 20.0)
+    _, said = fuse(watch, replace(tool, now=21.0, wall_time=21.0), 20.0)
     assert said.wedged == "pipe held by a child"

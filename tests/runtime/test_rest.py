@@ -32,10 +32,10 @@ def test_a_pause_does_not_count_towards_the_time_limit(tmp_path: Path) -> None:
             clock.advance(500)
             supervisor.run.gate.set_status("running", supervisor.run.gate.revision + 1)
             clock.advance(10)
-            supervisor.look(1.0, clock.time() - begun)
+            supervisor.check_usage(1.0, clock.time() - begun)
             assert act(supervisor) == "proceed"
         clock.advance(40)
-        supervisor.look(1.0, clock.time() - begun)
+        supervisor.check_usage(1.0, clock.time() - begun)
         assert supervisor.run.reason == "MAX_ITERATIONS"
 
 

@@ -19,7 +19,7 @@ from interlock.runtime import Supervisor
 from interlock.runtime.approvals import Approvals
 from interlock.runtime.assembly import DirectAdapter
 from interlock.tui import RunSource, Top
-from tests.every_trouble import SCENES, TASK, make_workshop
+from tests.failing_agent import SCENES, TASK, make_workshop
 
 START = 1_700_000_000.0
 PATIENT = Runtime(step_timeout_ms=60_000)

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from interlock.journal import RunFolder, Store
-from interlock.web.access import NAME, keep_token
+from interlock.web.access import NAME, load_token
 from interlock.web.serve import FOLDER
 
 from .runs import write_run
@@ -123,11 +123,11 @@ def test_the_page_is_light_and_brings_everything_itself() -> None:
 
 
 def test_the_token_stays_with_the_store_and_is_nobody_elses(tmp_path: Path) -> None:
-    token = keep_token(tmp_path / "runs")
-    assert len(token) >= 40 and keep_token(tmp_path / "runs") == token
+    token = load_token(tmp_path / "runs")
+    assert len(token) >= 40 and load_token(tmp_path / "runs") == token
     file = tmp_path / "runs" / NAME
     assert file.stat().st_mode & 0o777 == 0o600
-    assert keep_token(tmp_path / "runs", new=True) != token
+    assert load_token(tmp_path / "runs", new=True) != token
     file.chmod(0o644)
     others = file.read_text().strip()
-    assert keep_token(tmp_path / "runs") != others
+    assert load_token(tmp_path / "runs") != others

@@ -58,7 +58,7 @@ MOUNTS = "/proc/self/mountinfo"
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-STIRS = MOVED_FROM | MOVED_TO | CREATE | DELETE | ISDIR
+RESTRUCTURES = MOVED_FROM | MOVED_TO | CREATE | DELETE | ISDIR
 """Events that also move the folder's own times, or concern a folder."""
 
 
@@ -68,7 +68,7 @@ class Hints(Struct):
 
     names: dict[str, set[str]] = field(default_factory=dict)
     deep: set[str] = field(default_factory=set)
-    stirred: set[str] = field(default_factory=set)
+    restructured: set[str] = field(default_factory=set)
 
 
 class ChangeWatcher:
@@ -83,7 +83,7 @@ class ChangeWatcher:
         self.fine_times = False
         """Whether a change after a stat always moves the file's times."""
         self._sentinel, self._workspace = sentinel, workspace
-        self._torn = False
+        self._sentinel_pending = False
         """Whether the sentinel was changed and not read back."""
         self._folders: dict[int, str] = {}
         self._watches: dict[str, int] = {}
@@ -96,7 +96,7 @@ class ChangeWatcher:
             self._marker = self._add(os.fsencode(sentinel), ATTRIB)
             self._mounts = os.open(MOUNTS, os.O_RDONLY | os.O_CLOEXEC)
             self._mount_events.register(self._mounts, select.POLLPRI)
-            self._standing = self._where_we_are()
+            self._mount_state = self._read_mount_state()
         except BaseException:
             self.close()
             raise
@@ -109,7 +109,7 @@ class ChangeWatcher:
         if self._mounts >= 0:
             os.close(self._mounts)
         if self._fd >= 0:
-            _let_go(self._fd)
+            _close_in_background(self._fd)
         self._fd = self._mounts = -1
 
     def add(self, folder: str, fd: int, *, anew: bool) -> None:
@@ -138,18 +138,18 @@ class ChangeWatcher:
         try:
             if self._mount_changed():
                 return None
-            if self._torn:
+            if self._sentinel_pending:
                 # A sentinel that was not read back may still arrive, and would prove nothing about later events.
                 with suppress(BlockingIOError):
                     for _ in range(MOST_READS):
                         whole = self._read(hints)[0] and whole
                     return None
-            self._torn, arrived = True, False
+            self._sentinel_pending, arrived = True, False
             os.utime(self._sentinel)
             while not arrived:
                 complete, arrived = self._read(hints)
                 whole = whole and complete
-            self._torn = False
+            self._sentinel_pending = False
         except OSError:
             return None
         return hints if whole else None
@@ -182,8 +182,8 @@ class ChangeWatcher:
                     last, raw = number, data[at - length : at]
                     name = os.fsdecode(raw.rstrip(b"\0"))
                     names.setdefault(folder, set()).add(name)
-                if mask & STIRS:
-                    hints.stirred.add(folder)
+                if mask & RESTRUCTURES:
+                    hints.restructured.add(folder)
                     if mask & ISDIR and mask & (CREATE | MOVED_TO):
                         hints.deep.add(join(folder, name))
             elif not folder and mask & (MOVE_SELF | DELETE_SELF):
@@ -205,10 +205,10 @@ class ChangeWatcher:
         """Whether the workspace was replaced, or mounts inside it changed; other mounts do not count."""
         if not any(event & select.POLLPRI for _, event in self._mount_events.poll(0)):
             return False
-        before, self._standing = self._standing, self._where_we_are()
-        return before != self._standing
+        before, self._mount_state = self._mount_state, self._read_mount_state()
+        return before != self._mount_state
 
-    def _where_we_are(self) -> tuple[int, int, frozenset[str]]:
+    def _read_mount_state(self) -> tuple[int, int, frozenset[str]]:
         found = self._workspace.stat()
         return found.st_dev, found.st_ino, mounts_inside(str(self._workspace))
 
@@ -216,7 +216,7 @@ class ChangeWatcher:
 _last: threading.Thread | None = None
 
 
-def _let_go(fd: int) -> None:
+def _close_in_background(fd: int) -> None:
     """Close it in a thread: the kernel takes up to 20 ms to free a queue. One at a time, as there are few."""
     global _last
     if _last is not None:

@@ -300,7 +300,7 @@ class Checkpoints:
     def gc(self, progress: Progress | None = None) -> Swept:
         """Remove checkpoints by age, count and size, and the contents that only they needed."""
         with self._busy("collect garbage"):
-            return Sweep(self._store, self._history, self._settings, self._clock.time()).run_anyhow(progress)
+            return Sweep(self._store, self._history, self._settings, self._clock.time()).run_on_full_disk(progress)
 
     def verify(self, progress: Progress | None = None) -> Audited:
         """Read everything that is stored and report damage."""

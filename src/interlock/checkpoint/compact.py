@@ -39,13 +39,13 @@ def free_dead_stretches(store: CheckpointStore) -> None:
             at = start + size
 
 
-def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
+def move_frames(store: CheckpointStore, pack: int, *, new_pack: bool) -> None:
     """Move the live contents out of a pack, frame by frame, each freed before the next: needs the space of one frame.
 
-    `beside`: into a new pack, because the newest one is about to be removed too.
+    `new_pack`: into a new pack, because the newest one is about to be removed too.
     """
     for frame in store.frames("pack=? ORDER BY start", pack):
-        writer = PackWriter(store, new_pack=beside, to_the_brim=True)
+        writer = PackWriter(store, new_pack=new_pack, fill_disk=True)
         try:
             writer.copy(frame)
             writer.finish()
@@ -55,7 +55,7 @@ def move_frames(store: CheckpointStore, pack: int, *, beside: bool) -> None:
                 writer.record()
         finally:
             writer.close()
-        beside = False
+        new_pack = False
         free_stretch(store, pack, frame.start, frame.length)
         store.fold_log()
     with store.transaction(durable=True):

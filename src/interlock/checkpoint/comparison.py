@@ -142,7 +142,7 @@ def _text(path: str, entry: TreeEntry | None, read: Read) -> list[str] | None:
 
 SIGNATURE = b"DIRC"
 HEADER = struct.Struct(">4sII")
-REMEMBERED = 24
+STAT_BYTES = 24
 """Bytes at the beginning of an entry: times, device and inode."""
 MODE = 4
 OWNER_AND_SIZE = 12
@@ -150,10 +150,10 @@ FLAGS = struct.Struct(">H")
 EXTENDED, NAME_LENGTH = 0x4000, 0x0FFF
 HASHES = (20, 32)
 """Bytes of an object's name: SHA-1, SHA-256."""
-ELSEWHERE = b"link"
+SPLIT_INDEX = b"link"
 """The extension of an index whose entries are in another file."""
 
-Said = list[tuple[bytes, bytes, int, int, bytes]]
+IndexEntries = list[tuple[bytes, bytes, int, int, bytes]]
 """Of every entry: mode, object, flags, further flags, path."""
 
 
@@ -165,11 +165,11 @@ def is_index(path: str) -> bool:
 
 def same_index(one: bytes, other: bytes) -> bool:
     """Whether two indexes have the same entries; unreadable ones never do."""
-    said = read_index(one)
-    return said is not None and said == read_index(other)
+    entries = read_index(one)
+    return entries is not None and entries == read_index(other)
 
 
-def read_index(content: bytes) -> Said | None:
+def read_index(content: bytes) -> IndexEntries | None:
     """The entries of an index; None if it is not an index, or its entries are in another file."""
     for length in HASHES:
         try:
@@ -179,17 +179,17 @@ def read_index(content: bytes) -> Said | None:
     return None
 
 
-def _read(content: bytes, hash_length: int) -> Said:
+def _read(content: bytes, hash_length: int) -> IndexEntries:
     signature, version, count = HEADER.unpack_from(content)
-    if signature != SIGNATURE or version not in (2, 3, 4) or count > len(content) // REMEMBERED:
+    if signature != SIGNATURE or version not in (2, 3, 4) or count > len(content) // STAT_BYTES:
         raise ValueError("no index")
-    said: Said = []
+    entries: IndexEntries = []
     at, name = HEADER.size, b""
     for _ in range(count):
         start = at
-        mode = content[at + REMEMBERED : at + REMEMBERED + MODE]
-        at += REMEMBERED + MODE + OWNER_AND_SIZE
-        held = content[at : at + hash_length]
+        mode = content[at + STAT_BYTES : at + STAT_BYTES + MODE]
+        at += STAT_BYTES + MODE + OWNER_AND_SIZE
+        object_id = content[at : at + hash_length]
         at += hash_length
         (flags,) = FLAGS.unpack_from(content, at)
         at += FLAGS.size
@@ -211,11 +211,11 @@ def _read(content: bytes, hash_length: int) -> Said:
             at = start + (end - start + 8) // 8 * 8
         if not name or min(len(name), NAME_LENGTH) != flags & NAME_LENGTH:
             raise ValueError("no index")
-        said.append((mode, held, flags & ~NAME_LENGTH, further, name))
+        entries.append((mode, object_id, flags & ~NAME_LENGTH, further, name))
     for kind in _extensions(content, at, len(content) - hash_length):
-        if kind == ELSEWHERE:
+        if kind == SPLIT_INDEX:
             raise ValueError("its entries are in another file")
-    return said
+    return entries
 
 
 def _number(content: bytes, at: int) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from ..core import Clock, open_below, sha256
 from .attributes import read_attributes
 from .entry import TreeEntry, make_entry
 from .folder_descent import READ_FLAGS, Descent
-from .large_files import LARGE, digest_of, has_holes, keep
+from .large_files import LARGE, digest_of, has_holes, store_large
 from .packs import PackWriter
 from .scan import CHANGED, PendingRead, Scan, ScanBudget, over_budget, why_unreadable
 from .store import CheckpointStore
@@ -147,7 +147,7 @@ class ContentIntake:
         if self._writer is None:
             return digest_of(fd, found.st_size, sparse=sparse)
         try:
-            kept = keep(self._store, fd, found.st_size, sparse=sparse)
+            kept = store_large(self._store, fd, found.st_size, sparse=sparse)
         except EOFError:
             return None
         if not self._writer.has(kept.digest):

@@ -27,7 +27,7 @@ _FICLONE = 0x40049409
 _ZEROS = bytes(BLOCK)
 
 
-class KeptContent(Struct, frozen=True):
+class LargeContent(Struct, frozen=True):
     """A large content that is in the store, but not yet in the database."""
 
     digest: bytes
@@ -42,7 +42,7 @@ def has_holes(found: os.stat_result) -> bool:
     return found.st_size >= LARGE and found.st_blocks * 512 < found.st_size // 2
 
 
-def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptContent:
+def store_large(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> LargeContent:
     """Copy an open file into the store under the digest of its content."""
     temporary = store.objects / f".{os.urandom(8).hex()}"
     out = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -62,7 +62,7 @@ def keep(store: CheckpointStore, fd: int, size: int, *, sparse: bool) -> KeptCon
         length = os.fstat(out).st_size
         if fresh:
             temporary.rename(known)
-        return KeptContent(digest, length, size, codec, fresh)
+        return LargeContent(digest, length, size, codec, fresh)
     finally:
         os.close(out)
         with suppress(FileNotFoundError):

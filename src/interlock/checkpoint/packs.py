@@ -48,9 +48,9 @@ Blobs = list[tuple[bytes, int, int]]
 class PackWriter:
     """Compresses and appends contents in a thread of its own; nothing counts until `record`."""
 
-    def __init__(self, store: CheckpointStore, *, new_pack: bool = False, to_the_brim: bool = False) -> None:
-        self._store, self._to_the_brim = store, to_the_brim
-        self._beside: ThreadPoolExecutor | None = None
+    def __init__(self, store: CheckpointStore, *, new_pack: bool = False, fill_disk: bool = False) -> None:
+        self._store, self._to_the_brim = store, fill_disk
+        self._executor: ThreadPoolExecutor | None = None
         self._working: deque[Future[None]] = deque()
         self._parts: list[bytes] = []
         self._raw = 0
@@ -101,12 +101,12 @@ class PackWriter:
         self._parts.append(content)
         self._raw += len(content)
         if self._raw >= FRAME_BYTES:
-            if self._beside is None:
+            if self._executor is None:
                 # One thread: it keeps the order, and the caller is busy reading meanwhile.
                 from concurrent.futures import ThreadPoolExecutor
 
-                self._beside = ThreadPoolExecutor(max_workers=1)
-            self._working.append(self._beside.submit(self._pack_frame, *self._close_frame()))
+                self._executor = ThreadPoolExecutor(max_workers=1)
+            self._working.append(self._executor.submit(self._pack_frame, *self._close_frame()))
             while len(self._working) > WAITING:
                 self._working.popleft().result()
 
@@ -154,8 +154,8 @@ class PackWriter:
 
     def close(self) -> None:
         """Close; the next writer truncates what was not recorded."""
-        if self._beside is not None:
-            self._beside.shutdown(wait=True, cancel_futures=True)
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -21,7 +21,7 @@ from .restore_record import Body
 from .staging import Staging, open_in_place, set_file
 from .tree import WorkspaceTree, within
 
-MEANWHILE = "changed while the rollback ran"
+CHANGED_MEANWHILE = "changed while the rollback ran"
 
 Progress = Callable[[int, int], None]
 
@@ -82,11 +82,11 @@ class RestoreSteps:
             if stat.S_ISDIR(found.st_mode):
                 os.rmdir(name, dir_fd=folder)
             elif step.b is None:
-                self.left[step.path] = MEANWHILE
+                self.left[step.path] = CHANGED_MEANWHILE
         elif self._unchanged(step.a, found):
             os.unlink(name, dir_fd=folder)
         elif not (step.b is not None and stat.S_ISDIR(found.st_mode)):
-            self.left[step.path] = MEANWHILE
+            self.left[step.path] = CHANGED_MEANWHILE
 
     def _make_folder(self, step: Difference, folder: int, name: str) -> None:
         if not name:
@@ -127,7 +127,7 @@ class RestoreSteps:
         if what is not None and self._body.force:
             os.unlink(name, dir_fd=folder)
         else:
-            self.left[step.path] = f"{what} is in its place" if what else MEANWHILE
+            self.left[step.path] = f"{what} is in its place" if what else CHANGED_MEANWHILE
 
     def _change_in_place(self, step: Difference) -> bool:
         """Set mode and times of a file whose content stays; False if that is not enough."""
@@ -183,7 +183,7 @@ def _stat(folder: int, name: str) -> os.stat_result | None:
 def _harmless(error: OSError) -> str | None:
     """The reason to leave one path alone, where the error is that path's and not the whole restore's."""
     if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT, errno.EISDIR):
-        return MEANWHILE
+        return CHANGED_MEANWHILE
     if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
         return "contains something that no checkpoint covers"
     if error.errno in (errno.EBUSY, errno.ETXTBSY):

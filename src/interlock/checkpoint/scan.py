@@ -69,7 +69,7 @@ class ScanBudget(Struct, frozen=True):
 class Scan(Struct):
     """What a walk found: folders and removals as a delta, what is still to be read, and what is not covered.
 
-    `folders` is None for a walk over everything, else the folders that were scanned, and `looked` the single
+    `folders` is None for a walk over everything, else the folders that were scanned, and `checked` the single
     paths. `linked` are the files with several names, by inode.
     """
 
@@ -78,7 +78,7 @@ class Scan(Struct):
     uncovered: dict[str, str] = field(default_factory=dict)
     fresh_ns: int = 0
     folders: set[str] | None = None
-    looked: set[str] = field(default_factory=set)
+    checked: set[str] = field(default_factory=set)
     linked: dict[int, set[str]] = field(default_factory=dict)
 
 
@@ -116,7 +116,7 @@ class WorkspaceScanner:
         self._mounts = mounts
         self._followed: set[int] = set()
         self._unfollowed: set[int] = set()
-        self._met: set[str] = set()
+        self._handled: set[str] = set()
         self._read: Reader | None = None
         trusted = watch is not None and watch.fine_times
         self.scan = Scan(fresh_ns=time.time_ns() - (0 if trusted else FRESH_NS))
@@ -143,17 +143,19 @@ class WorkspaceScanner:
         visits += [Visit(folder) for folder in set(more)]
         with without_gc():
             for folder, names in sorted(hints.names.items()):
-                if folder in known and (left := self._read_written(folder, names, stirred=folder in hints.stirred)):
+                if folder in known and (
+                    left := self._read_written(folder, names, restructured=folder in hints.restructured)
+                ):
                     visits.append(Visit(folder, left))
             self._visit_all(visits)
         return self.scan
 
-    def _read_written(self, folder: str, names: set[str], *, stirred: bool) -> set[str]:
+    def _read_written(self, folder: str, names: set[str], *, restructured: bool) -> set[str]:
         """Read the files that were only written to; returns the other names.
 
         There are few in each of many folders, so opening a file by its whole path saves opening its folder.
         """
-        if stirred or self._read is None or len(names) > FEW_NAMES:
+        if restructured or self._read is None or len(names) > FEW_NAMES:
             return names
         left, known = set(), self._known.folders[folder]
         for name in names:
@@ -174,8 +176,8 @@ class WorkspaceScanner:
             if not self._read.read_known(folder, name, found):
                 left.add(name)
                 continue
-            self.scan.looked.add(path)
-            self._met.add(path)
+            self.scan.checked.add(path)
+            self._handled.add(path)
         self._check_deadline(folder)
         return left
 
@@ -200,7 +202,7 @@ class WorkspaceScanner:
                 visit = waiting.pop()
                 folder, pending = visit.folder, len(self.scan.pending)
                 if folder in self._mounts:
-                    self._miss(folder, MOUNTED)
+                    self._mark_uncovered(folder, MOUNTED)
                     continue
                 try:
                     fd = descent.folder(folder)
@@ -217,7 +219,7 @@ class WorkspaceScanner:
                         above, _, name = folder.rpartition("/")
                         waiting.append(Visit(above, {name}))
                     else:
-                        self._miss(folder, why_unreadable(error))
+                        self._mark_uncovered(folder, why_unreadable(error))
                 else:
                     if self._read is not None and visit.names is not None:
                         for one in self.scan.pending[pending:]:
@@ -238,7 +240,7 @@ class WorkspaceScanner:
         known = self._known.folders.get(folder, {})
         gone = set()
         for name in names:
-            self.scan.looked.add(join(folder, name))
+            self.scan.checked.add(join(folder, name))
             try:
                 found = os.stat(name, dir_fd=fd, follow_symlinks=False)
             except FileNotFoundError:
@@ -249,7 +251,7 @@ class WorkspaceScanner:
                 self._files += 1
             elif old.ctime_ns == found.st_ctime_ns and old.matches(found):
                 continue
-            self._meet(folder, name, found, old, waiting)
+            self._handle_entry(folder, name, found, old, waiting)
         if self._files > self._budget.files:
             raise over_budget(f"{self._budget.files:,} files", folder)
         if gone:
@@ -304,9 +306,9 @@ class WorkspaceScanner:
         if stranger is not None:
             self._note_folder(folder, stranger, read_attributes(fd))
         for name, found in strange:
-            self._meet(folder, name, found, get(name), waiting, deep=deep)
+            self._handle_entry(folder, name, found, get(name), waiting, deep=deep)
 
-    def _meet(
+    def _handle_entry(
         self,
         folder: str,
         name: str,
@@ -320,16 +322,16 @@ class WorkspaceScanner:
         path = f"{folder}/{name}" if folder else name
         kind = stat.S_IFMT(found.st_mode)
         if kind not in _COVERED:
-            self._miss(path, special(found.st_mode) or "neither file, folder nor link")
+            self._mark_uncovered(path, special(found.st_mode) or "neither file, folder nor link")
         elif self._policy.excludes(path):
-            self._miss(path, EXCLUDED)
+            self._mark_uncovered(path, EXCLUDED)
         elif found.st_dev != self._device:
-            self._miss(path, "another file system")
+            self._mark_uncovered(path, "another file system")
         elif path in self._mounts:
-            self._miss(path, MOUNTED)
+            self._mark_uncovered(path, MOUNTED)
         elif kind == stat.S_IFDIR:
             if path.count("/") >= DEEPEST:
-                self._miss(path, f"deeper than {DEEPEST} folders")
+                self._mark_uncovered(path, f"deeper than {DEEPEST} folders")
                 return
             self._strange_folders[path] = found
             waiting.append(Visit(path, deep=deep))
@@ -339,9 +341,9 @@ class WorkspaceScanner:
             if old is not None and old.is_folder:
                 self._wipe(path)
             if self.scan.folders is not None:
-                if path in self._met:
+                if path in self._handled:
                     return
-                self._met.add(path)
+                self._handled.add(path)
             self._count_bytes(found, folder)
             self.scan.pending.append(PendingRead(folder, name, found))
 
@@ -383,7 +385,7 @@ class WorkspaceScanner:
         else:
             self.scan.delta.root = entry
 
-    def _miss(self, path: str, reason: str) -> None:
+    def _mark_uncovered(self, path: str, reason: str) -> None:
         """Record that a path is not covered, and drop what was known of it."""
         self.scan.uncovered[path] = reason
         self._strange_folders.pop(path, None)

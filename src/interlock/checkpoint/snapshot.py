@@ -289,7 +289,7 @@ class Snapshots:
             return None
         for folder, names in suspects.names.items():
             hints.names.setdefault(folder, set()).update(names)
-        hints.stirred.update(suspects.names)
+        hints.restructured.update(suspects.names)
         self._distrust_written(hints.names)
         return hints
 
@@ -314,7 +314,7 @@ class Snapshots:
         for path in self.listing.odd:
             folder, _, name = path.rpartition("/")
             hints.names.setdefault(folder, set()).add(name)
-            hints.stirred.add(folder)
+            hints.restructured.add(folder)
         return hints
 
     def _read(
@@ -377,7 +377,7 @@ class Snapshots:
         return {
             path: why
             for path, why in self._uncovered.items()
-            if path not in scan.looked and path.rpartition("/")[0] not in gone
+            if path not in scan.checked and path.rpartition("/")[0] not in gone
         }
 
     def _newest_again(self, info: CheckpointInfo, scan: Scan) -> CheckpointInfo | None:

@@ -81,7 +81,7 @@ class Sweep:
         elif self._is_due():
             self._drop(self._due())
 
-    def run_anyhow(self, progress: Callable[[int, int], None] | None = None) -> Swept:
+    def run_on_full_disk(self, progress: Callable[[int, int], None] | None = None) -> Swept:
         """The same on a full disk, using the reserved space."""
         held = self._store.has_ballast()
         try:
@@ -216,7 +216,7 @@ class Sweep:
         newest = self._store.number("SELECT max(id) FROM pack")
         try:
             with no_space(self._store.path):
-                move_frames(self._store, pack, beside=newest in thin)
+                move_frames(self._store, pack, new_pack=newest in thin)
         except NoSpace:
             # The dead packs are gone; half-dead ones can wait until there is space.
             self._store.fold_log()

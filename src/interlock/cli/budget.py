@@ -25,7 +25,7 @@ def budget(json: Annotated[bool, Option("--json", help='{"budgets": [...]}')] = 
     from ..report import read_budgets
     from .runs import the_store
 
-    config = load(tell=say_error)
+    config = load(warn=say_error)
     standings = read_budgets(config, the_store(config))
     for each in standings:
         if each.fits_nothing:

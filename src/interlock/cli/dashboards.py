@@ -73,7 +73,7 @@ def web(
         raise BadInput(f"{host} means every address of this machine", todo="Specify the address to use.")
     if host not in dashboard.LOOPBACK:
         say_error(f"the dashboard listens on {host}: anyone who has its address with the token can steer every run")
-    token = dashboard.keep_token(store.root, new=new_token)
+    token = dashboard.load_token(store.root, new=new_token)
     listener = dashboard.open_socket(host, port)
     once = secrets.token_urlsafe(24)
     app = dashboard.make_app(

@@ -114,7 +114,7 @@ def watch(
 
     console = Console(highlight=False, soft_wrap=True)
     options = WatchOptions(
-        display=display, window=window, interval_s=interval, looks=looks, observe=observe, editor=editor, name=name
+        display=display, window=window, interval_s=interval, checks=looks, observe=observe, editor=editor, name=name
     )
     watch_display(load(config), options, print_json if json else functools.partial(print_event, console))
 

@@ -55,7 +55,7 @@ def continue_(
     from ..journal import open_store
     from ..runtime import Incidents, abort, choose, continue_run
 
-    settings = load(config, tell=say_error)
+    settings = load(config, warn=say_error)
     store = open_store(settings)
     incidents = Incidents(store)
     stored = incidents.find(incident)

@@ -30,7 +30,7 @@ def notify(
     """
     from ..config import load
 
-    channels = load(tell=say_error).notifications.channels
+    channels = load(warn=say_error).notifications.channels
     if not channels:
         raise BadInput("there are no channels", todo="Add one under notifications.channels in interlock.yaml.")
     for name in names or ():

@@ -69,7 +69,7 @@ def start_run(options: RunOptions) -> NoReturn:
             raise BadInput("--issue must have 1 to 512 characters")
     if not folder.is_dir():
         raise BadInput("the workspace is not a folder", where=str(folder))
-    settings = _with_hub(_with_options(load(options.config, tell=say_error), options), options.hub)
+    settings = _with_hub(_with_options(load(options.config, warn=say_error), options), options.hub)
     settings = _with_runtime(settings, options)
     spec = RunSpec(
         run_id=new_run_id(),

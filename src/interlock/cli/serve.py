@@ -60,7 +60,7 @@ def serve(
     if hub is not None:
         # Every session reads the configuration and the environment again.
         os.environ["INTERLOCK_HUB__URL"] = hub
-    settings = load(config, tell=say_error)
+    settings = load(config, warn=say_error)
     store = open_store(settings)
     path = serve_socket()
     if is_served(path):

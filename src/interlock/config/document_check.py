@@ -10,7 +10,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from .document import is_text, line_of, value_of
 from .key_types import Key, join, keys_of, unwrap, without_none
-from .problem import ConfigProblem, nearest, say_unknown
+from .problem import ConfigProblem, describe_unknown_key, nearest
 
 ALIASES = {"intervention": "gui"}
 """Top-level keys that are accepted as another one."""
@@ -49,7 +49,7 @@ class DocumentCheck:
             real = ALIASES.get(name, name) if not path else name
             here = join(path, name)
             if real not in keys:
-                what, todo = say_unknown(name, path, section)
+                what, todo = describe_unknown_key(name, path, section)
                 self._report(key_node, here, what, todo)
             elif real in seen:
                 self._report(key_node, here, f"{' and '.join(_names(real))} are the same section", "Keep one of them.")

@@ -9,7 +9,7 @@ from msgspec import inspect, structs
 from .document import UnreadableDocument, parse
 from .document_check import ALIASES, WRONG, DocumentCheck
 from .key_types import PREFIX, Key, is_override, join, keys_of, root, without_none
-from .problem import ConfigProblem, say_unknown
+from .problem import ConfigProblem, describe_unknown_key
 
 NOTHING = ("", "null", "~")
 """Values that unset an optional key."""
@@ -53,7 +53,7 @@ class Override:
             real = ALIASES.get(word, word) if not path else word
             key = keys_of(section).get(real)
             if key is None:
-                what, todo = say_unknown(word, path, section)
+                what, todo = describe_unknown_key(word, path, section)
                 self._report(join(path, word), what, todo)
                 return
             self.path = (*self.path, real)

@@ -84,7 +84,7 @@ def sections() -> dict[str, inspect.StructType]:
     return found
 
 
-def homes_of(name: str) -> list[str]:
+def sections_with(name: str) -> list[str]:
     """The sections that have a key of this name."""
     return [path for path, section in sections().items() if name in keys_of(section)]
 

@@ -100,7 +100,7 @@ class Tier(Struct, frozen=True):
     models: tuple[str, ...]
 
 
-class Shipped(Struct, frozen=True):
+class ModelsFile(Struct, frozen=True):
     """The content of the data file."""
 
     anthropic: tuple[Tier, ...]
@@ -165,10 +165,10 @@ class Models(Struct, frozen=True):
         return self.known(name) or self._traits(name, None).maker is not None or self._cost(name) is not None
 
     def _traits(self, name: str, info: ModelInfo | None) -> Traits:
-        told = read_traits(undated(name), self.makers)
+        traits = read_traits(undated(name), self.makers)
         if info is None or info.family not in self.makers:
-            return told
-        return replace(told, maker=info.family, tier=info.strength // TIER)
+            return traits
+        return replace(traits, maker=info.family, tier=info.strength // TIER)
 
     def _cost(self, name: str) -> float | None:
         price = self.price(name)
@@ -191,7 +191,7 @@ def ship() -> Models:
     import yaml
 
     text = resources.files(__package__).joinpath("models.yaml").read_text("utf-8")
-    data = from_plain(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), Shipped)
+    data = from_plain(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), ModelsFile)
     infos: dict[str, ModelInfo] = {}
     aliases: dict[str, str] = {}
     for family in ("anthropic", "openai", "google"):

@@ -48,29 +48,29 @@ def load(
     path: Path | None = None,
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
-    tell: Callable[[str], None] = lambda words: None,
+    warn: Callable[[str], None] = lambda words: None,
 ) -> Config:
     """The effective configuration: from this file, or ./interlock.yaml over the user's file over the defaults.
 
-    INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first problem. `tell` is called
+    INTERLOCK_A__B in the environment overrides a.b. Raises BadInput with the first problem. `warn` is called
     with the parts of a workspace's file that were ignored because it is not trusted yet.
     """
     examined = examine(path, env, cwd)
     for problem in examined.errors:
         raise problem.error()
     if examined.ignored:
-        tell(examined.ignored_line)
+        warn(examined.ignored_line)
     return examined.config
 
 
-def load_anyway(tell: Callable[[str], None]) -> Config:
+def load_anyway(warn: Callable[[str], None]) -> Config:
     """The same without invalid parts, which are reported: errors in a file must not prevent control of runs."""
     examined = examine()
     for problem in examined.errors[:1]:
         more = f" and {len(examined.errors) - 1} more" if len(examined.errors) > 1 else ""
         said = str(problem)
         stop = "" if said.endswith((".", "?")) else "."
-        tell(f"{said}{stop} Continuing without this{more}: see interlock config check.")
+        warn(f"{said}{stop} Continuing without this{more}: see interlock config check.")
     return examined.config
 
 

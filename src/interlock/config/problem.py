@@ -8,7 +8,7 @@ from typing import Literal
 from msgspec import Struct, inspect
 
 from ..core import BadInput
-from .key_types import homes_of, join, keys_of, sections
+from .key_types import join, keys_of, sections, sections_with
 
 
 class ConfigProblem(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -40,9 +40,9 @@ PART = 4
 """Shorter words are part of too many others to suggest one."""
 
 
-def say_unknown(name: str, path: str, section: inspect.StructType) -> tuple[str, str]:
+def describe_unknown_key(name: str, path: str, section: inspect.StructType) -> tuple[str, str]:
     """The problem with a key that the section does not have, and a suggestion."""
-    if homes := [home for home in homes_of(name) if home != path]:
+    if homes := [home for home in sections_with(name) if home != path]:
         # At the outermost level a key has no section to belong to.
         sections_named = [home or "the outermost level" for home in homes]
         return f"{name} belongs under {_either(sections_named)}", "Move it there."

@@ -92,11 +92,11 @@ def _table(keys: dict[str, Key]) -> str:
     rows = ["| key | takes | default | meaning |", "|---|---|---|---|"]
     for key in keys.values():
         default = "required" if key.required else "" if key.section else f"`{show(key.default)}`"
-        rows.append(f"| `{key.name}` | {_takes(key)} | {default} | {key.description} |")
+        rows.append(f"| `{key.name}` | {_accepted(key)} | {default} | {key.description} |")
     return "\n".join(rows).replace("`null`", "") + "\n"
 
 
-def _takes(key: Key) -> str:
+def _accepted(key: Key) -> str:
     kind, _ = without_none(key.kind)
     if isinstance(kind, inspect.StructType):
         return "keys: " + ", ".join(f"`{name}`" for name in keys_of(kind))

@@ -16,7 +16,7 @@ T = TypeVar("T")
 Text = bytes | bytearray | memoryview | str
 Hook = Callable[[type, Any], Any]
 
-_learning = threading.RLock()
+_lock = threading.RLock()
 _json: dict[object, msgspec.json.Decoder[Any]] = {}
 _msgpack: dict[object, msgspec.msgpack.Decoder[Any]] = {}
 
@@ -56,7 +56,7 @@ def json_decoder(kind: type[T]) -> msgspec.json.Decoder[T]: ...
 def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]: ...
 def json_decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     """The JSON decoder for a type, for callers that decode very often."""
-    with _learning:
+    with _lock:
         return _json.setdefault(kind, msgspec.json.Decoder(kind))
 
 
@@ -69,5 +69,5 @@ def msgpack_decoder(kind: Any, hook: Hook | None = None) -> msgspec.msgpack.Deco
 
     `hook` creates values of types that msgspec does not support.
     """
-    with _learning:
+    with _lock:
         return _msgpack.setdefault(kind, msgspec.msgpack.Decoder(kind, dec_hook=hook))

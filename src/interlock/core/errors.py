@@ -58,10 +58,10 @@ def _source() -> list[str]:
     except PackageNotFoundError:
         origin = {}
     url = urlsplit(origin.get("url", ""))
-    place = Path(unquote(url.path))
-    if url.scheme != "file" or not place.exists():
+    path = Path(unquote(url.path))
+    if url.scheme != "file" or not path.exists():
         return ["interlock"]
-    return ["--editable", str(place)] if origin.get("dir_info", {}).get("editable") else [str(place)]
+    return ["--editable", str(path)] if origin.get("dir_info", {}).get("editable") else [str(path)]
 
 
 class NotFound(InterlockError):
@@ -81,11 +81,11 @@ class Unknown(InterlockError):
 
 
 CONTROL = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))
-TURNING = (0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-HARMLESS = dict.fromkeys((*CONTROL, *TURNING), "\N{REPLACEMENT CHARACTER}")
+BIDIRECTIONAL = (0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+HARMLESS = dict.fromkeys((*CONTROL, *BIDIRECTIONAL), "\N{REPLACEMENT CHARACTER}")
 """Characters that control a terminal, or change text direction to disguise a text; tabs and newlines are kept."""
 
-ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *TURNING)}
+ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *BIDIRECTIONAL)}
 """The same for JSON, which escapes characters below the space anyway."""
 
 

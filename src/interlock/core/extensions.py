@@ -88,17 +88,17 @@ OURS = b"[interlock."
 
 def entry_points_of(group: str) -> Iterable[EntryPoint]:
     """The entry points of a group. Most machines have none, and asking importlib takes a twelfth of a start."""
-    if not _may_have_any(tuple((place, _changed(place or os.curdir)) for place in sys.path)):
+    if not _may_have_any(tuple((folder, _changed(folder or os.curdir)) for folder in sys.path)):
         return ()
     from importlib.metadata import entry_points
 
     return entry_points(group=group)
 
 
-def _changed(place: str) -> int:
+def _changed(folder: str) -> int:
     """When something was last installed or removed there; 0 if the folder does not exist."""
     try:
-        return os.stat(place).st_mtime_ns  # noqa: PTH116  at every start
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116  at every start
     except OSError:
         return 0
 
@@ -108,12 +108,12 @@ def _may_have_any(path: tuple[tuple[str, int], ...]) -> bool:
     """Whether a package has entry points for us, or is stored where we cannot check."""
     if any(finder is not PathFinder and hasattr(finder, "find_distributions") for finder in sys.meta_path):
         return True
-    return any(_names_us(place or os.curdir) for place, _ in path)
+    return any(_names_us(folder or os.curdir) for folder, _ in path)
 
 
-def _names_us(place: str) -> bool:
+def _names_us(folder: str) -> bool:
     try:
-        with os.scandir(place) as entries:
+        with os.scandir(folder) as entries:
             lists = [f"{entry.path}/entry_points.txt" for entry in entries if entry.name.endswith("-info")]
     except NotADirectoryError:
         # An archive, which only importlib can read.

@@ -14,7 +14,7 @@ except ImportError:
     # A Python version that has it elsewhere.
     _found = None
 
-SOON = 1 << 20
+LOAD_LIBRARY_AFTER = 1 << 20
 """Bytes that are hashed before it pays to load the library."""
 
 
@@ -27,7 +27,7 @@ class Hash(Protocol):
 
 
 _short = cast("Callable[[bytes], Hash] | None", cast("Any", _found))
-_left = SOON
+_left = LOAD_LIBRARY_AFTER
 
 
 def sha256(data: bytes) -> Hash:

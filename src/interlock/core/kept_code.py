@@ -50,12 +50,12 @@ class _Mapped(NamedTuple):
 class _Loader(importlib.machinery.SourceFileLoader):
     """Loads a module from its mapped code."""
 
-    def __init__(self, name: str, source: str, place: _Mapped) -> None:
+    def __init__(self, name: str, source: str, mapped: _Mapped) -> None:
         super().__init__(name, source)
-        self._place = place
+        self._mapped = mapped
 
     def get_code(self, fullname: str) -> CodeType:
-        code = marshal.loads(self._place.read()[HEADER:])
+        code = marshal.loads(self._mapped.read()[HEADER:])
         assert isinstance(code, CodeType)
         return code
 
@@ -91,13 +91,13 @@ class KeptCode:
             held = f"/proc/self/fd/{self._libraries[name]}"
             loader = importlib.machinery.ExtensionFileLoader(name, held)
             return importlib.util.spec_from_file_location(name, held, loader=loader)
-        source, place = self._modules.get(name, ("", None))
-        if place is None or not place.is_intact():
+        source, mapped = self._modules.get(name, ("", None))
+        if mapped is None or not mapped.is_intact():
             return None
         return importlib.util.spec_from_file_location(
             name,
             source,
-            loader=_Loader(name, source, place),
+            loader=_Loader(name, source, mapped),
             submodule_search_locations=[str(Path(source).parent)] if source.endswith("__init__.py") else None,
         )
 
@@ -113,8 +113,8 @@ class KeptCode:
 
     def read(self, path: Path) -> bytes:
         """The content of a data file, as kept."""
-        place = self._data.get(str(path))
-        return path.read_bytes() if place is None or not place.is_intact() else place.read()
+        mapped = self._data.get(str(path))
+        return path.read_bytes() if mapped is None or not mapped.is_intact() else mapped.read()
 
 
 KEPT = KeptCode()

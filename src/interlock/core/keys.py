@@ -109,16 +109,16 @@ def key_paths() -> tuple[Path, Path]:
 
 def load_key(path: Path | None = None) -> SigningKey | None:
     """This user's private key, or that in a file; None if there is none."""
-    place = path or key_path()
+    file = path or key_path()
     try:
-        return SigningKey(place.read_text(encoding="ascii").strip())
+        return SigningKey(file.read_text(encoding="ascii").strip())
     except FileNotFoundError:
         return None
     except BadInput as error:
-        raise BadInput("the file does not contain a private key", where=str(place), todo=error.todo) from None
+        raise BadInput("the file does not contain a private key", where=str(file), todo=error.todo) from None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not text"
-        raise BadInput(f"cannot read the private key: {why}", where=str(place)) from None
+        raise BadInput(f"cannot read the private key: {why}", where=str(file)) from None
 
 
 def create_key(path: Path | None = None) -> SigningKey:
@@ -126,24 +126,24 @@ def create_key(path: Path | None = None) -> SigningKey:
 
     The file is created atomically; if several processes create it at the same time, the first wins.
     """
-    place, made = path or key_path(), SigningKey.create()
-    draft = place.with_name(f".{place.name}-{os.getpid()}-{os.urandom(4).hex()}")
+    file, made = path or key_path(), SigningKey.create()
+    draft = file.with_name(f".{file.name}-{os.getpid()}-{os.urandom(4).hex()}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w") as file:
-                file.write(made.seed + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.link(draft, place)
+            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w") as opened:
+                opened.write(made.seed + "\n")
+                opened.flush()
+                os.fsync(opened.fileno())
+            os.link(draft, file)
         finally:
             draft.unlink(missing_ok=True)
     except FileExistsError:
         raise BadInput(
-            "a private key already exists", where=str(place), todo="Move it away to create another."
+            "a private key already exists", where=str(file), todo="Move it away to create another."
         ) from None
     except OSError as error:
-        raise BadInput(f"cannot create a private key: {error.strerror}", where=str(place)) from None
+        raise BadInput(f"cannot create a private key: {error.strerror}", where=str(file)) from None
     return made
 
 
@@ -194,16 +194,16 @@ def trusted_path() -> Path:
 
 def read_trusted(path: Path | None = None) -> list[TrustedKey]:
     """The keys in a file; none if it does not exist. BadInput names a line that cannot be read."""
-    place = path or trusted_path()
+    file = path or trusted_path()
     try:
-        text = place.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "not text"
-        raise BadInput(f"cannot read the trusted keys: {why}", where=str(place)) from None
+        raise BadInput(f"cannot read the trusted keys: {why}", where=str(file)) from None
     lines = enumerate(text.splitlines(), 1)
-    return [_parse(line, f"{place}:{number}") for number, line in lines if line.strip() and line.lstrip()[0] != "#"]
+    return [_parse(line, f"{file}:{number}") for number, line in lines if line.strip() and line.lstrip()[0] != "#"]
 
 
 def _parse(line: str, where: str) -> TrustedKey:
@@ -226,14 +226,14 @@ def trusted_key(public: str, roles: list[str], name: str) -> TrustedKey:
 
 def write_trusted(keys: Iterable[TrustedKey], path: Path | None = None) -> None:
     """Replace the file atomically."""
-    place = path or trusted_path()
-    fresh = place.with_name(f".{place.name}.{os.getpid()}")
+    file = path or trusted_path()
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         fresh.write_text("".join(f"{key.public} {','.join(key.roles)} {key.name}\n" for key in keys), encoding="utf-8")
-        fresh.replace(place)
+        fresh.replace(file)
     except OSError as error:
-        raise BadInput(f"cannot write the trusted keys: {error.strerror}", where=str(place)) from None
+        raise BadInput(f"cannot write the trusted keys: {error.strerror}", where=str(file)) from None
 
 
 def remove_trusted(public: str, path: Path | None = None) -> TrustedKey:

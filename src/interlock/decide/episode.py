@@ -38,7 +38,7 @@ KEPT_STUCK = 4
 """Maximum number of `Stuck` per episode: a cycle of calls, alternating failures."""
 KEPT_STEPS = 32
 """Evidence steps kept, for matching later alarms to the same episode."""
-KEPT_SAID = 16
+KEPT_MESSAGES = 16
 
 
 class Episode(Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -21,7 +21,7 @@ from ..core import (
     RunState,
 )
 from ..intervene import Attempt, Continue, Custom, InterventionResponse, RecoveryNeeded, Stopped, Templates
-from .episode import KEPT_SAID, Episode, started
+from .episode import KEPT_MESSAGES, Episode, started
 from .episode_tracking import follow, relapse_rung, start_rung
 from .ladder import TOP, Ladder, Rung, apply_rung, can_restore
 from .ruling import IssueWeight, Observed, Ruling, Rulings, WeighedIssue, weigh
@@ -236,7 +236,7 @@ class Progressive:
             again=0,
             passed=0,
             answered_at=now,
-            said=(*episode.said, *_digests(answer))[-KEPT_SAID:],
+            said=(*episode.said, *_digests(answer))[-KEPT_MESSAGES:],
         )
         state = replace(
             state.with_episode(answered), recorded=state.recorded + 1, acted=state.acted + 1, last_acted=now

@@ -69,9 +69,9 @@ class Narrator:
     def __init__(self) -> None:
         self.tally = DemoTally()
         self._issues: dict[str, Any] = {}
-        self._said: set[str] = set()
+        self._shown: set[str] = set()
 
-    def tell(self, event: DemoEvent) -> list[Entry]:
+    def entries_for(self, event: DemoEvent) -> list[Entry]:
         """The entries for an event; often none."""
         handler = getattr(self, f"_{event.kind}", None)
         return [] if handler is None else handler(event.body)
@@ -215,8 +215,8 @@ class Narrator:
 
     def _is_new(self, words: str) -> bool:
         """Whether this is shown for the first time."""
-        new = words not in self._said
-        self._said.add(words)
+        new = words not in self._shown
+        self._shown.add(words)
         return new
 
 

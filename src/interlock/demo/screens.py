@@ -33,7 +33,7 @@ class Lines:
     def show(self, event: DemoEvent) -> float:
         """Print an event; returns how many seconds people need to read it."""
         held = 0.0
-        for entry in self.narrator.tell(event):
+        for entry in self.narrator.entries_for(event):
             self._print(entry)
             held += entry.hold_s
         if event.kind == "scene":
@@ -103,7 +103,7 @@ class SplitScreen:
             body = event.body
             self._title, self._caption = str(body["title"]), str(body["watch_for"])
             self._number, self._of = int(str(body["number"])), int(str(body["of"]))
-        return self.narrator.tell(event)
+        return self.narrator.entries_for(event)
 
     def add(self, entry: Entry) -> None:
         """Append an entry to its side; a repeated one replaces the earlier one and is counted."""

@@ -85,20 +85,20 @@ class Accessibility:
     def dialogs(self) -> list[Dialog]:
         """Every dialog and alert that shows, in all programs."""
         with self._lock:
-            return self._dialogs(*self._look(self.frames(), focus=False)[:2])
+            return self._dialogs(*self._query(self.frames(), focus=False)[:2])
 
     def focused(self) -> list[Node]:
         """What has keyboard focus according to each program; several when programs disagree."""
         with self._lock:
-            return self._nodes(self._look(self.frames(), dialogs=False)[2])
+            return self._nodes(self._query(self.frames(), dialogs=False)[2])
 
-    def look(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
+    def dialogs_and_focus(self, frames: Sequence[Reference]) -> tuple[list[Dialog], list[Node]]:
         """Dialogs and focus together, in half the time: a busy program delays the queries only once."""
         with self._lock:
-            windows, dialogs, focused = self._look(frames)
+            windows, dialogs, focused = self._query(frames)
             return self._dialogs(windows, dialogs), self._nodes(focused)
 
-    def _look(
+    def _query(
         self, frames: Sequence[Reference], *, dialogs: bool = True, focus: bool = True
     ) -> tuple[list[Reference], list[Reference], list[Reference]]:
         """Frames that are dialogs themselves, dialogs within frames, and what has keyboard focus."""

@@ -34,7 +34,7 @@ class Screen(Struct, frozen=True, kw_only=True):
     controller: VSCodeController | None = None
     accessibility: Accessibility | None = None
     debug: DebugPort | None = None
-    server_answers: Callable[[], bool] | None = None
+    server_responds: Callable[[], bool] | None = None
 
 
 class ScreenMonitor(Struct, frozen=True):
@@ -83,12 +83,14 @@ def _layers(screen: Screen, expect_editor: bool) -> list[Layer]:
     if screen.windows is not None and expect_editor:
         editor = screen.controller
         folder = str(editor.folder) if editor is not None else None
-        layers.append(WindowLayer(screen.windows, folder, tells=editor is not None and editor.window() is not None))
+        layers.append(
+            WindowLayer(screen.windows, folder, title_shows_state=editor is not None and editor.window() is not None)
+        )
     if screen.accessibility is not None:
         behind = screen.controller.is_behind if screen.controller is not None and expect_editor else lambda title: False
         layers.append(AccessibilityLayer(screen.accessibility, behind, lambda: _title(screen.windows)))
-    if screen.server_answers is not None:
-        layers.append(ServerLayer(screen.server_answers))
+    if screen.server_responds is not None:
+        layers.append(ServerLayer(screen.server_responds))
     if screen.debug is not None:
         layers.append(DebugPortLayer(screen.debug))
     return layers

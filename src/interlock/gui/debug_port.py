@@ -14,11 +14,11 @@ TIMEOUT_S = 1.5
 """A page that does not reply within this time is blocked by a native dialog, or has crashed."""
 
 
-class NoAnswer(InterlockError):
+class NoPage(InterlockError):
     """Raised when there is no page behind the port."""
 
 
-class Blocked(NoAnswer):
+class Blocked(NoPage):
     """Raised when the page exists but does not reply."""
 
 
@@ -44,7 +44,7 @@ class DebugPort:
                 return self._call(method, parameters, timeout_s)
             except Blocked:
                 raise
-            except NoAnswer:
+            except NoPage:
                 # The known page may have been replaced by another.
                 if not kept:
                     raise
@@ -68,7 +68,7 @@ class DebugPort:
             raise Blocked("the page does not respond", where=f"port {self.port}") from error
         except (websocket.WebSocketException, OSError, ValueError) as error:
             self._forget()
-            raise NoAnswer(f"there is no page ({error})", where=f"port {self.port}") from error
+            raise NoPage(f"there is no page ({error})", where=f"port {self.port}") from error
 
     def close(self) -> None:
         with self._lock:
@@ -79,11 +79,11 @@ class DebugPort:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json/list", timeout=TIMEOUT_S) as answer:
                 pages = json.load(answer)
         except (urllib.error.URLError, OSError, ValueError) as error:
-            raise NoAnswer(f"nothing listens ({error})", where=f"port {self.port}") from error
+            raise NoPage(f"nothing listens ({error})", where=f"port {self.port}") from error
         for page in pages:
             if page.get("type") == "page" and "webSocketDebuggerUrl" in page:
                 return str(page["webSocketDebuggerUrl"])
-        raise NoAnswer("there is no page", where=f"port {self.port}")
+        raise NoPage("there is no page", where=f"port {self.port}")
 
     def _forget(self) -> None:
         kept, self._socket = self._socket, None

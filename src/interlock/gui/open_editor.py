@@ -95,7 +95,7 @@ def screen_of(editor: EditorSession) -> Screen:
         keyboard=editor.keyboard,
         controller=editor.controller,
         accessibility=editor.accessibility,
-        server_answers=editor.server.answers,
+        server_responds=editor.server.answers,
     )
 
 

@@ -27,7 +27,7 @@ from .screenshot.screenshot import Screenshot
 InterventionConfig = Gui
 """The section `gui` of the configuration."""
 
-KEEP_EVENTS = 10_000
+MAX_EVENTS = 10_000
 STOP_S = 4.5
 """How long stop() waits for a check under way; one that hangs longer is abandoned and does nothing more."""
 
@@ -66,7 +66,7 @@ class InterventionOrchestrator:
         self._window_id = window_id
         self._pacing = Pacing(self.config, self._clock)
         self._album = self._new_album(pictures)
-        self._events: deque[InterventionEvent] = deque(maxlen=KEEP_EVENTS)
+        self._events: deque[InterventionEvent] = deque(maxlen=MAX_EVENTS)
         self._checking = threading.Lock()
         self._stopping = threading.Event()
         # Waits this many seconds; True if it was asked to stop meanwhile.
@@ -94,14 +94,14 @@ class InterventionOrchestrator:
             log.warning("the watch is already running")
             return
         self._stopping.clear()
-        self._tell_parts("start")
+        self._call_parts("start")
         self._thread = threading.Thread(target=self._watch, name="interlock-watch", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """End the background checks within 5 seconds, whatever they are doing."""
         self._stopping.set()
-        self._tell_parts("stop")
+        self._call_parts("stop")
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
             thread.join(STOP_S)
@@ -110,7 +110,7 @@ class InterventionOrchestrator:
                 # A hanging check keeps its lock; later checks need a new one.
                 self._checking = threading.Lock()
                 return
-        self._tell_parts("start")
+        self._call_parts("start")
 
     def check_now(self, context: object = None) -> InterventionEvent:
         """Check once, after any other check that is under way, and report the result."""
@@ -137,7 +137,7 @@ class InterventionOrchestrator:
         while not self._pace(self.config.interval_seconds) and not self._stopping.is_set():
             self.check_now()
 
-    def _check(self, context: object, left_behind: Callable[[], bool]) -> InterventionEvent:
+    def _check(self, context: object, is_abandoned: Callable[[], bool]) -> InterventionEvent:
         shot, failure = self._capture()
         if shot is None:
             return self._event(unknown(failure), "none", failure)
@@ -145,11 +145,11 @@ class InterventionOrchestrator:
         result = self._analyze(shot, context)
         decision = decide(result, self.config, self._pacing)
         if decision.outcome != "act":
-            self._pacing.saw(result.status)
+            self._pacing.note_status(result.status)
             return self._event(result, decision.outcome, decision.reason, path)
         if self.observe:
             return self._event(result, "skipped", "observing", path)
-        if left_behind():
+        if is_abandoned():
             return self._event(result, "skipped", "stopped", path)
         if self._run.is_paused():
             return self._event(result, "skipped", "the run is paused", path)
@@ -173,17 +173,17 @@ class InterventionOrchestrator:
             settled = self._settle(context)
             if settled is False:
                 # Before the check, so that it suggests other steps.
-                self._tell(self.analyzer, "tried", result, False)
+                self._call_optional(self.analyzer, "tried", result, False)
             again, failure = self._capture()
             after = self._analyze(again, context) if again is not None else unknown(failure)
             helped = after.status is ReplayStatus.NORMAL
             seen = self._save(again) if again is not None else None
             reason = "" if helped else f"afterwards: {after.status.value}, {after.description}"
-            if again is None or helped or not self._goes_on(result, after):
+            if again is None or helped or not self._should_continue(result, after):
                 break
             result, shot = after, again
         if helped or settled is None:
-            self._tell(self.analyzer, "tried", result, helped)
+            self._call_optional(self.analyzer, "tried", result, helped)
         self._pacing.recovered(helped)
         event = self._event(first, "recovered" if helped else "failed", reason, path, taken, helped, seen)
         if self._pacing.is_critical():
@@ -191,7 +191,7 @@ class InterventionOrchestrator:
             self._guard("critical callback", self._on_critical)
         return event
 
-    def _goes_on(self, before: AnalysisResult, after: AnalysisResult) -> bool:
+    def _should_continue(self, before: AnalysisResult, after: AnalysisResult) -> bool:
         """Whether there are steps that have not just been tried: for another problem, or other ones for this."""
         return (
             decide(after, self.config, None).outcome == "act"
@@ -267,11 +267,11 @@ class InterventionOrchestrator:
         self._guard("on_event", self.on_event, event)
         return event
 
-    def _tell_parts(self, method: str) -> None:
+    def _call_parts(self, method: str) -> None:
         for part in (self.recovery_executor, self.analyzer):
-            self._tell(part, method)
+            self._call_optional(part, method)
 
-    def _tell(self, part: object, method: str, *arguments: object) -> None:
+    def _call_optional(self, part: object, method: str, *arguments: object) -> None:
         """Call a method that a part may have."""
         function = getattr(part, method, None)
         if callable(function):

@@ -135,18 +135,18 @@ def find_anchors(a: str, b: str) -> list[Match]:
     """
     waiting = [(-size, i, j) for i, j, size in _candidates(a, b) if size >= ANCHOR_CHARS]
     heapq.heapify(waiting)
-    taken: list[Match] = []
+    chosen: list[Match] = []
     while waiting:
         negative, i, j = heapq.heappop(waiting)
-        position = bisect(taken, (i, j, 0))
-        clipped = _clip((i, j, -negative), taken[position - 1] if position else None, taken[position : position + 1])
+        position = bisect(chosen, (i, j, 0))
+        clipped = _clip((i, j, -negative), chosen[position - 1] if position else None, chosen[position : position + 1])
         if clipped is None or clipped[2] < ANCHOR_CHARS:
             continue
         if clipped[2] < -negative:
             heapq.heappush(waiting, (-clipped[2], clipped[0], clipped[1]))
         else:
-            taken.insert(position, clipped)
-    return taken
+            chosen.insert(position, clipped)
+    return chosen
 
 
 def _clip(match: Match, before: Match | None, after: list[Match]) -> Match | None:

@@ -25,7 +25,7 @@ class WatchOptions(Struct, frozen=True, kw_only=True):
     display: str | None = None
     window: str | None = None
     interval_s: float | None = None
-    looks: int | None = None
+    checks: int | None = None
     observe: bool = False
     editor: bool | None = None
     name: str = "watch"
@@ -57,7 +57,7 @@ def watch_display(config: Config, options: WatchOptions, show: Callable[[Interve
             watch.orchestrator.on_event, watch.orchestrator.observe = show, options.observe
             run.keyboard.on_stop = lambda reason: over.set()
             with interrupted(lambda reason: over.set()):
-                left = options.looks
+                left = options.checks
                 while not over.is_set() and left != 0:
                     if run.gate() == "stop":
                         break
@@ -70,7 +70,7 @@ def watch_display(config: Config, options: WatchOptions, show: Callable[[Interve
             watch.orchestrator.screenshot_backend.close()
             if watch.orchestrator.errors:
                 log.warning("parts of the watch raised exceptions", **watch.orchestrator.errors)
-            run.end(True, f"{watch.orchestrator.checks} looks")
+            run.end(True, f"{watch.orchestrator.checks} checks")
         finally:
             run.close()
 

@@ -216,10 +216,10 @@ class WindowSystem:
 
     def _touching(self, window_id: int, others: list[int]) -> list[Window]:
         """The other windows that overlap this one."""
-        ground = self.bounds(window_id) if others else None
-        if ground is None:
+        own = self.bounds(window_id) if others else None
+        if own is None:
             return []
-        near = [each for each in others if (bounds := self.bounds(each)) is not None and bounds.overlaps(ground)]
+        near = [each for each in others if (bounds := self.bounds(each)) is not None and bounds.overlaps(own)]
         return [window for window in map(self._window, near) if window is not None]
 
     def _focus(self) -> int | None:

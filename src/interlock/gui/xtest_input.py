@@ -36,12 +36,12 @@ class XTestInput(DisplayInput):
             raise DisplayGone("the X server has no XTEST extension", todo="xdotool needs it too: use another display.")
         self._windows = WindowSystem(display)
         self._read_keymap()
-        self._given: dict[str, tuple[int, bool]] = {}
+        self._mapped: dict[str, tuple[int, bool]] = {}
 
     def type_text(self, text: str) -> None:
         with self._lock, _guarded():
             for part in self._parts(text):
-                self._give_keys(part)
+                self._map_keys(part)
                 for count, character in enumerate(part, 1):
                     self._stroke(character)
                     if count % SYNC_EVERY == 0:
@@ -72,7 +72,7 @@ class XTestInput(DisplayInput):
     def close(self) -> None:
         with self._lock:
             with suppress(*lost_errors()):
-                for code in {code for code, _ in self._given.values()}:
+                for code in {code for code, _ in self._mapped.values()}:
                     self._display.change_keyboard_mapping(code, [(0,) * self._width])
                 self._display.sync()
                 self._display.close()
@@ -107,25 +107,25 @@ class XTestInput(DisplayInput):
             part += character
         return [*parts, part] if part else parts
 
-    def _give_keys(self, text: str) -> None:
+    def _map_keys(self, text: str) -> None:
         """Map the unusual characters of a part to free slots; start over if there are not enough."""
         wanted = {character for character in text if self._usual(character) is None}
-        new = wanted - self._given.keys()
+        new = wanted - self._mapped.keys()
         if not new:
             return
-        if self._given:
+        if self._mapped:
             # What was typed with the current map must arrive before it changes.
             self._display.sync()
             _settle()
-        if len(new) > len(self._spare) - len(self._given):
-            self._given, new = {}, wanted
-        taken = set(self._given.values())
+        if len(new) > len(self._spare) - len(self._mapped):
+            self._mapped, new = {}, wanted
+        taken = set(self._mapped.values())
         free = [slot for slot in self._spare if slot not in taken]
         changed = set()
         for character, slot in zip(sorted(new), free, strict=False):
-            self._given[character] = slot
+            self._mapped[character] = slot
             changed.add(slot[0])
-        holders = {slot: keysym_of(character) for character, slot in self._given.items()}
+        holders = {slot: keysym_of(character) for character, slot in self._mapped.items()}
         for code in sorted(changed):
             pair = (holders.get((code, False), 0), holders.get((code, True), 0))
             self._display.change_keyboard_mapping(code, [(*pair, *(0,) * (self._width - 2))])
@@ -136,7 +136,7 @@ class XTestInput(DisplayInput):
         return self._keys.get(keysym_of(character))
 
     def _stroke(self, character: str) -> None:
-        code, shifted = self._usual(character) or self._given[character]
+        code, shifted = self._usual(character) or self._mapped[character]
         self._press([self._modifier_code("shift")] if shifted else [], code)
 
     def _press(self, modifiers: list[int], code: int) -> None:

@@ -177,7 +177,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 }
 """Examples of good continuations, by type of issue; shown after the run's own examples."""
 
-WORDS: dict[str, str] = {
+RELEVANT_WORDS: dict[str, str] = {
     REPETITIVE_ERRORS: "error fail failing retry attempt test tests permission approach",
     LOOP: "repeat retry attempt again test tests approach stop",
     SCOPE_CREEP: "only outside inside directory directories folder path paths file files scope configuration "
@@ -205,7 +205,7 @@ def is_relevant(constraint: str, issue: Issue) -> bool:
     said = set(_words(constraint))
     if issue.type in ADDITIONS and constraint in ADDITIONS[issue.type]:
         return True
-    about = set(WORDS.get(issue.type, "").split())
+    about = set(RELEVANT_WORDS.get(issue.type, "").split())
     about |= {word for word in _words(issue.description) if len(word) >= 4 and word not in COMMON_WORDS}
     return bool(said & about)
 

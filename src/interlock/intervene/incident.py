@@ -35,8 +35,8 @@ def make_incident(issue: Issue, state: RunState, now: float) -> Incident:
     """The incident of a stop, from whatever is known about the run; hostile values are truncated and raise no error."""
     clean_issue = clean(issue)
     seen = tuple(clean(known) for known in state.issues if known.id != issue.id)
-    bare = msgspec.structs.replace(state, issues=(), actions=(), interventions=state.interventions[-HISTORY:])
-    raw = plain(bare)
+    trimmed = msgspec.structs.replace(state, issues=(), actions=(), interventions=state.interventions[-HISTORY:])
+    raw = plain(trimmed)
     return Incident(
         id=stable_id("incident", state.run_id, issue.id, str(now)),
         time=now,

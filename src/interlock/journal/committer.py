@@ -18,9 +18,9 @@ from .database import (
     damaged,
     explain,
     free_bytes,
-    keep_of,
     keep_shared_memory,
     open_for_writing,
+    reservable_bytes,
     sign_head,
 )
 from .durable_files import FILE_MODE
@@ -92,8 +92,8 @@ class Committer:
         self._checkpoint_at = LARGE_WAL_PAGES
         self._done_pages = 0
         self._probe_again, self._refused_at = 0.0, -1
-        self._room_ends = 0
-        self._has_room = False
+        self._reserved_until = 0
+        self._is_fully_reserved = False
         self.is_large = False
         """Whether the log is so large that it is checkpointed without waiting for an idle moment."""
         self.is_cramped = False
@@ -152,10 +152,10 @@ class Committer:
                     self._refused_at = free
         return self._refused_at < 0
 
-    def commit(self, group: list[Batch], *, from_room: bool = False) -> None:
+    def commit(self, group: list[Batch], *, from_reserve: bool = False) -> None:
         """Write a group, all or nothing; when this returns, the disk has it.
 
-        With `from_room` it may use pages that are reserved for a full disk.
+        With `from_reserve` it may use pages that are reserved for a full disk.
         """
         values: list[Value] = []
         bodies: list[bytes] = []
@@ -176,7 +176,7 @@ class Committer:
         try:
             # A durable commit does not wait for a dictionary, nor use space that is reserved for commands.
             renew = self._packer.next_dictionary() if not any(batch.durable for batch in group) else None
-            self._write(values, text, (seq, chain, head.key, head.signature), renew, from_room)
+            self._write(values, text, (seq, chain, head.key, head.signature), renew, from_reserve)
         except apsw.Error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
@@ -213,25 +213,25 @@ class Committer:
         A file that does not grow, on blocks that were written before, syncs in two thirds of the time, and a command
         waits for two syncs. SQLite relies on its own numbers and checksums, never on the file's length.
         """
-        if self._has_room or not self._connection.filename_wal:
+        if self._is_fully_reserved or not self._connection.filename_wal:
             return False
         with contextlib.suppress(OSError):
             handle = os.open(self._connection.filename_wal, os.O_WRONLY | os.O_CLOEXEC)
             try:
                 size, free = os.fstat(handle).st_size, free_bytes(os.fstatvfs(handle))
-                room = KEPT_WAL_BYTES if free >= LARGE_DISK else keep_of(free + size, PIECE_BYTES)
+                room = KEPT_WAL_BYTES if free >= LARGE_DISK else reservable_bytes(free + size, PIECE_BYTES)
                 if only_if_small and free >= LARGE_DISK:
                     return True
                 if size < room:
                     blocks, rest = divmod(min(PIECE_BYTES, room - size), len(ZEROS))
-                    self._room_ends = size + os.pwritev(handle, [*[ZEROS] * blocks, ZEROS[:rest]], size)
+                    self._reserved_until = size + os.pwritev(handle, [*[ZEROS] * blocks, ZEROS[:rest]], size)
                     sync_data(handle)
                     self.is_cramped = False
                     return True
             finally:
                 os.close(handle)
         # It has all of it, or the disk has none to spare: the log then grows as needed.
-        self._has_room, self.is_cramped = True, False
+        self._is_fully_reserved, self.is_cramped = True, False
         return False
 
     def close(self) -> None:
@@ -239,7 +239,7 @@ class Committer:
         self._connection.set_busy_timeout(0)
         # On a full disk, checkpointing the log needs this space.
         self._spare.remove()
-        self._give_room_back()
+        self._free_reserve()
         with contextlib.suppress(apsw.Error):
             self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             # Everything is synced to the file by now; the rest only changes flags in its first sector.
@@ -248,7 +248,7 @@ class Committer:
             self._connection.pragma("journal_mode", "delete")
         self._connection.close()
 
-    def _give_room_back(self) -> None:
+    def _free_reserve(self) -> None:
         """Free the reserved space of an ended run; if there is no space to copy the file, it stays reserved."""
         with contextlib.suppress(apsw.Error):
             if self._connection.execute("SELECT count(*) FROM room").get:
@@ -263,17 +263,17 @@ class Committer:
         summary: str | None,
         head: tuple[int, bytes, str, bytes],
         dictionary: bytes | None,
-        from_room: bool,
+        from_reserve: bool,
     ) -> None:
         """In one call if possible: a command waits for this, and besides the disk the calls are most of the cost."""
         run, rows = self._run, len(values) // 6
         last = head if summary is None else (summary, *head)
         whole = (_SIGNED if summary is None else _BOTH).get(rows)
-        if whole is not None and dictionary is None and not from_room:
+        if whole is not None and dictionary is None and not from_reserve:
             run(whole, (*values, *last))
             return
         run("BEGIN IMMEDIATE")
-        if from_room and self._connection.pragma("freelist_count") < FEW_PAGES:
+        if from_reserve and self._connection.pragma("freelist_count") < FEW_PAGES:
             run("DELETE FROM room WHERE rowid = (SELECT max(rowid) FROM room)")
         self._insert(values)
         run(_SIGN if summary is None else _SUMMARIZE, last)
@@ -294,11 +294,13 @@ class Committer:
     def _note_pages(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._log_pages = pages
         # On a large disk nothing is reserved before the first idle moment.
-        room = self._room_ends or (0 if self._has_room else CRAMPED_BYTES)
+        room = self._reserved_until or (0 if self._is_fully_reserved else CRAMPED_BYTES)
         used_up = pages * FRAME_BYTES > room - min(CRAMPED_BYTES, room // 2)
         # A log that gets no more space is checkpointed before its space is used up.
-        self.is_large = pages >= self._checkpoint_at or (self._has_room and used_up and pages > self._done_pages)
-        self.is_cramped = not self._has_room and used_up
+        self.is_large = pages >= self._checkpoint_at or (
+            self._is_fully_reserved and used_up and pages > self._done_pages
+        )
+        self.is_cramped = not self._is_fully_reserved and used_up
         return apsw.SQLITE_OK
 
 
@@ -318,7 +320,7 @@ class SpareFile:
             if SHORT_BYTES < free < SMALL_DISK:
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
                 try:
-                    allocate(handle, keep_of(free, SPARE_BYTES))
+                    allocate(handle, reservable_bytes(free, SPARE_BYTES))
                 finally:
                     os.close(handle)
 

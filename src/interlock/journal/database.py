@@ -55,8 +55,8 @@ PAGE_BYTES = 4_096
 SMALL_DISK = 1 << 30
 """With less free, a journal reserves pages of its own. On a larger disk its write-ahead log has enough space."""
 
-PIECE_OF_ROOM = 32 * 1024
-ROOM_PIECES = 24
+RESERVE_PIECE_BYTES = 32 * 1024
+RESERVE_PIECES = 24
 """What is reserved, and freed piece by piece, so that a person's commands fit into the file when the disk is full."""
 
 MIGRATIONS: tuple[str, ...] = (FIRST, CHAINED)
@@ -100,7 +100,10 @@ def _fill(path: Path, summary: RunSummary, key: SigningKey | None, to_write: boo
                 connection.execute(
                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) "
                     "INSERT INTO room SELECT zeroblob(?) FROM n",
-                    (keep_of(free, ROOM_PIECES * PIECE_OF_ROOM) // PIECE_OF_ROOM, PIECE_OF_ROOM),
+                    (
+                        reservable_bytes(free, RESERVE_PIECES * RESERVE_PIECE_BYTES) // RESERVE_PIECE_BYTES,
+                        RESERVE_PIECE_BYTES,
+                    ),
                 )
         if to_write:
             # The writer would wait for the disk four times for this. With exclusive access we need no shared memory.
@@ -263,7 +266,7 @@ def free_bytes(disk: os.statvfs_result) -> int:
     return disk.f_frsize * (disk.f_bfree if os.geteuid() == 0 else disk.f_bavail)
 
 
-def keep_of(free: int, most: int) -> int:
+def reservable_bytes(free: int, most: int) -> int:
     """How many of a disk's free bytes a journal reserves for one purpose: at most a quarter."""
     return min(most, free // 4)
 

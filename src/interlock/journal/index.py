@@ -61,7 +61,7 @@ class Index:
             self._runs[folder.run_id] = _Known(stamp, summary)
             self._changed = True
 
-    def keep(self, names: set[str]) -> None:
+    def save(self, names: set[str]) -> None:
         """Drop runs that are gone, and write changes; a list works without an index, so errors do not matter."""
         for gone in self._runs.keys() - names:
             del self._runs[gone]

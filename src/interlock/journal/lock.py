@@ -45,18 +45,18 @@ class RunLock:
         deadline = time.monotonic() + (PATIENCE_S if patience_s is None else patience_s)
         while not _try(handle, fcntl.LOCK_EX):
             if time.monotonic() >= deadline:
-                owner = _told_by(handle)
+                owner = _read_owner(handle)
                 os.close(handle)
                 raise InvalidState(
                     f"{what} is owned by process {owner.pid or 'unknown'} on {owner.host or 'this machine'}",
                     todo="Wait for it, or cancel the run.",
                 )
             time.sleep(0.01)
-        told = OwnerInfo(os.getpid(), time.time(), socket.gethostname())
+        owner = OwnerInfo(os.getpid(), time.time(), socket.gethostname())
         # This is for people; on a full disk the lock is held anyway.
         with contextlib.suppress(OSError):
             os.ftruncate(handle, 0)
-            os.pwrite(handle, msgspec.json.encode(told) + b"\n", 0)
+            os.pwrite(handle, msgspec.json.encode(owner) + b"\n", 0)
         return cls(handle)
 
     def release(self) -> None:
@@ -79,7 +79,7 @@ def find_owner(path: Path) -> OwnerInfo | None:
     except OSError:
         return None
     try:
-        return None if _try(handle, fcntl.LOCK_SH) else _told_by(handle)
+        return None if _try(handle, fcntl.LOCK_SH) else _read_owner(handle)
     finally:
         os.close(handle)
 
@@ -92,7 +92,7 @@ def _try(handle: int, how: int) -> bool:
     return True
 
 
-def _told_by(handle: int) -> OwnerInfo:
+def _read_owner(handle: int) -> OwnerInfo:
     try:
         return from_json(os.pread(handle, 4096, 0), OwnerInfo)
     except (OSError, msgspec.DecodeError):

@@ -146,17 +146,17 @@ class JournalReader(JournalReading):
     ) -> Iterator[Record]:
         stop = stop or Event()
         fast, slow = POLL_S
-        pause, heard = fast, time.monotonic()
+        pause, last_record_at = fast, time.monotonic()
         self._version = None
         while not stop.is_set():
             if self.changed():
                 for record in self.read(after, kinds):
                     after, pause = record.seq, fast
                     yield record
-                    heard = time.monotonic()
+                    last_record_at = time.monotonic()
                     if stop.is_set():
                         return
-            elif timeout is not None and time.monotonic() - heard >= timeout:
+            elif timeout is not None and time.monotonic() - last_record_at >= timeout:
                 return
             else:
                 stop.wait(pause)

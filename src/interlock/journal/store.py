@@ -80,7 +80,7 @@ class Store:
         """The summary of every run, the newest first. An unreadable one says why in `problem`."""
         folders = self.folders()
         found = [summary for folder in folders if (summary := self.summary(folder)) is not None]
-        self.keep_index()
+        self.save_index()
         return sorted(found, key=lambda run: run.started, reverse=True)
 
     def summary(self, folder: RunFolder) -> RunSummary | None:
@@ -96,10 +96,10 @@ class Store:
             self._index.put(folder, stamp, summary)
         return summary
 
-    def keep_index(self) -> None:
+    def save_index(self) -> None:
         """Store the summaries of runs that have ended since."""
         if self._index is not None:
-            self._index.keep({folder.run_id for folder in self.folders()})
+            self._index.save({folder.run_id for folder in self.folders()})
 
     def find(self, ref: str) -> RunFolder:
         """The run with this id, name or unique beginning of either."""

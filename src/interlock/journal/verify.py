@@ -162,30 +162,30 @@ class _Walk:
             gone = seq - self.seq - 1
             if gone:
                 which = f"record {seq - 1:,} is" if gone == 1 else f"records {self.seq + 1:,} to {seq - 1:,} are"
-                self._say(f"{which} missing", self.seq + 1)
+                self._add_damage(f"{which} missing", self.seq + 1)
             self.seq, self.count = seq, self.count + 1
             if seq < self.first:
                 continue
             body = bytes(record.body)
             expected = next_link(self.chain, seq, record.v, record.time, record.kind, body)
             if stored is None:
-                self._say(f"record {seq:,} was changed: it has no hash", seq)
+                self._add_damage(f"record {seq:,} was changed: it has no hash", seq)
             elif stored != expected and not gone:
-                self._say(f"record {seq:,} was changed", seq)
+                self._add_damage(f"record {seq:,} was changed", seq)
             self.chain = stored or expected
             self._compare(seq)
         for seq, head in self._published.items():
             if seq > self.seq:
-                self._say(f"its end is missing: record {seq:,} was published, {self.seq:,} remain", self.seq)
+                self._add_damage(f"its end is missing: record {seq:,} was published, {self.seq:,} remain", self.seq)
             elif head.run_id != self._run_id:
-                self._say("the published head is another run's")
+                self._add_damage("the published head is another run's")
 
     def _compare(self, seq: int) -> None:
         head = self._published.get(seq)
         if head is not None and head.chain != self.chain:
-            self._say(f"record {seq:,} or one before it is not what was published", seq)
+            self._add_damage(f"record {seq:,} or one before it is not what was published", seq)
 
-    def _say(self, what: str, seq: int = 0) -> None:
+    def _add_damage(self, what: str, seq: int = 0) -> None:
         if len(self.damage) < MOST:
             self.damage.append(Damage(what, seq))
 

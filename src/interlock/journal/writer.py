@@ -114,7 +114,7 @@ class Journal(JournalWriting):
     def _commit(self, group: list[Batch]) -> None:
         """Write a group, or fail its batches. The caller holds `_writing`."""
         try:
-            self._commit_where_there_is_room(group)
+            self._commit_within_space(group)
         except apsw.Error as error:
             self._fail(group, explain(error, self.folder.journal))
         except BaseException:
@@ -125,23 +125,23 @@ class Journal(JournalWriting):
         else:
             self._waiting.settle(group)
             if self._losses.any:
-                self._tell_losses()
+                self._record_losses()
 
-    def _commit_where_there_is_room(self, group: list[Batch]) -> None:
+    def _commit_within_space(self, group: list[Batch]) -> None:
         """On a full disk, durable batches use the reserved space; the others wait, or leave marks."""
         awaited = group[0].durable if len(group) == 1 else all(batch.durable for batch in group)
         if not self._committer.is_short:
             self._committer.commit(group)
             return
         if awaited or self._waiting.closed:
-            self._commit_from_room(group)
+            self._commit_from_reserve(group)
             return
         full = apsw.FullError("the remaining space is reserved for commands and their results")
         if not any(batch.durable and batch.rows for batch in group):
             raise full
         rest = [batch for batch in group if not batch.durable and batch.rows and batch.rows[0][2] != LOST]
         reason = explain(full, self.folder.journal)
-        self._commit_from_room([batch.without_content(reason) if batch in rest else batch for batch in group])
+        self._commit_from_reserve([batch.without_content(reason) if batch in rest else batch for batch in group])
         # From here on only durable batches are queued: even a mark would use space that the next command needs.
         self._turns_away = True
         if rest:
@@ -155,13 +155,13 @@ class Journal(JournalWriting):
             self._turns_away = self._committer.is_short
         return self._turns_away
 
-    def _commit_from_room(self, group: list[Batch]) -> None:
+    def _commit_from_reserve(self, group: list[Batch]) -> None:
         """Use the reserved space of a full disk, and if that is used up, what checkpointing the log frees."""
         try:
-            self._committer.commit(group, from_room=True)
+            self._committer.commit(group, from_reserve=True)
         except apsw.FullError:
             self._committer.tidy()
-            self._committer.commit(group, from_room=True)
+            self._committer.commit(group, from_reserve=True)
 
     def _write(self) -> None:
         """The writer thread."""
@@ -204,9 +204,9 @@ class Journal(JournalWriting):
             batch.error = error
         self._waiting.settle(group)
 
-    def _tell_losses(self) -> None:
-        if untold := self._losses.recover():
-            rows: list[Row] = [(RECORD_VERSION, self._clock.time(), LOST, encode_body(LostRecord(entries=untold)))]
+    def _record_losses(self) -> None:
+        if unrecorded := self._losses.recover():
+            rows: list[Row] = [(RECORD_VERSION, self._clock.time(), LOST, encode_body(LostRecord(entries=unrecorded)))]
             self._waiting.put(Batch(rows, None, durable=False), by_writer=True)
 
     def _stop(self) -> None:
@@ -230,7 +230,7 @@ class Losses:
         self._problem: JournalProblem | None = None
         self.any = False
         """Whether there is a problem to recover from."""
-        self._untold = 0
+        self._unrecorded = 0
 
     def fail(self, reason: str, lost: int = 0) -> None:
         """Record a failed write, and how many entries are given up."""
@@ -242,7 +242,7 @@ class Losses:
         with self._lock:
             reason = self._problem.reason if self._problem and not self._problem.over else OVERRUN
             self._note(reason, count)
-            self._untold += count
+            self._unrecorded += count
 
     def recover(self) -> int:
         """Note that writing works again; returns how many dropped entries are not in the journal yet."""
@@ -251,8 +251,8 @@ class Losses:
                 return 0
             self._problem = msgspec.structs.replace(self._problem, over=True) if self._problem.lost else None
             self.any = self._problem is not None
-            untold, self._untold = self._untold, 0
-            return untold
+            unrecorded, self._unrecorded = self._unrecorded, 0
+            return unrecorded
 
     def problem(self, waiting: int) -> JournalProblem | None:
         """The problem to report."""

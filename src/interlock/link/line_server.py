@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 
-from ..core import open_bell, open_poller
+from ..core import open_poller, open_wake_pipe
 from .peer import CHUNK, Peer, is_trusted
 
 MAX_LINE = 262_144
@@ -52,7 +52,7 @@ class LineServer:
         self._listener, self._handler, self._max_line = listener, handler, max_line
         self._epoll = open_poller()
         self._peers: dict[int, Peer] = {}
-        self._bell, self._doorbell = open_bell()
+        self._bell, self._doorbell = open_wake_pipe()
         self._stuck: set[Peer] = set()
         self._lock = threading.Lock()
         self._stopping = self._ended = False

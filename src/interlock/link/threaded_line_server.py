@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from ..core import POLLRDHUP, open_bell, open_poller, peer_credentials, register_exclusive
+from ..core import POLLRDHUP, open_poller, open_wake_pipe, peer_credentials, register_exclusive
 from .line_server import MAX_SKIP
 from .peer import is_trusted
 
@@ -54,7 +54,7 @@ class AcceptThreads:
 
     def __init__(self, listener: socket.socket, serve: Callable[[AcceptedConnection], None], name: str) -> None:
         self._listener, self._serve, self._name = listener, serve, name
-        self._bell, self._doorbell = open_bell()
+        self._bell, self._doorbell = open_wake_pipe()
         self._open: dict[AcceptedConnection, None] = {}
         self._threads: set[threading.Thread] = set()
         self._idle = 0

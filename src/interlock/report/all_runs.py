@@ -57,7 +57,7 @@ class AllRuns(Runs):
             self._copies.close()
 
 
-GOING_S = 2.0
+REMOVAL_S = 2.0
 """How long removing copies that are still being read may take."""
 
 
@@ -74,7 +74,7 @@ class Copies:
 
     def close(self) -> None:
         """Remove them. A reader in another thread may write a last file meanwhile."""
-        deadline = time.monotonic() + GOING_S
+        deadline = time.monotonic() + REMOVAL_S
         while self._root.exists() and time.monotonic() < deadline:
             shutil.rmtree(self._root, ignore_errors=True)
             time.sleep(0.01)

@@ -14,7 +14,7 @@ from ..journal import NOTHING, Amount, BudgetLedger, Page, RunFolder, Store, per
 from ..link import HubLedger
 from ..runtime import fits
 
-LOOKED_AT = 500
+NEWEST_RUNS = 500
 """The newest runs that are checked for a match."""
 
 LEAST_S = 600.0
@@ -71,7 +71,7 @@ def read_budgets(config: Config, store: Store, now: float | None = None) -> list
     """The state of every configured budget; one per run for each live run, without a period if there is none."""
     now = time.time() if now is None else now
     specs = []
-    for folder in store.folders()[:LOOKED_AT]:
+    for folder in store.folders()[:NEWEST_RUNS]:
         with contextlib.suppress(InterlockError):
             specs.append(folder.spec())
     ledger = _ledger(config, store)
@@ -82,7 +82,7 @@ def read_budgets(config: Config, store: Store, now: float | None = None) -> list
             nothing = bool(specs) and not fitting
             keys = [""]
             if budget.per == "run":
-                live = {folder.run_id for folder in store.folders()[:LOOKED_AT] if RunFolder(folder.path).owner()}
+                live = {folder.run_id for folder in store.folders()[:NEWEST_RUNS] if RunFolder(folder.path).owner()}
                 keys = [spec.run_id for spec in fitting if spec.run_id in live]
                 if not keys:
                     found.append(_standing(budget, "", Page(), (now, now), now, nothing))

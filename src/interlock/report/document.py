@@ -112,7 +112,7 @@ class Document(Struct, frozen=True, kw_only=True):
         return made, sum(rung.worked for rung in self.ladder) + looks["recovered"]
 
 
-def tell_damage(story: Story) -> tuple[str, ...]:
+def damage_sentences(story: Story) -> tuple[str, ...]:
     """Sentences on parts of the journal that are not as its owner wrote them."""
     found = verify_journal(story.folder)
     return tuple(f"The journal cannot be relied on: {damage.what}." for damage in found.damage[:DAMAGES])
@@ -120,7 +120,7 @@ def tell_damage(story: Story) -> tuple[str, ...]:
 
 def gather(story: Story, changes: RunChanges | None = None, *, albums: tuple[Path, ...] = ()) -> Document:
     """Everything about a run. `albums` are folders besides its own that may hold its pictures."""
-    from .narrative import tell
+    from .narrative import narrate
 
     sums = story.sums
     ladder, episodes, chains = make_ladder(sums), tuple(story.episodes), make_chains(story)
@@ -133,7 +133,7 @@ def gather(story: Story, changes: RunChanges | None = None, *, albums: tuple[Pat
         run=story.summary,
         status=story.summary.shown,
         spec=story.spec,
-        told=(*tell(story, ladder, episodes, chains, changed), *tell_damage(story)),
+        told=(*narrate(story, ladder, episodes, chains, changed), *damage_sentences(story)),
         proof=story.read_proof(),
         sums=sums,
         series=story.series(),

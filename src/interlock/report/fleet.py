@@ -83,7 +83,7 @@ TURNS, MOST = 100, 8
 same however many have ended."""
 
 
-class _Seen(Struct):
+class _KnownRun(Struct):
     signature: tuple[int, ...]
     summary: RunSummary
     spark: tuple[float, ...] | None = None
@@ -96,7 +96,7 @@ class Fleet:
         self.store, self.hub = store, hub
         self.problem: str | None = None
         self._host = socket.gethostname()
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _KnownRun] = {}
         self._folders: list[RunFolder] = []
         self._live: list[RunFolder] = []
         self._ended: list[RunFolder] = []
@@ -145,7 +145,7 @@ class Fleet:
         self._sparse = self._sparse or changed
         if changed:
             self._divide()
-            self.store.keep_index()
+            self.store.save_index()
         return changed
 
     def _next_ended(self) -> list[RunFolder]:
@@ -162,7 +162,7 @@ class Fleet:
         self._live = [folder for folder in known if self._seen[folder.run_id].summary.status not in ENDED]
         self._needing = [seen.summary for seen in self._seen.values() if may_need_a_person(seen.summary)]
 
-    def _check(self, folder: RunFolder, known: _Seen | None) -> _Seen | None:
+    def _check(self, folder: RunFolder, known: _KnownRun | None) -> _KnownRun | None:
         signature = read_signature(folder)
         if known is not None and signature == known.signature and time.time_ns() - max(signature) > SETTLED_NS:
             if known.summary.status in ENDED or known.summary.status == "unreadable":
@@ -176,8 +176,8 @@ class Fleet:
         if summary is None:
             return None
         if known is not None and summary.steps == known.summary.steps:
-            return _Seen(signature, summary, known.spark)
-        return _Seen(signature, summary)
+            return _KnownRun(signature, summary, known.spark)
+        return _KnownRun(signature, summary)
 
     def _draw(self, folders: list[RunFolder]) -> bool:
         """Draw missing sparklines, live runs first, while there is time; returns whether any was drawn."""
@@ -191,7 +191,7 @@ class Fleet:
         self._sparse = False
         return bool(missing)
 
-    def _remote(self, local: dict[str, _Seen]) -> list[RunRow]:
+    def _remote(self, local: dict[str, _KnownRun]) -> list[RunRow]:
         if self.hub is None:
             return []
         try:

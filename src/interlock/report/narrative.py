@@ -29,14 +29,14 @@ ENDINGS = {
 
 REFUSALS = {"block": "blocked", "deny": "refused", "modify": "to be changed", "warn": "warned about"}
 
-NIGHT_TOLD = 5000
+SEARCHED_MOMENTS = 5000
 """Newest moments that are searched for parks and hangs."""
 
-STUCK_TOLD = 5
+NAMED_PROBLEMS = 5
 """Problems that the narrative names; the section below has all."""
 
 
-def tell(
+def narrate(
     story: Story,
     ladder: Iterable[RungUse],
     episodes: tuple[Problem, ...],
@@ -46,11 +46,11 @@ def tell(
     """The story in sentences."""
     parts = [
         _ending(story),
-        _night(story),
+        _parks_and_hangs(story),
         _refusals(story),
         _stuck(episodes) or _issues(story, chains),
-        _answers(tuple(ladder)),
-        _looks(story),
+        _interventions(tuple(ladder)),
+        _screen_checks(story),
         _files(story, changed),
         _cost(story),
     ]
@@ -102,9 +102,9 @@ def _ending(story: Story) -> str:
     return f"{took} It is {run.shown}."
 
 
-def _night(story: Story) -> str:
+def _parks_and_hangs(story: Story) -> str:
     """How often it was parked, and which hangs got more than a message."""
-    moments = story.page(kinds=frozenset(("state", "intervention")), limit=NIGHT_TOLD)
+    moments = story.page(kinds=frozenset(("state", "intervention")), limit=SEARCHED_MOMENTS)
     bodies = [moment.body for moment in moments]
     parks = sum(isinstance(body, ParkedRecord) and body.source != "hang" for body in bodies)
     parked = f"It was parked at a usage limit {'once' if parks == 1 else f'{parks:,} times'}." if parks else ""
@@ -135,9 +135,11 @@ def _refusals(story: Story) -> str:
 def _stuck(episodes: tuple[Problem, ...]) -> str:
     if not episodes:
         return ""
-    told = [f"{each.what} ({each.achieved})" for each in sorted(episodes, key=lambda each: not each.open)[:STUCK_TOLD]]
-    if len(episodes) > STUCK_TOLD:
-        told.append(f"{len(episodes) - STUCK_TOLD:,} more")
+    told = [
+        f"{each.what} ({each.achieved})" for each in sorted(episodes, key=lambda each: not each.open)[:NAMED_PROBLEMS]
+    ]
+    if len(episodes) > NAMED_PROBLEMS:
+        told.append(f"{len(episodes) - NAMED_PROBLEMS:,} more")
     first = min(each.opened_step for each in episodes)
     return f"It had {plural(len(episodes), 'problem')}, from step {first} on: {_list(told)}."
 
@@ -151,7 +153,7 @@ def _issues(story: Story, chains: tuple[Chain, ...]) -> str:
     return f"{plural(total, 'issue')} {'was' if total == 1 else 'were'} found{since}: {_list(kinds)}."
 
 
-def _answers(ladder: tuple[RungUse, ...]) -> str:
+def _interventions(ladder: tuple[RungUse, ...]) -> str:
     made = sum(rung.made for rung in ladder)
     held = sum(rung.held_back for rung in ladder)
     if not made:
@@ -170,15 +172,15 @@ def _answers(ladder: tuple[RungUse, ...]) -> str:
     return f"{said}."
 
 
-def _looks(story: Story) -> str:
-    looks = story.sums.looks
-    if not looks.total():
+def _screen_checks(story: Story) -> str:
+    checks = story.sums.looks
+    if not checks.total():
         return ""
-    said = f"The screen was checked {_times(looks.total())}"
-    done = looks["recovered"] + looks["failed"]
+    said = f"The screen was checked {_times(checks.total())}"
+    done = checks["recovered"] + checks["failed"]
     if not done:
         return f"{said}; nothing had to be done."
-    return f"{said}; obstacles were handled {_times(done)}, {_times(looks['recovered'])} successfully."
+    return f"{said}; obstacles were handled {_times(done)}, {_times(checks['recovered'])} successfully."
 
 
 def _files(story: Story, changed: RunChanges) -> str:

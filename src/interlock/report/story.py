@@ -37,7 +37,7 @@ STEPS = frozenset(("step",))
 KEPT_KINDS = frozenset(("issue", "episode", "intervention", "effect", "checkpoint", "state"))
 
 
-KEPT_AT_HAND = (
+LOADED_KINDS = (
     (("issue",), KEPT),
     (("episode",), 4 * KEPT),
     (("intervention", "effect"), 2 * KEPT),
@@ -95,7 +95,7 @@ class Story:
             newest = after is None
             low, high = after or 0, before
             found: list[TimelineMoment] = []
-            ask = self._asking(kinds)
+            ask = self._queries(kinds)
             while len(found) < limit:
                 want = max(limit - len(found), 64) if kinds is not None else limit - len(found) + 1
                 records = [
@@ -238,10 +238,10 @@ class Story:
         last = reader.last()
         self.last_seq = last.seq if last is not None else 0
         self._counts = reader.counts()
-        for kinds, keep in KEPT_AT_HAND:
+        for kinds, keep in LOADED_KINDS:
             self._apply(reader.search(kinds=frozenset(kinds), limit=keep, newest=True, before=self.last_seq + 1))
-        asked = reader.search(kinds=CONTROL_KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self.last_seq + 1)
-        apply_controls(self._controls, asked, KEPT_CONTROLS)
+        records = reader.search(kinds=CONTROL_KINDS, limit=3 * KEPT_CONTROLS, newest=True, before=self.last_seq + 1)
+        apply_controls(self._controls, records, KEPT_CONTROLS)
         state = reader.last("state")
         if state is not None:
             self._apply((state,))
@@ -282,9 +282,9 @@ class Story:
                 case EpisodeRecord() as episode:
                     self._episodes.add(episode, record.time)
                 case InterventionRecord() as made:
-                    self._keep(made.intervention)
+                    self._remember(made.intervention)
                 case Intervention() as judged:
-                    self._keep(judged)
+                    self._remember(judged)
                 case CheckpointInfo() as info:
                     self._checkpoints.append(info)
                 case State() as state:
@@ -292,7 +292,7 @@ class Story:
                 case Abort() | Done():
                     self.waiting = None
 
-    def _keep(self, made: Intervention) -> None:
+    def _remember(self, made: Intervention) -> None:
         self._interventions[made.id] = made
         if len(self._interventions) > KEPT:
             del self._interventions[next(iter(self._interventions))]
@@ -321,12 +321,12 @@ class Story:
                 self.problem = str(error)
         return tally
 
-    def _asking(self, kinds: frozenset[str] | None) -> list[tuple[frozenset[str] | None, tuple[str, ...]]]:
+    def _queries(self, kinds: frozenset[str] | None) -> list[tuple[frozenset[str] | None, tuple[str, ...]]]:
         """The journal queries that find moments of these kinds: record kinds, and texts that must be in them."""
         if kinds is None:
             return [(None, ())]
-        asked = kinds - {"review"}
-        wanted = {each for kind, made_of in RECORDS.items() if kind in asked for each in made_of}
+        records = kinds - {"review"}
+        wanted = {each for kind, made_of in RECORDS.items() if kind in records for each in made_of}
         if "note" in kinds:
             wanted |= self._counts.keys() - {each for made_of in RECORDS.values() for each in made_of}
         ask: list[tuple[frozenset[str] | None, tuple[str, ...]]] = [(frozenset(wanted - HIDDEN), ())]

@@ -10,7 +10,7 @@ from msgspec import Struct
 from ..control import State
 from ..core import Record, from_json, printable
 from ..journal_records import RecordBody, decode_body
-from .words import Level, MomentKind, RecordText, plain, tell
+from .words import Level, MomentKind, RecordText, describe_record, plain
 
 KINDS: tuple[MomentKind, ...] = get_args(MomentKind)
 
@@ -77,16 +77,16 @@ def read_moment(record: Record, *, hidden: bool = False) -> TimelineMoment | Non
         fields = _fields(record)
         data = msgspec.Raw(msgspec.json.encode(fields))
         kind: MomentKind = next((kind for kind, made_of in RECORDS.items() if record.kind in made_of), "note")
-        told = RecordText(kind, "quiet", plain(record.kind), _first_words(fields))
-    elif isinstance(body, State) and not hidden and _is_told_already(body):
+        text = RecordText(kind, "quiet", plain(record.kind), _first_fields(fields))
+    elif isinstance(body, State) and not hidden and _is_redundant(body):
         return None
     else:
-        told = tell(body)
-    title, detail = printable(told.title), printable(told.detail)
-    return TimelineMoment(record.seq, record.time, told.kind, told.step, told.level, title, detail, record.kind, data)
+        text = describe_record(body)
+    title, detail = printable(text.title), printable(text.detail)
+    return TimelineMoment(record.seq, record.time, text.kind, text.step, text.level, title, detail, record.kind, data)
 
 
-def _is_told_already(state: State) -> bool:
+def _is_redundant(state: State) -> bool:
     """Whether another record says it: a RESULT that the run is running, or the record of a park with a time."""
     waiting = state.waiting
     return state.status == "running" if waiting is None else waiting.kind == "parked" and waiting.until > 0
@@ -100,6 +100,6 @@ def _fields(record: Record) -> dict[str, Any]:
     return body if isinstance(body, dict) else {"value": body}
 
 
-def _first_words(fields: dict[str, Any]) -> str:
+def _first_fields(fields: dict[str, Any]) -> str:
     shown = [f"{key}: {value}" for key, value in fields.items() if isinstance(value, str | int | float)]
     return ", ".join(shown)[:200]

@@ -77,20 +77,20 @@ class RecordText(Struct, frozen=True):
     step: int | None = None
 
 
-def tell(body: RecordBody) -> RecordText:
+def describe_record(body: RecordBody) -> RecordText:
     """The words for a record. A kind without words is a type error."""
     level: Level
     match body:
         case StepRecord():
-            return tell_step(body)
+            return describe_step(body)
         case core.Issue():
             severity = body.severity or "medium"
             title = f"{plain(body.type)} ({severity})"
             return RecordText("issue", SEVERITY_LEVEL[severity], title, body.description, body.step)
         case InterventionRecord():
-            return tell_intervention(body)
+            return describe_intervention(body)
         case records.AppliedRecord():
-            return tell_applied(body)
+            return describe_applied(body)
         case core.Intervention():
             worked = body.outcome == "success"
             title = f"{plain(body.type)} on {plain(body.issue_type)} {'worked' if worked else 'did not work'}"
@@ -100,7 +100,7 @@ def tell(body: RecordBody) -> RecordText:
             detail = f"{label}; {body.files:,} files" if label else f"{body.files:,} files"
             return RecordText("checkpoint", "quiet", f"checkpoint {body.id}", detail, body.step)
         case State() | Abort() | Done():
-            return tell_state(body)
+            return describe_state(body)
         case records.Opinion():
             said = {True: "agrees", False: "disagrees", None: "gave no usable answer"}[body.agrees]
             title = f"judge on {body.issue_id}: {body.model} {said}"
@@ -111,13 +111,13 @@ def tell(body: RecordBody) -> RecordText:
         case core.RollbackEntry():
             return RecordText("checkpoint", "quiet", f"rolled back to checkpoint {body.to_checkpoint}")
         case records.EpisodeRecord():
-            return tell_episode(body)
+            return describe_episode(body)
         case records.PersonRecord():
             return RecordText("note", "quiet", f"{'a' if body.reachable else 'no'} person can be reached")
         case records.ProofRecord():
-            return tell_proof(body)
+            return describe_proof(body)
         case records.RestoredRecord():
-            return tell_restored(body)
+            return describe_restored(body)
         case records.SnapshotRecord():
             return RecordText("note", "quiet", f"supervision saved its state before step {body.next_index:,}")
         case records.StatusRecord():
@@ -204,7 +204,7 @@ def tell(body: RecordBody) -> RecordText:
         case records.GuiTroubleRecord():
             return RecordText("note", "warning", one_line(f"problem:  {body.trouble}"), "", body.chunk)
         case InterventionEvent():
-            return tell_check(body)
+            return describe_check(body)
         case records.GuiModelCallRecord():
             tokens = body.input_tokens + body.output_tokens
             return RecordText("note", "quiet", f"asked model {body.model}: {tokens:,} tokens", body.outcome)
@@ -220,7 +220,7 @@ def tell(body: RecordBody) -> RecordText:
             assert_never(body)
 
 
-def tell_step(body: StepRecord) -> RecordText:
+def describe_step(body: StepRecord) -> RecordText:
     step, review, decision = body.step, body.review, body.decision
     title, verdict = step_title(step), review.verdict if review is not None else "allow"
     if review is not None and verdict in VERDICT_LEVEL:
@@ -257,7 +257,7 @@ def step_title(step: Step) -> str:
     return one_line(f"{step.role}: {content}")
 
 
-def tell_intervention(body: InterventionRecord) -> RecordText:
+def describe_intervention(body: InterventionRecord) -> RecordText:
     made = body.intervention
     about = f"{plain(made.type)} on {plain(made.issue_type)}"
     if made.outcome in ("held_back", "not_applied"):
@@ -267,7 +267,7 @@ def tell_intervention(body: InterventionRecord) -> RecordText:
     return RecordText("intervention", rung, about, made.reason, made.step)
 
 
-def tell_episode(body: records.EpisodeRecord) -> RecordText:
+def describe_episode(body: records.EpisodeRecord) -> RecordText:
     """The end of a problem; its issue and interventions show the rest."""
     what, cost = one_line(body.what), episode_cost(body.calls, body.tokens, body.cost_usd)
     if body.ending is not None:
@@ -320,13 +320,13 @@ def outcome_words(made: core.Intervention) -> str:
             return "would have been applied" if made.reason.startswith("observe: ") else "not applied"
 
 
-def said_to_agent(body: RecordBody | None) -> list[str]:
+def messages_to_agent(body: RecordBody | None) -> list[str]:
     """The message of an intervention to the agent, in full."""
     directives = body.directives if isinstance(body, InterventionRecord) else ()
     return [order.message.content for order in directives if isinstance(order, Inject)]
 
 
-def tell_applied(body: records.AppliedRecord) -> RecordText:
+def describe_applied(body: records.AppliedRecord) -> RecordText:
     order, how = body.directive, body.applied.how
     attempt, done = DIRECTIVES[type(order).__name__]
     words = order.message.content if isinstance(order, Inject) else getattr(order, "reason", getattr(order, "text", ""))
@@ -340,7 +340,7 @@ def tell_applied(body: records.AppliedRecord) -> RecordText:
 OTHER_PROOF = "tests and checking rules changed"
 
 
-def tell_proof(body: records.ProofRecord) -> RecordText:
+def describe_proof(body: records.ProofRecord) -> RecordText:
     """How many claims are proven, and which are not."""
     counts = {name: sum(each.verdict == name for each in body.claims) for name in PROOF_LEVEL}
     said = [f"{count} {name}" for name, count in counts.items() if count]
@@ -360,7 +360,7 @@ def fact_line(fact: TestFact) -> str:
     return f"{fact.what}: {fact.path}{f':{fact.line}' if fact.line else ''}"
 
 
-def tell_restored(body: records.RestoredRecord) -> RecordText:
+def describe_restored(body: records.RestoredRecord) -> RecordText:
     changed, left = body.changed, body.left_alone
     who = body.by.replace("interlock", "Interlock")
     title = f"{who} restored {plural(len(changed), 'path')} from checkpoint {body.checkpoint_id}"
@@ -370,7 +370,7 @@ def tell_restored(body: records.RestoredRecord) -> RecordText:
     return RecordText("checkpoint", "warning", title, f"{detail}\nUndo with {body.safety_id}".strip())
 
 
-def tell_state(body: State | Abort | Done) -> RecordText:
+def describe_state(body: State | Abort | Done) -> RecordText:
     if not isinstance(body, State):
         title = "run ended" if body.reason == "COMPLETE" else f"ended: {_ending(body.reason)}"
         return RecordText("state", "notice" if isinstance(body, Done) else "warning", title)
@@ -383,7 +383,7 @@ def tell_state(body: State | Abort | Done) -> RecordText:
     return RecordText("state", "warning", title, waiting.text, waiting.step)
 
 
-def tell_check(body: InterventionEvent) -> RecordText:
+def describe_check(body: InterventionEvent) -> RecordText:
     """A check of the screen: how it was, what was done, with its picture if there is one."""
     sure = f" ({body.confidence:.0%} sure)" if body.confidence else ""
     came = f"; {plain(body.outcome)}" if body.outcome != "none" else ""

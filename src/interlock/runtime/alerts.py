@@ -31,12 +31,12 @@ class Alerts:
         self._settings = config.notifications
         self._stop_channels = config.interventions.emergency_stop.notification_channels
         self._run = run
-        self._told: set[tuple[str, float]] = set()
+        self._alerted: set[tuple[str, float]] = set()
         run.on_waiting = self.waiting
 
     def send(self, order: Notify) -> None:
         """Send the alert for an intervention: an emergency stop, or a pause for a person."""
-        self._tell("emergency_stop" if order.level == "critical" else "waiting", order)
+        self._send("emergency_stop" if order.level == "critical" else "waiting", order)
 
     def found(self, issues: Iterable[Issue]) -> None:
         """Alert about critical issues."""
@@ -44,7 +44,7 @@ class Alerts:
             if issue.severity == "critical":
                 title = f"Critical issue in run {self._name}: {issue.type.replace('_', ' ')}"
                 text = f"{issue.description} (step {issue.step}). See: interlock show {self._run.spec.run_id}"
-                self._tell("critical_issue", Notify(title, text, "critical"))
+                self._send("critical_issue", Notify(title, text, "critical"))
 
     def spent(self, spend: Spend, limits: Limits) -> None:
         """Alert when a share of a budget has been used, once for each share."""
@@ -53,37 +53,37 @@ class Alerts:
             if not most:
                 continue
             reached = [share for share in self._settings.budget_thresholds if now >= share * most]
-            new = [share for share in reached if (limit, share) not in self._told]
+            new = [share for share in reached if (limit, share) not in self._alerted]
             if new:
-                self._told.update((limit, share) for share in new)
+                self._alerted.update((limit, share) for share in new)
                 title = f"Run {self._name} has used {max(new):.0%} of {limit}"
-                self._tell("budget", Notify(title, f"{now:,.10g} of {most:,.10g} so far.", "warning"))
+                self._send("budget", Notify(title, f"{now:,.10g} of {most:,.10g} so far.", "warning"))
 
     def budget(self, words: str) -> None:
         """Alert that a budget of several runs is used up."""
-        self._tell("budget", Notify(f"Run {self._name} exceeds a budget", f"{words[0].upper()}{words[1:]}.", "warning"))
+        self._send("budget", Notify(f"Run {self._name} exceeds a budget", f"{words[0].upper()}{words[1:]}.", "warning"))
 
     def blind(self, words: str) -> None:
         """Alert that a cost limit cannot be enforced."""
         text = f"{words[0].upper()}{words[1:]}. Add its price under models in the configuration, or limit max_tokens."
-        self._tell("budget", Notify(f"Run {self._name} may cost more than allowed", text, "warning"))
+        self._send("budget", Notify(f"Run {self._name} may cost more than allowed", text, "warning"))
 
     def waiting(self, step: int, what: str) -> None:
         """Alert that a person is needed."""
         run_id = self._run.spec.run_id
         text = f"{what.rstrip('.')}. See: interlock show {run_id}. To answer: interlock inbox"
-        self._tell("waiting", Notify(f"Run {self._name} needs a person", text, "warning"), about=what)
+        self._send("waiting", Notify(f"Run {self._name} needs a person", text, "warning"), about=what)
 
     def unproven(self, why: str) -> None:
         """Alert that a run ended without proof of its goal."""
         text = f"{why}. See: interlock proof {self._run.spec.run_id}"
-        self._tell("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
+        self._send("unproven", Notify(f"Run {self._name} ended unproven", text, "warning"))
 
     def close(self) -> None:
         """Flush queued notifications, with a short timeout."""
         self._notifier.close()
 
-    def _tell(self, event: NotifyEvent, notification: Notify, about: str = "") -> None:
+    def _send(self, event: NotifyEvent, notification: Notify, about: str = "") -> None:
         if event in self._settings.events:
             only = self._stop_channels if event == "emergency_stop" else ()
             if self._settings.link:

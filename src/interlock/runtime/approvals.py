@@ -59,14 +59,14 @@ class Approvals:
         """The call that is waiting at a step."""
         return self._waiting.get(step)
 
-    def see(self, told: Step) -> bool:
+    def remember(self, step: Step) -> bool:
         """Remember a call before redaction; returns whether it differs from the previous one of this step.
 
         An agent whose connection broke may reuse a number for a different call.
         """
-        digest = call_digest(told)
-        before = self._digests.pop(told.index, digest)
-        self._digests[told.index] = digest
+        digest = call_digest(step)
+        before = self._digests.pop(step.index, digest)
+        self._digests[step.index] = digest
         while len(self._digests) > REMEMBERED:
             del self._digests[next(iter(self._digests))]
         return before != digest

@@ -104,7 +104,7 @@ def open_supervisor(options: Options) -> Supervisor:
     store = options.get("store") or open_store(config)
     wanted = options.get("incident")
     if wanted is not None:
-        spec, config, options = _go_on(wanted, spec, config, store, options)
+        spec, config, options = _continue_incident(wanted, spec, config, store, options)
     run = Run.create(spec, store, options.get("clock"))
     try:
         supervisor = _assemble(run, config, adapter, options)
@@ -125,7 +125,7 @@ def open_supervisor(options: Options) -> Supervisor:
     return supervisor
 
 
-def rehearse() -> None:
+def preload() -> None:
     """Do once what every supervisor does first, in a process whose forks become supervisors.
 
     Starts no thread, and does not depend on the environment or on plug-ins, which may differ when a run begins.
@@ -141,7 +141,7 @@ def rehearse() -> None:
     compile_late_patterns()
 
 
-def _go_on(
+def _continue_incident(
     wanted: tuple[str, str], spec: RunSpec, config: Config, store: Store, options: Options
 ) -> tuple[RunSpec, Config, Options]:
     """Set up a run that continues a stopped one, under the rules of the chosen option."""
@@ -152,16 +152,16 @@ def _go_on(
     chosen = choose(stored, wanted[1])
     if chosen.name == "abort":
         raise BadInput("abort ends a run; it does not continue one", todo=f"Run: {chosen.command}")
-    going_on = continue_run(store, stored, chosen, config, relaunch=False)
-    old = going_on.spec
+    continuation = continue_run(store, stored, chosen, config, relaunch=False)
+    old = continuation.spec
     spec = replace(
         spec, continues=old.continues, name=spec.name or old.name, task=spec.task or old.task,
         workspace=spec.workspace or old.workspace, issue_id=spec.issue_id or old.issue_id,
     )  # fmt: skip
     given = Options(**options)
-    given["approvals"] = Approvals(going_on.needs_approval, frozenset(going_on.removed_actions))
+    given["approvals"] = Approvals(continuation.needs_approval, frozenset(continuation.removed_actions))
     given["context"] = options.get("context") or stored.incident.context
-    return spec, going_on.config, given
+    return spec, continuation.config, given
 
 
 def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
@@ -172,7 +172,7 @@ def reopen_supervisor(folder: RunFolder, options: Options) -> Supervisor:
     supervisor = _assemble(run, config, options.get("adapter") or DirectAdapter(), options)
     supervisor.count_from(replay(supervisor.pipeline, run.journal.reader()))
     supervisor.stop_gate.recall(run.journal.reader())
-    run.steady.go_on_from(max(supervisor.pipeline.ledger.last, run.summary.updated))
+    run.steady.continue_from(max(supervisor.pipeline.ledger.last, run.summary.updated))
     _listen(supervisor, folder, options.get("listener"))
     return supervisor
 

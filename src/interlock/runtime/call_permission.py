@@ -43,7 +43,7 @@ class Permission:
         self._run, self._pipeline, self._guard, self._limiting = run, pipeline, guard, limiting
         self._approvals, self._observe = approvals, observe
         self._reviews: OpenCalls[Review | None] = OpenCalls()
-        self._told: dict[int, str] = {}
+        self._announced: dict[int, str] = {}
 
     def forget(self, step: Step) -> Review | None:
         """Forget a finished call; returns its review."""
@@ -51,7 +51,7 @@ class Permission:
 
     def withdraw(self, step: Step) -> bool:
         """Stop waiting for approval of a step; returns whether it was waiting. If it asks again, it waits again."""
-        self._told.pop(step.index, None)
+        self._announced.pop(step.index, None)
         return self._approvals.withdraw(step.index)
 
     def wait_for_person(self, step: Step) -> Decision | None:
@@ -67,7 +67,7 @@ class Permission:
         answered = self._check(step, self._reviews.get(step))
         if answered is None or answered.action != "hold":
             return None
-        self._tell_once(step.index)
+        self._announce_once(step.index)
         return answered
 
     def review_and_observe(self, step: Step, absent: tuple[str, ...] | None) -> Observation:
@@ -93,7 +93,7 @@ class Permission:
             review = without_asking(review)
         answered = self._check(step, review)
         if answered is not None and answered.action == "hold":
-            self._tell_once(step.index)
+            self._announce_once(step.index)
         if answered is not None:
             return answered
         review = self.settle(step, review)
@@ -123,13 +123,13 @@ class Permission:
             self._guard.part("journal", self._run.stop_waiting, None, step.index, self._approvals.next_waiting)
         return answered
 
-    def _tell_once(self, step: int) -> None:
+    def _announce_once(self, step: int) -> None:
         call = self._approvals.call(step)
-        told = call is None or self._told.get(step) == call.digest
-        if not told and call is not None and self._guard.part("journal", self._tell, False, step, call):
-            self._told[step] = call.digest
+        announced = call is None or self._announced.get(step) == call.digest
+        if not announced and call is not None and self._guard.part("journal", self._announce, False, step, call):
+            self._announced[step] = call.digest
 
-    def _tell(self, step: int, call: WaitingCall) -> bool:
+    def _announce(self, step: int, call: WaitingCall) -> bool:
         """Announce that a step is waiting; if that cannot be recorded, it is announced when the step asks again."""
         self._run.wait_for_person(step, call.what, call.digest, call.until)
         return True

@@ -89,7 +89,7 @@ def clean_up(folder: RunFolder) -> tuple[str, ...]:
     if tree is not None and attach(tree).alive():
         done.append(f"processes: {attach(tree).end().words}")
     socket = noted_socket(folder.path)
-    for path in (socket, folder.path / "socket", folder.gate, folder.path / TREE, *_letters(folder)):
+    for path in (socket, folder.path / "socket", folder.gate, folder.path / TREE, *_inbox_files(folder)):
         if path is not None and path.exists():
             path.unlink(missing_ok=True)
             done.append(f"removed {path.name}")
@@ -110,7 +110,7 @@ def _restore(old: RunSpec, checkpoint_id: str, config: Config) -> None:
         workspace.close()
 
 
-def _letters(folder: RunFolder) -> list[Path]:
+def _inbox_files(folder: RunFolder) -> list[Path]:
     return list(folder.inbox.glob("*")) if folder.inbox.is_dir() else []
 
 

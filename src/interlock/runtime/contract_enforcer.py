@@ -141,7 +141,7 @@ class ContractEnforcer:
             )
         if restored:
             self._checkpointing.make(cause=AFTER_STEP, step=step + 1)
-            self._tell(step, restored, broken)
+            self._inform_agent(step, restored, broken)
         return left
 
     def _restore(self, before: str, paths: Iterable[str]) -> Restored:
@@ -151,7 +151,7 @@ class ContractEnforcer:
         with processes.frozen() if processes is not None else nullcontext():
             return workspace.restore(before, tuple(paths))
 
-    def _tell(self, step: int, restored: tuple[str, ...], broken: dict[str, Clause]) -> None:
+    def _inform_agent(self, step: int, restored: tuple[str, ...], broken: dict[str, Clause]) -> None:
         clauses = "; ".join(str(clause) for clause in dict.fromkeys(broken[path] for path in restored))
         more = f" and {len(restored) - SHOWN} more" if len(restored) > SHOWN else ""
         text = (
@@ -200,13 +200,13 @@ class GitMonitor:
 
     def begin(self, contract: Contract) -> Refs:
         """Record the repository's refs once, if the contract restricts files, commits or pushes."""
-        if self.start is None and _counts(contract):
+        if self.start is None and _concerns_git(contract):
             self.start = self._refs()
         return self.start or {}
 
     def breaches(self, contract: Contract) -> Breaches:
         """Descriptions of the violations of each clause in the repository."""
-        if self.start is None or not _counts(contract):
+        if self.start is None or not _concerns_git(contract):
             return {}
         now = self._refs(everything=len(self.start) != 1)
         changed = {name: commit for name, commit in now.items() if self.start.get(name) != commit}
@@ -226,7 +226,7 @@ class GitMonitor:
         for commit in commits if contract.guards_files else ():
             for path in self._paths(commit):
                 broken = broken_by(contract, path)
-                if broken is not None and self._stands(path, tips.values()):
+                if broken is not None and self._still_differs(path, tips.values()):
                     found[broken] = (*found.get(broken, ()), f"commit {commit[:SHORT]} changes {path}")
         return found
 
@@ -240,20 +240,20 @@ class GitMonitor:
 
     def _was_pushed(self, name: str) -> bool:
         """Whether a remote branch moved because of a push, not a fetch."""
-        said = self._git("reflog", "show", "-1", "--format=%gs", name).strip()
-        return "push" in said
+        reason = self._git("reflog", "show", "-1", "--format=%gs", name).strip()
+        return "push" in reason
 
     def _new_commits(self, tips: Iterable[str], known: Iterable[str]) -> list[str]:
         wanted = "\n".join([*tips, *(f"^{commit}" for commit in known)])
         options = ("--ignore-missing", f"--max-count={MOST_COMMITS}", "--stdin")
-        return self._git("rev-list", *options, said=f"{wanted}\n").split()
+        return self._git("rev-list", *options, stdin=f"{wanted}\n").split()
 
     def _paths(self, commit: str) -> list[str]:
         """The files below the workspace that a commit changes; for a merge, those that differ from all parents."""
         options = ("-r", "-c", "--root", "--no-commit-id", "--name-only", "--no-ext-diff", "--relative", "-z")
         return [path for path in self._git("diff-tree", *options, commit).split("\0") if path]
 
-    def _stands(self, path: str, tips: Iterable[str]) -> bool:
+    def _still_differs(self, path: str, tips: Iterable[str]) -> bool:
         """Whether a tip has a version of the file that differs from both the workspace and the start."""
         same = {self._git("hash-object", "--no-filters", "--", path).strip()}
         if self.start is not None and "HEAD" in self.start:
@@ -263,14 +263,14 @@ class GitMonitor:
     def _blob(self, commit: str, path: str) -> str:
         return self._git("rev-parse", "-q", "--verify", f"{commit}:./{path}").strip()
 
-    def _git(self, *words: str, said: str = "") -> str:
+    def _git(self, *words: str, stdin: str = "") -> str:
         """The output of git; empty if there is no repository, or it cannot be read."""
         try:
             done = subprocess.run(
                 [*SAFE, *words],
                 cwd=self._folder,
                 env={**os.environ, **ENVIRONMENT},
-                input=said.encode(),
+                input=stdin.encode(),
                 capture_output=True,
                 timeout=TIMEOUT_S,
                 check=False,
@@ -280,5 +280,5 @@ class GitMonitor:
         return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else ""
 
 
-def _counts(contract: Contract) -> bool:
+def _concerns_git(contract: Contract) -> bool:
     return contract.guards_files or "commit" in contract.may_not or "push" in contract.may_not

@@ -66,7 +66,7 @@ class Prompt(Struct, frozen=True):
     canary: str
 
 
-class _Answer(Struct):
+class _Verdicts(Struct):
     canary: str
     verdicts: list[Verdict]
 
@@ -85,7 +85,7 @@ def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]
     """The verdicts by question number; empty if the answer does not have the requested format."""
     begin, end = answer.find("{"), answer.rfind("}")
     try:
-        read = from_json(answer[begin : end + 1], _Answer)
+        read = from_json(answer[begin : end + 1], _Verdicts)
     except msgspec.DecodeError:
         return {}
     if read.canary != prompt.canary:
@@ -99,7 +99,7 @@ def read_verdicts(answer: str, prompt: Prompt, count: int) -> dict[int, Verdict]
 
 
 MAX_TOKENS = 600
-ANSWER = 256 * 1024
+MAX_ANSWER_BYTES = 256 * 1024
 """The most bytes of an answer that are read."""
 
 
@@ -171,5 +171,5 @@ def _post(url: str, body: dict[str, object], headers: dict[str, str], settings: 
         raise ValueError("detect.judge.url must begin with http:// or https://")
     request = urllib.request.Request(url, msgspec.json.encode(body), {"content-type": "application/json", **headers})
     with urllib.request.urlopen(request, timeout=settings.timeout_seconds) as answer:
-        read: bytes = answer.read(ANSWER)
+        read: bytes = answer.read(MAX_ANSWER_BYTES)
         return read

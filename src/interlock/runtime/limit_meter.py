@@ -23,7 +23,7 @@ BUDGETS: tuple[tuple[str, str, str], ...] = (
 """Each limit, its counter, and its unit in words."""
 
 
-ROOM = 1.5
+HEADROOM = 1.5
 """A throttled process may use this multiple of its peak usage: less would end it instead of slowing it down."""
 
 NOT_A_RATE = frozenset(("max_memory_mb", "max_steps", "max_cost_usd"))
@@ -102,8 +102,10 @@ class LimitMeter:
 
     def tighten(self, limits: Limits) -> None:
         """Reduce the run's own limits permanently, except those that only come from a throttle."""
-        laid = {name for name in limits.__struct_fields__ if getattr(limits, name) == getattr(self._s.budget, name)}
-        self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(laid.union(self.windowed))))
+        throttled = {
+            name for name in limits.__struct_fields__ if getattr(limits, name) == getattr(self._s.budget, name)
+        }
+        self._s.own = self._s.own.smaller(limits.replace(**dict.fromkeys(throttled.union(self.windowed))))
 
     def throttle(self, order: SetLimits, spend: Spend) -> None:
         """Apply tighter limits on top of the run's own, until `loosen`.
@@ -136,7 +138,7 @@ class LimitMeter:
         limits, configured = self.limits, self._s.own.max_memory_mb
         if limits.max_memory_mb is None or limits.max_memory_mb == configured:
             return limits
-        room = max(limits.max_memory_mb, math.ceil(used_mb * ROOM))
+        room = max(limits.max_memory_mb, math.ceil(used_mb * HEADROOM))
         return limits.replace(max_memory_mb=room if configured is None else min(room, configured))
 
     def over(self, spend: Spend) -> LimitExceeded | None:

@@ -42,7 +42,7 @@ class TerminalReader(Struct, frozen=True):
 
 
 class Probes(Struct, frozen=True, kw_only=True):
-    """One measurement. Times are seconds of a monotonic clock; `wall` is for display.
+    """One measurement. Times are seconds of a monotonic clock; `wall_time` is for display.
 
     `cpu_s`, `io_bytes` and `output_bytes` are totals of the run's processes; `client_cpu_s` is the CPU time that
     the client itself used or waited for. `visible`: we see the agent's steps; `proxied`: we see its requests to
@@ -52,7 +52,7 @@ class Probes(Struct, frozen=True, kw_only=True):
     """
 
     now: float
-    wall: float
+    wall_time: float
     status: Status = "running"
     parked: Liveness | None = None
     held: str | None = None
@@ -90,7 +90,7 @@ def fuse(memory: LivenessMemory, seen: Probes, tool_s: float) -> tuple[LivenessM
     """The next memory, and the run's liveness. `tool_s`: how long a tool may be silent."""
     memory = _remember(memory, seen)
     word, evidence, question, wedged, since = _judge(memory, seen, tool_s)
-    said, at = memory.said, seen.wall - (seen.now - since)
+    said, at = memory.said, seen.wall_time - (seen.now - since)
     if seen.parked is not None and word == seen.parked.word:
         now = seen.parked
     elif said is not None and (said.word, said.wedged, said.question) == (word, wedged, question):

@@ -24,7 +24,7 @@ from ..journal_records import Opinion
 from .judge_question import MAX_TOKENS, JudgeQuestion, Verdict, ask_model, read_verdicts, write_prompt
 from .usage_tracker import Prices
 
-ASKED_ABOUT = frozenset((GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP))
+JUDGED_TYPES = frozenset((GOAL_DRIFT, HALLUCINATION, SCOPE_CREEP))
 """Issues that a model judges better than rules do."""
 RAISED = frozenset((GOAL_DRIFT, HALLUCINATION))
 """Issues that the model may raise itself."""
@@ -41,11 +41,11 @@ REMEMBERED = 256
 CHARACTERS_PER_TOKEN = 3
 """A low estimate, so that a long question does not exceed the budget."""
 
-Ask = Callable[[Settings, str, str], tuple[str, Usage]]
+AskModel = Callable[[Settings, str, str], tuple[str, Usage]]
 """Asks a model (settings, instructions, questions); returns its answer and usage."""
 
 
-class Asked(Struct, frozen=True):
+class PendingQuestion(Struct, frozen=True):
     """A pending question, and the opinion to record; `done` is set for a waiting caller."""
 
     question: JudgeQuestion
@@ -57,14 +57,14 @@ class Asked(Struct, frozen=True):
 class Judge:
     """For one run. `consult` and `note` never wait; `drain` returns the opinions that have arrived."""
 
-    def __init__(self, settings: Settings, prices: Prices, ask: Ask | None = None) -> None:
+    def __init__(self, settings: Settings, prices: Prices, ask: AskModel | None = None) -> None:
         self.spent_usd = 0.0
         self.questions = 0
         self._settings, self._prices, self._ask = settings, prices, ask or ask_model
         self._recent: deque[str] = deque(maxlen=RECENT)
         self._steps = 0
         self._asked: set[str] = set()
-        self._queue: Queue[Asked | None] = Queue(WAITING)
+        self._queue: Queue[PendingQuestion | None] = Queue(WAITING)
         self._verdicts: dict[str, Verdict | None] = {}
         self._opinions: deque[Opinion] = deque()
         self._thread: threading.Thread | None = None
@@ -77,17 +77,19 @@ class Judge:
         if every and self._steps % every == 0 and task:
             opinion = Opinion(issue_id=f"course:{step.index}", key=f"course:{step.index}", model=self._settings.model)
             asked = "Do the latest steps still serve the task?"
-            self._put(Asked(JudgeQuestion("course", opinion.key, asked, self._evidence(task)), opinion, step.index))
+            self._enqueue(
+                PendingQuestion(JudgeQuestion("course", opinion.key, asked, self._evidence(task)), opinion, step.index)
+            )
 
     def consult(self, issue: Issue, task: str) -> None:
         """Ask about a finding, once."""
         key = finding_key(issue)
-        if issue.type not in ASKED_ABOUT or key in self._asked or (issue.confidence or 1.0) >= self._settings.sure:
+        if issue.type not in JUDGED_TYPES or key in self._asked or (issue.confidence or 1.0) >= self._settings.sure:
             return
         opinion = Opinion(issue_id=issue.id, key=key, model=self._settings.model)
         asked = f"A rule reports {issue.type}. Its words are the last line of the data. Is it right?"
         evidence = f"{self._evidence(task)}\nReport: {issue.description}"
-        if self._put(Asked(JudgeQuestion("finding", key, asked, evidence), opinion, issue.step)):
+        if self._enqueue(PendingQuestion(JudgeQuestion("finding", key, asked, evidence), opinion, issue.step)):
             self._asked.add(key)
 
     def forbids(self, step: Step, review: Review, task: str) -> str:
@@ -99,17 +101,17 @@ class Judge:
         evidence = f"{self._evidence(task)}\nReview: {review.reason}\nCall: {shown(step)}"
         question = JudgeQuestion("call", opinion.key, f"{asked} not ask for?", evidence)
         done = threading.Event()
-        if self._put(Asked(question, opinion, step.index, done)):
+        if self._enqueue(PendingQuestion(question, opinion, step.index, done)):
             done.wait(self._settings.timeout_seconds)
         verdict = self._verdicts.get(_digest(question))
         return verdict.why or "the judge expects lasting harm" if verdict is not None and verdict.holds else ""
 
     def drain(self) -> list[Opinion]:
         """The opinions that arrived since the last call."""
-        taken: list[Opinion] = []
+        arrived: list[Opinion] = []
         while self._opinions:
-            taken.append(self._opinions.popleft())
-        return taken
+            arrived.append(self._opinions.popleft())
+        return arrived
 
     def close(self) -> None:
         """Stop asking, without waiting for an open question."""
@@ -122,7 +124,7 @@ class Judge:
     def _evidence(self, task: str) -> str:
         return "\n".join((f"Task: {task}", "", "Latest steps:", *self._recent))
 
-    def _put(self, asked: Asked) -> bool:
+    def _enqueue(self, asked: PendingQuestion) -> bool:
         try:
             self._queue.put_nowait(asked)
         except Full:
@@ -148,7 +150,7 @@ class Judge:
             if ends:
                 return
 
-    def _judge(self, batch: list[Asked]) -> None:
+    def _judge(self, batch: list[PendingQuestion]) -> None:
         """Ask the new questions in one request, and record an opinion for each."""
         new = {_digest(asked.question): asked.question for asked in batch}
         new = {digest: question for digest, question in new.items() if digest not in self._verdicts}
@@ -189,7 +191,7 @@ class Judge:
                 del self._verdicts[next(iter(self._verdicts))]
         return ("" if verdicts else "the answer was not understood"), cost
 
-    def _read(self, asked: Asked, verdict: Verdict | None) -> Opinion:
+    def _read(self, asked: PendingQuestion, verdict: Verdict | None) -> Opinion:
         if verdict is None:
             return asked.opinion
         opinion = replace(asked.opinion, agrees=verdict.holds, why=verdict.why)

@@ -45,5 +45,5 @@ def _observe(pipeline: DecisionPipeline, line: StepRecord) -> None:
     if line.unobserved:
         return
     pipeline.review(line.step)
-    let = line.decision is None or line.decision.action in ("proceed", "rewrite")
-    pipeline.observe(line.step, line.review, prevented=not let, absent=line.absent)
+    ran = line.decision is None or line.decision.action in ("proceed", "rewrite")
+    pipeline.observe(line.step, line.review, prevented=not ran, absent=line.absent)

@@ -242,7 +242,7 @@ class SteadyClock:
     def time(self) -> float:
         return self._ahead + self._clock.monotonic()
 
-    def go_on_from(self, last: float) -> None:
+    def continue_from(self, last: float) -> None:
         """Continue from the last time of a predecessor."""
         self._ahead += max(0.0, last - self.time())
 
@@ -250,7 +250,7 @@ class SteadyClock:
 EVERY = 10_000
 """Records between two updates: a reader aggregates at most about this many itself."""
 
-BITE = 128
+BATCH = 128
 PAUSE_S = 0.001
 """How long the thread pauses after a batch of records, so that it does not delay the judging of calls."""
 
@@ -293,7 +293,7 @@ class SeriesKeeper:
                 tally = load_series(self._folder, reader)
                 for number, record in enumerate(reader.bodies(tally.seq, SERIES_KINDS)):
                     tally.add_records((record,))
-                    if number % BITE == 0 and self._stop.wait(PAUSE_S):
+                    if number % BATCH == 0 and self._stop.wait(PAUSE_S):
                         break
                 store_series(self._folder, reader, tally)
         except (InterlockError, OSError):

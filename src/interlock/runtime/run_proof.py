@@ -45,7 +45,7 @@ class RunProof:
             found = ProofRecord(self._verdicts(), step=self._run.summary.steps)
         else:
             found = self._at(self._workspace, newest.id, 0)
-        self._keep(found)
+        self._record_if_new(found)
 
     def record(self, *, settled: bool, by_itself: bool) -> None:
         """Record the proof when the run ends, if there is anything to record.
@@ -60,7 +60,7 @@ class RunProof:
         if found is not None:
             nothing: tuple[str, ...] = ()
             kept = self._guard.part("journal", self.contract_lines, nothing)
-            self._guard.part("journal", self._keep, None, replace(found, contract=kept, ending=ending))
+            self._guard.part("journal", self._record_if_new, None, replace(found, contract=kept, ending=ending))
 
     def _verdicts(
         self, changed: Callable[[str], Sequence[str] | None] | None = None, *, since: int = 0
@@ -82,7 +82,7 @@ class RunProof:
                     breaches[f"{body.words} ({body.clause})"] = None
         return (*checks, *breaches)
 
-    def _keep(self, found: ProofRecord) -> None:
+    def _record_if_new(self, found: ProofRecord) -> None:
         said = (found.claims, found.tests, found.contract, found.ending)
         if said != self._recorded and any(said):
             self._recorded = said

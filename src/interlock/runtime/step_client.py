@@ -100,12 +100,12 @@ class StepClient(EndsWithBlock):
         with self._counting:
             self.next_index = max(self.next_index, index)
 
-    def take_index(self) -> int:
+    def allocate_index(self) -> int:
         """Allocate the index of the run's next step, for a step that is created elsewhere."""
         with self._counting:
             index, self.next_index = self.next_index, self.next_index + 1
             return index
 
     def _next(self, role: Role, content: str, kind: Kind, tool: Tool | None = None, agent: str | None = None) -> Step:
-        run_id, index = self.run.spec.run_id, self.take_index()
+        run_id, index = self.run.spec.run_id, self.allocate_index()
         return Step(run_id=run_id, index=index, role=role, content=content, kind=kind, tool=tool, agent=agent)

@@ -28,7 +28,7 @@ from .run_proof import RunProof, missing
 
 Action = Literal["pass", "return"]
 
-SAID = 20_000
+MAX_MESSAGE = 20_000
 """The most characters of an agent's last message that are read."""
 
 MOST_CLAIMS = 6
@@ -81,7 +81,9 @@ class StopGate:
         with self._lock:
             if said:
                 # The transcript may arrive later; a repeated claim counts once.
-                step = Step(run_id=self._run.spec.run_id, index=self._step, role="assistant", content=said[:SAID])
+                step = Step(
+                    run_id=self._run.spec.run_id, index=self._step, role="assistant", content=said[:MAX_MESSAGE]
+                )
                 self._pipeline.proof.observe(step)
             claims = self._pipeline.has_judged and self._pipeline.proof.claims
             if not (commands or claims or self._git.start is not None):
@@ -211,7 +213,7 @@ class StopGate:
         self._asked |= {(found.claim.kind, found.claim.subject) for found in open_claims}
         words = tuple(_claim_words(found) for found in open_claims)
         self._record("asked", results, tree, words)
-        return GateAnswer("return", _asking(words))
+        return GateAnswer("return", _question(words))
 
     def _record(
         self,
@@ -247,7 +249,7 @@ def _committed(broken: Breaches) -> str:
     ))  # fmt: skip
 
 
-def _asking(claims: tuple[str, ...]) -> str:
+def _question(claims: tuple[str, ...]) -> str:
     return (
         f"{OURS}before you stop, prove what you said, or withdraw it:\n"
         + "\n".join(f"- {claim}" for claim in claims)

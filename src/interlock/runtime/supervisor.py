@@ -62,7 +62,7 @@ SNAPSHOT_EVERY = 500
 PERSON_EVERY_S = 2.0
 """How often to check whether the dashboard is open."""
 
-LET = ("proceed", "rewrite")
+ALLOWING = ("proceed", "rewrite")
 """The actions that let a call run."""
 
 
@@ -132,7 +132,7 @@ class Supervisor(StepClient):
             run, self.pipeline, self._guard, self._limiting, self.approvals, observe=self._observe, judge=judge
         )
         self._judged: OpenCalls[Decision] = OpenCalls()
-        self._told: set[str] = set()
+        self._reported_faults: set[str] = set()
         self.late_results = LateResults(run, self.pipeline, self._record_and_act, self.recorder.describe, judge)
         self._asks_for_viewer = executor.notifier is None and not self.approvals.needed
         if not self._asks_for_viewer:
@@ -186,14 +186,14 @@ class Supervisor(StepClient):
             self._report_journal_problem()
             self.late_results.catch_up()
             self._check_viewer()
-            if self.approvals.see(step):
+            if self.approvals.remember(step):
                 self._judged.end(step)
                 self._permission.forget(step)
-            told, step = step, self._admit(step)
+            original, step = step, self._admit(step)
             decision = self._permission.wait_for_person(step) or self.run.gate.enter(step)
             if decision.action == "proceed":
-                decision = self._before(step, whole=told.tool == step.tool)
-                if decision.action not in LET:
+                decision = self._before(step, whole=original.tool == step.tool)
+                if decision.action not in ALLOWING:
                     self.run.gate.leave(step)
             elif self.run.ended:
                 decision = Decision("stop", reason=self.run.why_ended)
@@ -235,8 +235,8 @@ class Supervisor(StepClient):
             assert seen.judgement is not None
             self.late_results.record_late()
             works = step.kind == "tool_result" and may_change(review)
-            goes_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
-            if works and goes_back:
+            rolls_back = any(isinstance(directive, Restore) for directive in seen.judgement.directives)
+            if works and rolls_back:
                 # Before a rollback: otherwise this call's changes would not count as the run's and be left alone.
                 self._checkpointing.make(cause=AFTER_STEP, step=step.index + 1)
             self._record_and_act(StepRecord(step, seen.review, absent=absent), seen.judgement)
@@ -267,7 +267,7 @@ class Supervisor(StepClient):
         """The current limits on the agent's processes."""
         return self.pipeline.meter.for_processes(self.pipeline.ledger.spend.memory_mb)
 
-    def look(self, memory_mb: float, elapsed_s: float) -> None:
+    def check_usage(self, memory_mb: float, elapsed_s: float) -> None:
         """Check a sample of the agent's processes against the limits; an exceeded limit ends the run."""
         with self._lock:
             if not self._observe and not self.run.ended and self.run.gate.status == "running":
@@ -360,18 +360,18 @@ class Supervisor(StepClient):
             decision = PROCEED if judgement is not None else self._permission.decide(step, review, can)
             if decision.action == "hold":
                 return decision
-            if decision.action in LET and may_change(review) and self.hold_without_undo():
+            if decision.action in ALLOWING and may_change(review) and self.hold_without_undo():
                 return Decision("hold", reason=UNDO_LOST)
             review = self._permission.settle(step, review)
-            if decision.action in LET:
+            if decision.action in ALLOWING:
                 self._enforcer.approve(step, review)
-            if decision.action in LET and may_change(review):
+            if decision.action in ALLOWING and may_change(review):
                 self._checkpointing.make(cause="before step", step=step.index)
             record = StepRecord(step, review, None if decision is PROCEED else decision, absent=absent)
             self._judged.begin(step, decision)
             if judgement is None:
                 self._guard.part("supervisor", self.pipeline.count, 0.0, step)
-                prevented = decision.action not in LET
+                prevented = decision.action not in ALLOWING
                 judgement = self._guard.run(
                     lambda: self.pipeline.observe(step, review, prevented=prevented, absent=absent)
                 )
@@ -399,7 +399,7 @@ class Supervisor(StepClient):
 
     def _standing(self, decision: Decision, *, before: bool) -> Decision:
         """The decision with pending messages, the end of the run, or a delay if a call is about to start."""
-        if decision.action in LET and not self.run.ended and self.run.gate.status != "running":
+        if decision.action in ALLOWING and not self.run.ended and self.run.gate.status != "running":
             # Keep messages and delay for the decision that allows the call.
             return Decision("hold", reason=self.run.summary.waiting or "the run is paused") if before else decision
         messages = (*decision.messages, *self.executor.messages)
@@ -407,7 +407,7 @@ class Supervisor(StepClient):
         if self.run.ended:
             return Decision("stop", messages, reason=self.run.why_ended)
         delay = decision.delay_s
-        if before and decision.action in LET:
+        if before and decision.action in ALLOWING:
             delay, self.executor.delay_s = max(delay, self.executor.delay_s), 0.0
         if messages == decision.messages and delay == decision.delay_s:
             return decision
@@ -421,7 +421,7 @@ class Supervisor(StepClient):
             self.run.record(replace(record, unobserved=True))
         if self._observe:
             return PROCEED
-        if record.decision is not None and record.decision.action not in LET:
+        if record.decision is not None and record.decision.action not in ALLOWING:
             return record.decision
         if ran:
             return PROCEED
@@ -452,8 +452,8 @@ class Supervisor(StepClient):
     def _note_fault(self, fault: Fault) -> None:
         self.faults += 1
         self.run.record(fault)
-        if fault.part not in self._told:
-            self._told.add(fault.part)
+        if fault.part not in self._reported_faults:
+            self._reported_faults.add(fault.part)
             log.warning("supervision of run %s is impaired: %s: %s", self.run.spec.run_id, fault.part, fault.why)
 
     def _note_not_stopped(self, processes: str) -> None:
@@ -468,7 +468,7 @@ class Supervisor(StepClient):
     def _report_journal_problem(self) -> None:
         """Report once that steps cannot be recorded; the agent continues."""
         problem = self.run.journal.problem()
-        if problem is not None and not problem.over and "journal" not in self._told:
+        if problem is not None and not problem.over and "journal" not in self._reported_faults:
             self._note_fault(Fault("journal", problem.reason))
 
     def _check_viewer(self) -> None:

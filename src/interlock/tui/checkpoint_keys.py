@@ -90,8 +90,8 @@ class CheckpointKeys(Steered):
         if live:
             self.top.send("rollback", run, {"to": info.id})
             return
-        source, said = self.top.source, partial(self.top.notify, markup=False, timeout=10)
-        self.in_background("interlock-rollback", lambda: go_back(source, run.run_id, info.id), said)
+        source, show = self.top.source, partial(self.top.notify, markup=False, timeout=10)
+        self.in_background("interlock-rollback", lambda: go_back(source, run.run_id, info.id), show)
 
 
 @contextmanager
@@ -119,10 +119,10 @@ def go_back(source: RunSource, run_id: str, checkpoint_id: str) -> str:
     """Undo what a run without an owner has changed; returns what was done, in words."""
     with open_checkpoints(source, run_id) as found:
         own = found.own_changes(checkpoint_id, run_id)
-        return _told(found.restore(checkpoint_id, own_changes=own))
+        return _restored_words(found.restore(checkpoint_id, own_changes=own))
 
 
-def _told(done: Restored) -> str:
+def _restored_words(done: Restored) -> str:
     checked = "verified" if done.verified else f"NOT verified: {plural(len(done.wrong), 'path')} differ"
     left = f", {plural(len(done.left_alone), 'path')} left alone" if done.left_alone else ""
     return f"{plural(len(done.changed), 'path')} restored{left}, {checked}. Revert with interlock undo."

@@ -122,7 +122,7 @@ class Steered(Screen[None]):
         if run is None:
             return
 
-        def look() -> Waiting | None:
+        def read_waiting() -> Waiting | None:
             with self.top.source.open(run.run_id) as story:
                 return story.waiting
 
@@ -136,7 +136,7 @@ class Steered(Screen[None]):
                 lambda answers: self._order(command, run, answers, **call_of(waiting)),
             )
 
-        self.in_background("interlock-waiting", look, ask)
+        self.in_background("interlock-waiting", read_waiting, ask)
 
     def in_background(self, name: str, work: Callable[[], T], done: Callable[[T], object]) -> None:
         """Do slow work in a thread, then call `done` in the page's own; an error is shown."""
@@ -162,7 +162,7 @@ def call_of(waiting: Waiting) -> dict[str, object]:
     return {"step": waiting.step, **({"digest": waiting.digest} if waiting.digest else {})}
 
 
-SAID_S = 4.0
+MESSAGE_S = 4.0
 
 
 class KeyBar(Drawing):
@@ -173,23 +173,23 @@ class KeyBar(Drawing):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(self._row, id=id)
-        self._said = ""
+        self._message = ""
         self._timer: Timer | None = None
 
     def say(self, words: str) -> None:
         """Show a message for a few seconds."""
         if self._timer is not None:
             self._timer.stop()
-        self._said = words
-        self._timer = self.set_timer(SAID_S, self._forget)
+        self._message = words
+        self._timer = self.set_timer(MESSAGE_S, self._forget)
         self.redraw()
 
     def _forget(self) -> None:
-        self._said = ""
+        self._message = ""
         self.redraw()
 
     def on_click(self, event: events.Click) -> None:
-        at = line_width(self._words())
+        at = line_width(self._message_pieces())
         for binding, pieces in self._shown(self.content_size.width):
             at += line_width(pieces)
             if event.x < at:
@@ -197,10 +197,10 @@ class KeyBar(Drawing):
                 return
 
     def _row(self, width: int) -> list[Line]:
-        return [(*self._words(), *(piece for _, pieces in self._shown(width) for piece in pieces))]
+        return [(*self._message_pieces(), *(piece for _, pieces in self._shown(width) for piece in pieces))]
 
-    def _words(self) -> Line:
-        return ((f"✓ {self._said}   ", "good"),) if self._said else ()
+    def _message_pieces(self) -> Line:
+        return ((f"✓ {self._message}   ", "good"),) if self._message else ()
 
     def _shown(self, width: int) -> list[tuple[Binding, tuple[Piece, ...]]]:
         offered = {
@@ -208,7 +208,7 @@ class KeyBar(Drawing):
             for active in self.screen.active_bindings.values()
             if active.binding.show and active.enabled and _is_shown(self.screen, active.binding)
         }
-        width -= line_width(self._words())
+        width -= line_width(self._message_pieces())
         bindings = sorted(offered.values(), key=_rank)
         drawn = [(each, _draw(each)) for each in bindings]
         while len(drawn) > 1 and sum(line_width(pieces) for _, pieces in drawn) > width:

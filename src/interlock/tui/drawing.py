@@ -88,7 +88,7 @@ class Tabs(Drawing):
 
 
 class Search(Input):
-    """Shown by `ask`, hidden by `put_away`."""
+    """Shown by `ask`, hidden by `hide`."""
 
     DEFAULT_CSS = """
     Search { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
@@ -104,7 +104,7 @@ class Search(Input):
         self.value = text
         self.focus()
 
-    def put_away(self, *, keep: bool = False) -> None:
+    def hide(self, *, keep: bool = False) -> None:
         """Hide it; without `keep`, clear it."""
         self.remove_class("asking")
         if not keep:

@@ -126,7 +126,7 @@ class FleetPage(Steered):
         self.query_one(Search).ask(self._text)
 
     def action_clear(self) -> None:
-        self.query_one(Search).put_away()
+        self.query_one(Search).hide()
         self._text, self._filter = "", 0
         self._show()
 
@@ -141,7 +141,7 @@ class FleetPage(Steered):
 
     @on(Input.Submitted, "#search")
     def _search_done(self) -> None:
-        self.query_one(Search).put_away(keep=True)
+        self.query_one(Search).hide(keep=True)
         self.query_one("#runs", RowList).focus()
 
     @on(RowList.Chosen)
@@ -203,7 +203,7 @@ class FleetPage(Steered):
 
     def _preview(self) -> None:
         run = self.chosen()
-        self.query_one(Preview).look_at(run.run_id if run is not None else None)
+        self.query_one(Preview).show_run(run.run_id if run is not None else None)
 
     def _fits(self, row: RunRow) -> bool:
         statuses = FILTERS[self._filter][1]

@@ -68,7 +68,7 @@ def draw_moment(moment: TimelineMoment, width: int) -> Line:
     enough = min(RESULT, len(moment.detail)) + 2
     meta = folded.meta if folded is not None and room >= enough + len(folded.meta) else ""
     room -= len(meta) + 2 if meta else 0
-    if room > 8 and moment.detail and not _said(moment):
+    if room > 8 and moment.detail and not _repeats_title(moment):
         pieces.append((f"  {flat(moment.detail, room if meta else width)}", "dim"))
     if meta:
         pieces.append((f"{meta:>{width - sum(len(text) for text, _ in pieces)}}", "dim"))
@@ -139,7 +139,7 @@ def _rung(moment: TimelineMoment) -> int | None:
             return None
 
 
-def _said(moment: TimelineMoment) -> bool:
+def _repeats_title(moment: TimelineMoment) -> bool:
     """Whether the detail only says the title again."""
     return flat(moment.detail, 24) in flat(moment.title, 240)
 

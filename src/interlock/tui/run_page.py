@@ -141,7 +141,7 @@ class RunPage(CheckpointKeys):
         if not (search.has_class("asking") or timeline.text or timeline.chosen):
             self.dismiss()
             return
-        search.put_away()
+        search.hide()
         timeline.narrow(chosen=0, text="")
         timeline.focus()
         self.redraw()
@@ -173,7 +173,7 @@ class RunPage(CheckpointKeys):
 
     @on(Input.Submitted, "#search")
     def _searched(self, event: Input.Submitted) -> None:
-        self.query_one(Search).put_away(keep=True)
+        self.query_one(Search).hide(keep=True)
         self.timeline.narrow(text=event.value.strip())
         self.timeline.focus()
         self.redraw()
@@ -197,7 +197,7 @@ class RunPage(CheckpointKeys):
         view = self.view = event.view
         self._problem = view.problem
         self._note_owner(view.row.owner_pid)
-        self.timeline.hear(event.moments)
+        self.timeline.add_new(event.moments)
         self._fill(PROBLEMS, view.problems, "Nothing so far.")
         self._fill(CHECKPOINTS, view.checkpoints, _no_checkpoints(view))
         self.redraw()

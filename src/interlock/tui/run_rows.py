@@ -156,7 +156,7 @@ class Preview(Drawing):
     def on_unmount(self) -> None:
         self._reader.stop()
 
-    def look_at(self, run_id: str | None) -> None:
+    def show_run(self, run_id: str | None) -> None:
         """Show this run, if there is room."""
         wanted = run_id if self.display else None
         if wanted != self._wanted:

@@ -126,7 +126,7 @@ class Timeline(RowList[TimelineMoment]):
             if first:
                 self._go(0)
 
-    def hear(self, moments: Sequence[TimelineMoment]) -> None:
+    def add_new(self, moments: Sequence[TimelineMoment]) -> None:
         """The run continued."""
         fresh = [moment for moment in moments if moment.seq > self._last]
         if not self._at_newest or not fresh:

@@ -152,12 +152,12 @@ def _row(ladder: LadderCounts, level: int) -> Line:
     style = f"level{level}" if rung.used else "faint"
     name = (fit(f"{level + 1} {NAMES[level]}", 12), f"level{level}!" if rung.used else "dim")
     drawn = (fit((_FULL if rung.used else _EMPTY) * bar, WIDTH + 1), style)
-    told = (_told(rung), "" if rung.used else "dim")
+    use = (_use(rung), "" if rung.used else "dim")
     mark = ((" ◂", f"level{level}!"),) if level == ladder.last else ()
-    return (name, drawn, told, *mark)
+    return (name, drawn, use, *mark)
 
 
-def _told(rung: RungCount) -> str:
+def _use(rung: RungCount) -> str:
     if not rung.used:
         return "–"
     worked = f" ✓{rung.worked}" if rung.worked else ""

@@ -1,6 +1,6 @@
 from .access import EVERYWHERE as EVERYWHERE
 from .access import LOOPBACK as LOOPBACK
-from .access import keep_token as keep_token
+from .access import load_token as load_token
 from .serve import address as address
 from .serve import make_app as make_app
 from .serve import open_browser as open_browser

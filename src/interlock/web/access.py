@@ -98,7 +98,7 @@ class Access:
             return refuse(403, "the request comes from another site", "Use the dashboard's own page.")
         given = QueryParams(scope["query_string"]).get("token")
         if given is not None and method in SAFE_METHODS and not protected:
-            return self._let_in(scope, given)
+            return self._accept_token(scope, given)
         by_cookie = self._is_token(cookie_parser(headers.get("cookie", "")).get(self.cookie))
         by_header = self._is_token(_bearer(headers.get("authorization", "")))
         if protected and not (by_cookie or by_header):
@@ -110,7 +110,7 @@ class Access:
             return _refuse_change(headers, needs_origin=not by_header)
         return None
 
-    def _let_in(self, scope: Scope, given: str) -> Response:
+    def _accept_token(self, scope: Scope, given: str) -> Response:
         """Move the token from the address into a cookie."""
         rest = [(k, v) for k, v in QueryParams(scope["query_string"]).multi_items() if k != "token"]
         # Two leading slashes would name another host.
@@ -170,7 +170,7 @@ NAME = ".web-token"
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{40,}")
 
 
-def keep_token(store: Path, *, new: bool = False) -> str:
+def load_token(store: Path, *, new: bool = False) -> str:
     """The token of a store's dashboard; created if there is none or `new` is set."""
     path = store / NAME
     try:

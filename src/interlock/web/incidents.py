@@ -23,7 +23,7 @@ WAIT_S = 60.0
 
 POLL_S = 0.1
 LOG = "continue.log"
-LAST_WORDS = 400
+LOG_TAIL = 400
 
 ChoiceState = Literal["starting", "continued", "aborted", "failed", "unknown"]
 
@@ -105,7 +105,7 @@ class IncidentChoices:
                 process.wait()
                 return
             if ended:
-                self._end(choice, "failed", _last_words(log) or f"the command ended with {process.returncode}")
+                self._end(choice, "failed", _log_tail(log) or f"the command ended with {process.returncode}")
                 return
             time.sleep(POLL_S)
         self._end(choice, "unknown", "it has not started yet; the list of runs will show it once it does")
@@ -122,9 +122,9 @@ def _folder_of(store: Store, stored: StoredIncident) -> str | None:
     return next((folder for folder in (spec.cwd, spec.workspace) if folder and Path(folder).is_dir()), None)
 
 
-def _last_words(log: Path) -> str:
+def _log_tail(log: Path) -> str:
     try:
         lines = log.read_text(errors="replace").strip().splitlines()
     except OSError:
         return ""
-    return " ".join(lines[-3:])[-LAST_WORDS:]
+    return " ".join(lines[-3:])[-LOG_TAIL:]

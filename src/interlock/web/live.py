@@ -129,7 +129,7 @@ class Live:
         self._tasks: set[asyncio.Task[None]] = set()
         self._marked = -EVERY_S
 
-    def _say_open(self) -> None:
+    def _mark_viewed(self) -> None:
         """Record that a page is open, so that runs may ask a person."""
         if time.monotonic() - self._marked >= EVERY_S:
             self._marked = time.monotonic()
@@ -139,14 +139,14 @@ class Live:
         """What changes in a run: parts of its head, and new lines after a number (or after now)."""
         watched = await self._join(run_id)
         try:
-            told: Parts = {}
+            sent: Parts = {}
             seq = watched.story.last_seq if after is None else after
             yield StreamEvent("at", msgspec.json.encode({"seq": seq}))
             while not watched.over:
                 changed = watched.changed
-                parts = {name: part for name, part in watched.head.items() if told.get(name) != part}
+                parts = {name: part for name, part in watched.head.items() if sent.get(name) != part}
                 if parts:
-                    told = dict(watched.head)
+                    sent = dict(watched.head)
                     yield StreamEvent("head", join_parts(parts))
                 if watched.story.last_seq > seq:
                     lines = await asyncio.to_thread(watched.since, seq)
@@ -163,34 +163,34 @@ class Live:
 
     async def fleet(self) -> AsyncIterator[StreamEvent]:
         """Changed and removed rows, and the inbox; everything the first time."""
-        told: dict[str, RunRow] | None = None
+        sent: dict[str, RunRow] | None = None
         last: list[RunRow] | None = None
         problem: str | None = None
-        needs, looked = b"", 0.0
+        needs, inbox_read_at = b"", 0.0
         fast, slow = (HUB_S, HUB_S) if self._source.hub is not None else FLEET_S
         pause = fast
         while True:
             began = time.monotonic()
-            self._say_open()
+            self._mark_viewed()
             # The list comes first; sparklines follow with the next poll.
-            look = partial(self._source.rows, sparks=told is not None)
+            look = partial(self._source.rows, sparks=sent is not None)
             listed = await asyncio.to_thread(look)
-            rows, changed, gone = told or {}, [], []
+            rows, changed, gone = sent or {}, [], []
             if listed is not last:
                 last, rows = listed, {row.run_id: row for row in listed}
-                changed = [row for row in listed if told is None or told.get(row.run_id) != row]
-                gone = [run_id for run_id in told or () if run_id not in rows]
-            if changed or gone or told is None or problem != self._source.problem:
+                changed = [row for row in listed if sent is None or sent.get(row.run_id) != row]
+                gone = [run_id for run_id in sent or () if run_id not in rows]
+            if changed or gone or sent is None or problem != self._source.problem:
                 problem = self._source.problem
-                body = {"rows": changed, "gone": gone, "all": told is None, "problem": problem}
+                body = {"rows": changed, "gone": gone, "all": sent is None, "problem": problem}
                 yield StreamEvent("rows", msgspec.json.encode(body))
-            if told is None or changed or time.monotonic() - looked >= INBOX_S:
-                looked = time.monotonic()
+            if sent is None or changed or time.monotonic() - inbox_read_at >= INBOX_S:
+                inbox_read_at = time.monotonic()
                 items = msgspec.json.encode({"items": await asyncio.to_thread(self._source.inbox)})
                 if items != needs:
                     needs = items
                     yield StreamEvent("inbox", items)
-            told = rows
+            sent = rows
             pause = fast if changed or gone else min(slow, pause * 1.2)
             await asyncio.sleep(max(pause, SHARE * (time.monotonic() - began)))
 
@@ -203,18 +203,18 @@ class Live:
         watched.users += 1
         if run_id not in self._watched:
             self._watched[run_id] = watched
-            task = asyncio.get_running_loop().create_task(self._keep_looking(run_id, watched))
+            task = asyncio.get_running_loop().create_task(self._keep_polling(run_id, watched))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return watched
 
-    async def _keep_looking(self, run_id: str, watched: Watched) -> None:
+    async def _keep_polling(self, run_id: str, watched: Watched) -> None:
         fast, slow = POLL_S
         pause = fast
         try:
             while watched.users > 0:
                 began = time.monotonic()
-                self._say_open()
+                self._mark_viewed()
                 if await _quietly(watched.look):
                     watched.ring()
                     pause = fast

@@ -93,7 +93,7 @@ class Routes:
             Route("/api/inbox/{item}", self.answer, methods=["POST"]),
             Route("/api/incidents", self.incidents),
             Route("/api/incidents/{incident_id}", self.incident),
-            Route("/api/incidents/{incident_id}/continue", self.go_on, methods=["POST"]),
+            Route("/api/incidents/{incident_id}/continue", self.continue_incident, methods=["POST"]),
             Route("/metrics", self.metrics),
         ]
 
@@ -169,7 +169,7 @@ class Routes:
     async def rollback(self, request: Request) -> Response:
         """Roll back: a live run does it itself; the files of an ended run are restored at once."""
         back = await read_body(request, Back)
-        return await run_in_threadpool(self._go_back, request.path_params["run_id"], back)
+        return await run_in_threadpool(self._roll_back, request.path_params["run_id"], back)
 
     def difference(self, request: Request) -> Response:
         folder = self.source.folder(request.path_params["run_id"])
@@ -218,7 +218,7 @@ class Routes:
     def incident(self, request: Request) -> Response:
         return to_json(self._incident(request.path_params["incident_id"]))
 
-    async def go_on(self, request: Request) -> Response:
+    async def continue_incident(self, request: Request) -> Response:
         chosen = await read_body(request, OptionChoice)
         choice: IncidentChoice = await run_in_threadpool(
             self.choices.begin, request.path_params["incident_id"], chosen.option
@@ -234,7 +234,7 @@ class Routes:
             self.source.folder(run_id)
         return self.controls.send(order.command, run_id, order.payload, order.reason)
 
-    def _go_back(self, run_id: str, back: Back) -> Response:
+    def _roll_back(self, run_id: str, back: Back) -> Response:
         if self.source.host_of(run_id) is not None or self.source.story(run_id).summary.status not in ENDED:
             payload: dict[str, object] = {"to": back.to, "paths": back.paths or None}
             return to_json({"sent": self.controls.send("rollback", run_id, payload, back.reason)}, 202)

@@ -263,7 +263,7 @@ def page_routes(assets: dict[str, Asset], resolve: Callable[[str], str]) -> list
         asset = assets.get(request.path_params["name"])
         return asset.respond(request) if asset is not None else refuse(404, "there is no such file")
 
-    async def nowhere(request: Request) -> Response:
+    async def not_found(request: Request) -> Response:
         answer = assets["index.html"].respond(request)
         answer.status_code = 404
         return answer
@@ -272,7 +272,7 @@ def page_routes(assets: dict[str, Asset], resolve: Callable[[str], str]) -> list
         *(Route(path, page) for path in ("/", "/incidents", "/incidents/{incident_id}")),
         *(Route(path, run) for path in ("/runs/{ref}", "/runs/{ref}/{tab}")),
         Route("/static/{name}", file),
-        Route("/{rest:path}", nowhere),
+        Route("/{rest:path}", not_found),
     ]
 
 

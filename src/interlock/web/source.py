@@ -31,16 +31,16 @@ class Source(AllRuns):
         super().__init__(store, hub)
         self._stories: OrderedDict[tuple[str, str], Story] = OrderedDict()
         self._fetched: dict[int, float] = {}
-        self._lock, self._looking = threading.Lock(), threading.Lock()
+        self._lock, self._rows_lock = threading.Lock(), threading.Lock()
         self._rows: list[RunRow] = []
-        self._looked = float("-inf")
+        self._rows_read_at = float("-inf")
 
     def rows(self, *, sparks: bool = True) -> list[RunRow]:
         """All runs as rows; simultaneous requests share one poll."""
-        with self._looking:
-            if time.monotonic() - self._looked > SHARED_S:
+        with self._rows_lock:
+            if time.monotonic() - self._rows_read_at > SHARED_S:
                 self._rows = super().rows(sparks=sparks)
-                self._looked = time.monotonic()
+                self._rows_read_at = time.monotonic()
             return self._rows
 
     def story(self, run_id: str, use: str = "lines") -> Story:

@@ -120,7 +120,7 @@ class LivenessMonitor:
         approvals = self._supervisor.approvals.next_waiting
         return Probes(
             now=now,
-            wall=run.clock.time(),
+            wall_time=run.clock.time(),
             status=run.status,
             parked=self._parking.liveness,
             asked=approvals,

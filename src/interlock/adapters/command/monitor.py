@@ -130,7 +130,7 @@ class Monitor:
             return
         use = tree.usage()
         self._interval = self._next_interval(use)
-        self._supervisor.look(use.memory_mb, self._supervisor.run.steady.time() - self._started)
+        self._supervisor.check_usage(use.memory_mb, self._supervisor.run.steady.time() - self._started)
         self.note_events()
         self._follow_limits()
         self._held.keep_still(self._held_for())

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from ...contain import in_a_run, try_ahead
 from ...core import (
+    copy_limits,
     has_limited_memory,
     json_decoder,
     needs_linux,
@@ -36,12 +37,11 @@ from ...core import (
     peer_credentials,
     scheduling_of,
     share_heap,
-    take_limits,
 )
 from ...link import listen
 from ...process import Forked, look_ahead, rename_process
 from ...review import SHIPPED
-from ...runtime import rehearse
+from ...runtime import preload
 from .command_output import COPIER, await_copying, give_copier
 from .owner_messages import BeginRun, ToOwner
 from .owner_spawn import OWNER, WARM_FDS, WarmProcess, give_early, open_words, warm_socket
@@ -144,7 +144,7 @@ def main() -> None:
 
 def _prepare() -> None:
     """Create once what every owner would create first."""
-    rehearse()
+    preload()
     rehearse_front()
     rehearse_run()
     json_decoder(BeginRun)
@@ -348,7 +348,7 @@ def _check_there(caller: int | None) -> None:
 def _take_place(pid: int, environment: dict[bytes, bytes], folder: int, streams: Sequence[int], name: str) -> None:
     """Take on the attributes that a child of this process would have inherited."""
     _join_groups(pid)
-    take_limits(pid)
+    copy_limits(pid)
     if (score := _text(f"/proc/{pid}/oom_score_adj")) != _text("/proc/self/oom_score_adj"):
         Path("/proc/self/oom_score_adj").write_text(score)
     os.fchdir(folder)

@@ -102,7 +102,7 @@ class HookSession:
             return True
         if not _is_there(tree):
             return False
-        self.supervisor.look(tree.usage().memory_mb, run.steady.time() - self._started)
+        self.supervisor.check_usage(tree.usage().memory_mb, run.steady.time() - self._started)
         self.exchange.look()
         self.guardian.look()
         return True

@@ -135,7 +135,7 @@ class StepNumbering:
             index = self._known.get(key) if key is not None else None
             again = index is not None
             if index is None:
-                index = self.supervisor.take_index()
+                index = self.supervisor.allocate_index()
                 if key is not None:
                     self._remember(key, index)
         return message.step(self.supervisor.run.spec.run_id, index, phase), again

@@ -166,38 +166,38 @@ def _script(listed: list[dict[str, Any]]) -> list[ScriptedTurn]:
     return [turn for one in listed for turn in [_turn(one)] * int(one.get("times", 1))]
 
 
-def _turn(told: dict[str, Any]) -> ScriptedTurn:
-    calls = [ScriptedCall(call["name"], call.get("input", {})) for call in told.get("tools", [])]
-    commands = told.get("shell", [])
+def _turn(listed: dict[str, Any]) -> ScriptedTurn:
+    calls = [ScriptedCall(call["name"], call.get("input", {})) for call in listed.get("tools", [])]
+    commands = listed.get("shell", [])
     calls += [run(command) for command in ([commands] if isinstance(commands, str) else commands)]
-    if "read" in told:
-        calls.append(read(told["read"]))
-    if "write" in told:
-        calls.append(write(**told["write"]))
-    if "finish" in told:
-        calls.append(ScriptedCall(does="finish", input={"text": told["finish"]}))
+    if "read" in listed:
+        calls.append(read(listed["read"]))
+    if "write" in listed:
+        calls.append(write(**listed["write"]))
+    if "finish" in listed:
+        calls.append(ScriptedCall(does="finish", input={"text": listed["finish"]}))
     return ScriptedTurn(
-        text=told.get("text", ""),
+        text=listed.get("text", ""),
         calls=tuple(calls),
-        status=told.get("status", 200),
-        delay_s=told.get("delay_s", 0.0),
-        cut=told.get("cut", False),
-        tokens=Tokens(**told.get("tokens", {})),
+        status=listed.get("status", 200),
+        delay_s=listed.get("delay_s", 0.0),
+        cut=listed.get("cut", False),
+        tokens=Tokens(**listed.get("tokens", {})),
     )
 
 
 def _numbered(turn: ScriptedTurn, number: int) -> ScriptedTurn:
-    calls = tuple(replace(call, input=_put(call.input, number)) for call in turn.calls)
+    calls = tuple(replace(call, input=_fill_number(call.input, number)) for call in turn.calls)
     return replace(turn, text=turn.text.replace(NUMBER, str(number)), calls=calls)
 
 
-def _put(value: Any, number: int) -> Any:
+def _fill_number(value: Any, number: int) -> Any:
     if isinstance(value, str):
         return value.replace(NUMBER, str(number))
     if isinstance(value, list):
-        return [_put(one, number) for one in value]
+        return [_fill_number(one, number) for one in value]
     if isinstance(value, dict):
-        return {key: _put(one, number) for key, one in value.items()}
+        return {key: _fill_number(one, number) for key, one in value.items()}
     return value
 
 
@@ -211,7 +211,7 @@ SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What a shell-only agent prints to end its task, according to its prompt."""
 
 
-def in_words_of(turn: ScriptedTurn, request: ModelRequest) -> ScriptedTurn:
+def with_client_tools(turn: ScriptedTurn, request: ModelRequest) -> ScriptedTurn:
     """The turn with calls of tools that this client has."""
     calls: list[ScriptedCall] = []
     text = turn.text

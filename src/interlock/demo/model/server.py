@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from .formats import FORMATS, ModelReply, ReplyFormat
-from .script import MARK, SECRET, ModelRequest, ScriptedTurn, Scripts, Tokens, TurnChooser, in_words_of
+from .script import MARK, SECRET, ModelRequest, ScriptedTurn, Scripts, Tokens, TurnChooser, with_client_tools
 
 HOST = "127.0.0.1"
 
@@ -69,7 +69,7 @@ class ScriptedModel:
         with self._new:
             self.requests.append(request)
             self._new.notify_all()
-        return name, in_words_of(turn, request)
+        return name, with_client_tools(turn, request)
 
 
 class _Server(ThreadingHTTPServer):

@@ -27,7 +27,7 @@ MAX_QUESTION = 2000
 ATTEMPTS = 4
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 
-ODD_ANSWER = (ValueError, TypeError, AttributeError, KeyError, IndexError, OSError, RuntimeError)
+MALFORMED_REPLY = (ValueError, TypeError, AttributeError, KeyError, IndexError, OSError, RuntimeError)
 """What the SDK and we raise for a malformed reply."""
 
 log = structlog.get_logger("interlock.gui")
@@ -136,7 +136,7 @@ class ClaudeAnalyzer:
             failure, retry, after = f"no reply within {self._timeout_s:g} s", False, None
         except anthropic.APIConnectionError as error:
             failure, retry, after = f"the API cannot be reached: {_short(error)}", True, None
-        except (anthropic.AnthropicError, *ODD_ANSWER) as error:
+        except (anthropic.AnthropicError, *MALFORMED_REPLY) as error:
             failure, retry, after = f"the answer cannot be parsed: {_short(error)}", False, None
         else:
             self._note(record, started, result.status.value)

@@ -108,7 +108,7 @@ class Layer(Protocol):
 
     name: str
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         """What it sees; never raises: a time-out is evidence too."""
         ...
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...core import InterlockError
 from ..accessibility import Accessibility, Dialog, NoAccessibility, Node
-from ..debug_port import Blocked, DebugPort, NoAnswer
+from ..debug_port import Blocked, DebugPort, NoPage
 from ..editor.profile import TERMINAL, TEXT_EDITOR, TitleState, is_editors, parse_title
 from ..screenshot.screenshot import Screenshot
 from ..windows import Window, WindowSystem
@@ -32,7 +32,7 @@ RECONNECT = re.compile(r"reconnect|reload window", re.IGNORECASE)
 class AccessibilityLayer:
     """Asks the accessibility bus.
 
-    `is_behind` tells whether a window with a title is behind the session's; `title` is the active window's.
+    `is_behind` says whether a window with a title is behind the session's; `title` is the active window's.
     """
 
     name = "accessibility"
@@ -45,12 +45,12 @@ class AccessibilityLayer:
     ) -> None:
         self._accessibility, self._is_behind, self._title = accessibility, is_behind, title
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         try:
             frames = self._accessibility.frames()
             if not frames:
                 return nothing(self.name, "no program is accessible")
-            dialogs, focused = self._accessibility.look(frames)
+            dialogs, focused = self._accessibility.dialogs_and_focus(frames)
         except NoAccessibility as error:
             return nothing(self.name, error.what)
         found = [evidence for dialog in dialogs if (evidence := self._judge(dialog, focused))]
@@ -129,13 +129,13 @@ class DebugPortLayer:
     def __init__(self, port: DebugPort) -> None:
         self._port = port
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         try:
             found = self._port.evaluate(PROBE)
         except Blocked:
             says = "the page does not respond: a native dialog blocks it, or it has crashed"
             return problem(self.name, DIALOG, "native_dialog", "dialog", 0.8, says)
-        except NoAnswer as error:
+        except NoPage as error:
             return nothing(self.name, str(error))
         return self._judge(found) if isinstance(found, dict) else nothing(self.name, "the page reports nothing")
 
@@ -167,7 +167,7 @@ class ProgressLayer:
     def __init__(self, last_progress: Callable[[], float | None]) -> None:
         self._last = last_progress
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         last = self._last()
         if not situation.typing or last is None:
             return nothing(self.name, "nothing is being typed")
@@ -188,30 +188,33 @@ class ServerLayer:
     name = "server"
 
     def __init__(self, answers: Callable[[], bool]) -> None:
-        self._answers = answers
-        self._answered: float | None = None
+        self._responds = answers
+        self._responded_at: float | None = None
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if self._is_there():
             return ok(self.name, "the server responds", 0.3, "server")
         return problem(self.name, ERROR, "server_gone", "server", 0.95, "the editor's server does not respond")
 
     def _is_there(self) -> bool:
         now = time.monotonic()
-        if self._answered is None or now - self._answered >= SERVER_ASKED_S:
-            self._answered = now if self._answers() else None
-        return self._answered is not None
+        if self._responded_at is None or now - self._responded_at >= SERVER_ASKED_S:
+            self._responded_at = now if self._responds() else None
+        return self._responded_at is not None
 
 
 class WindowLayer:
-    """Asks the X server. `folder` is the workspace, for paths in titles; `tells`: a title has shown its state."""
+    """Asks the X server.
+
+    `folder` is the workspace, for paths in titles; `title_shows_state` says that a title has shown the editor's state.
+    """
 
     name = "window system"
 
-    def __init__(self, windows: WindowSystem, folder: str | None = None, *, tells: bool = False) -> None:
-        self._windows, self._folder, self._tells = windows, folder, tells
+    def __init__(self, windows: WindowSystem, folder: str | None = None, *, title_shows_state: bool = False) -> None:
+        self._windows, self._folder, self._title_shows_state = windows, folder, title_shows_state
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         try:
             active = self._windows.active()
             listed = self._windows.listed() if active is None else []
@@ -221,7 +224,7 @@ class WindowLayer:
             return self._without_active(listed)
         state = parse_title(active.title)
         if state is not None:
-            self._tells = True
+            self._title_shows_state = True
             return self._covering(active) or self._editor(state, situation)
         if is_editors(active.title):
             return self._without_settings(active) or self._plain_title(active.title, situation)
@@ -279,7 +282,7 @@ class WindowLayer:
 
     def _without_settings(self, active: Window) -> Evidence | None:
         """An editor whose title no longer shows its state: it now saves automatically and completes brackets."""
-        if not self._tells:
+        if not self._title_shows_state:
             return None
         says = f"the editor has lost its settings: its title is {active.title[:80]!r}"
         return problem(self.name, ERROR, "settings_lost", "window", 0.95, says)

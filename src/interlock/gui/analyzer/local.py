@@ -112,7 +112,7 @@ class LocalAnalyzer:
         self, screenshot: Screenshot, situation: ScreenSituation, *, at_first_sight: bool = False
     ) -> AnalysisResult:
         """One check. At first sight pixels do not settle disputes: most are over in a moment, and pixels cost most."""
-        raw = [layer.look(screenshot, situation) for layer in self._layers]
+        raw = [layer.inspect(screenshot, situation) for layer in self._layers]
         # Before the session's own boxes are removed: a layer that has seen one works.
         seen = _is_seen(raw, situation) or (at_first_sight and _has_problem(raw))
         evidence = self._without_own(raw, situation)
@@ -162,7 +162,7 @@ class LocalAnalyzer:
             same = expected.expected_file == situation.expected_file
             if same and evidence.verdict == "ok" and is_unchanged(before.frame, screenshot.frame):
                 return evidence
-        evidence = self._pixels.look(screenshot, situation)
+        evidence = self._pixels.inspect(screenshot, situation)
         self._seen = (screenshot, situation, evidence)
         return evidence
 

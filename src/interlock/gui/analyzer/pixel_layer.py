@@ -35,35 +35,39 @@ class PixelLayer:
     def __init__(self, over: str = "the editor") -> None:
         self._over = over
 
-    def look(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
+    def inspect(self, screenshot: Screenshot | None, situation: ScreenSituation) -> Evidence:
         if screenshot is None:
             return nothing(self.name, "no screenshot")
         frame = screenshot.frame or Frame.from_image(screenshot.to_image())
         if frame.width < 320 or frame.height < 200:
             return nothing(self.name, "the screenshot is too small")
-        ground = pixels.background(frame)
+        background = pixels.background(frame)
         boxes = pixels.find_boxes(frame)
         panels = [box for box in boxes if box.height >= PANEL_SHARE * frame.height and not box.is_vivid]
         return (
-            self._modal(frame, ground, boxes)
+            self._modal(frame, background, boxes)
             or self._ring(frame, boxes)
-            or self._floating(frame, ground, boxes, panels)
-            or self._empty_page(frame, ground, panels)
+            or self._floating(frame, background, boxes, panels)
+            or self._empty_page(frame, background, panels)
             or self._terminal(frame, panels)
             or self._wrong_file(frame, situation)
             or ok(self.name, f"nothing covers {self._over}", 0.6, "dialog")
         )
 
-    def _modal(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
+    def _modal(self, frame: Frame, background: ScreenBackground, boxes: list[Box]) -> Evidence | None:
         """A dimmed screen with something bright on it."""
-        if not ground.is_grey or ground.share < 0.2:
+        if not background.is_grey or background.share < 0.2:
             return None
-        if not pixels.DIMMED[0] <= ground.brightness <= pixels.DIMMED[1]:
-            return self._shaded(frame, ground, boxes)
-        box = pixels.bright_box(frame, ground.brightness)
-        return self._told(frame, box, "dialog", "dialog", 0.95, "the screen is dimmed behind a dialog") if box else None
+        if not pixels.DIMMED[0] <= background.brightness <= pixels.DIMMED[1]:
+            return self._shaded(frame, background, boxes)
+        box = pixels.bright_box(frame, background.brightness)
+        return (
+            self._with_text(frame, box, "dialog", "dialog", 0.95, "the screen is dimmed behind a dialog")
+            if box
+            else None
+        )
 
-    def _shaded(self, frame: Frame, ground: ScreenBackground, boxes: list[Box]) -> Evidence | None:
+    def _shaded(self, frame: Frame, background: ScreenBackground, boxes: list[Box]) -> Evidence | None:
         """A large modal dialog hides most of the shade: look for the shade around it."""
         for box in boxes:
             if box.width < 0.3 * frame.width or box.height < 0.3 * frame.height or box.left < 40 or box.is_vivid:
@@ -84,28 +88,30 @@ class PixelLayer:
             return None
         around = next((box for box in boxes if box is not ring and not box.is_vivid and box.contains(ring, 4)), None)
         if around and around.height <= 0.6 * frame.height and pixels.has_filled_button(frame, around):
-            return self._told(frame, around, "dialog", "dialog", 0.9, "a button of a dialog has keyboard focus")
+            return self._with_text(frame, around, "dialog", "dialog", 0.9, "a button of a dialog has keyboard focus")
         where = f"at {ring.left},{ring.top}"
         return problem(self.name, DIALOG, "input_box", "focus", 0.88, f"an input box {where} has keyboard focus")
 
-    def _floating(self, frame: Frame, ground: ScreenBackground, boxes: list[Box], panels: list[Box]) -> Evidence | None:
+    def _floating(
+        self, frame: Frame, background: ScreenBackground, boxes: list[Box], panels: list[Box]
+    ) -> Evidence | None:
         """A box on top of the layout: another window, a notification, a dialog without shade."""
         for box in boxes:
             if box.is_vivid or box.width < 150 or not 80 <= box.height <= 0.7 * frame.height or box in panels:
                 continue
             if box.width > 0.9 * frame.width or any(p.contains(box) and box.width > 0.8 * p.width for p in panels):
                 continue
-            stark = abs(sum(box.colour) / 3 - ground.brightness) >= STARK
+            stark = abs(sum(box.colour) / 3 - background.brightness) >= STARK
             if pixels.has_red_icon(frame, box):
-                return self._told(frame, box, "notification", "error", 0.9, "an error notification", ERROR)
+                return self._with_text(frame, box, "notification", "error", 0.9, "an error notification", ERROR)
             if stark:
-                return self._told(frame, box, "foreign_dialog", "window", 0.88, "another window is in front")
+                return self._with_text(frame, box, "foreign_dialog", "window", 0.88, "another window is in front")
             if pixels.has_filled_button(frame, box):
-                return self._told(frame, box, "dialog", "dialog", 0.88, "a box with buttons covers the editor")
+                return self._with_text(frame, box, "dialog", "dialog", 0.88, "a box with buttons covers the editor")
         return None
 
-    def _empty_page(self, frame: Frame, ground: ScreenBackground, panels: list[Box]) -> Evidence | None:
-        if panels or ground.busy_tiles > EMPTY_TILES or ground.brightness <= pixels.DARK:
+    def _empty_page(self, frame: Frame, background: ScreenBackground, panels: list[Box]) -> Evidence | None:
+        if panels or background.busy_tiles > EMPTY_TILES or background.brightness <= pixels.DARK:
             return None
         middle = Box(frame.width // 4, frame.height // 5, frame.width * 3 // 4, frame.height * 3 // 5, (0, 0, 0))
         words = pixels.read_text(frame, middle)
@@ -132,7 +138,7 @@ class PixelLayer:
         says = f"{others[0]} is open, not {expected}"
         return problem(self.name, ReplayStatus.WRONG_FILE, "wrong_file", "file", 0.7, says, others[0])
 
-    def _told(
+    def _with_text(
         self, frame: Frame, box: Box, kind: str, topic: str, confidence: float, says: str, status: ReplayStatus = DIALOG
     ) -> Evidence:
         """A problem with the text in its box."""

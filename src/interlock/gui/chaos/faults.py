@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from ...core import InterlockError
 from ..analyzer.layers import PROBE
-from ..debug_port import Blocked, NoAnswer
+from ..debug_port import Blocked, NoPage
 from ..editor.editor_session import CodeServer, EditorSession
 from ..session import FileOperation, Operation, OperationType, ReplaySession, split_lines
 from ..windows import DisplayGone
@@ -132,7 +132,7 @@ def prepare(kind: str, editor: EditorSession) -> InjectedFault | None:
     """Get a fault ready; None if the editor is not in the right state."""
     try:
         return FAULTS[kind](editor)
-    except (NotNow, NoAnswer) as error:
+    except (NotNow, NoPage) as error:
         log.warning("a fault could not be prepared", kind=kind, error=str(error))
         return None
 
@@ -144,7 +144,7 @@ def throw(kind: str, fault: InjectedFault) -> bool:
     except Blocked:
         # It was sent; its effect may be what keeps the page from replying.
         return True
-    except (NotNow, NoAnswer, DisplayGone) as error:
+    except (NotNow, NoPage, DisplayGone) as error:
         log.warning("a fault could not be injected", kind=kind, error=str(error))
         return False
     return True
@@ -164,7 +164,7 @@ def is_there(kind: str, editor: EditorSession, expected_file: str) -> bool:
         found = editor.debug.evaluate(PROBE)
     except Blocked:
         return kind == "native_dialog"
-    except NoAnswer:
+    except NoPage:
         return False
     if kind in ("palette", "quick_open", "find_box"):
         return bool(found.get("box"))

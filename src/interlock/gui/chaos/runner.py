@@ -62,7 +62,7 @@ class ChaosRun:
     ) -> None:
         self._editor, self._folder, self._on_fault = editor, folder, on_fault
         self._clock = SystemClock()
-        self._fates, self._texts = random.Random(seed), random.Random(seed + 1)
+        self._fault_random, self._text_random = random.Random(seed), random.Random(seed + 1)
         self._kinds = tuple(kinds)
         self._over = threading.Event()
         self._engine: ReplayEngine | None = None
@@ -83,7 +83,7 @@ class ChaosRun:
         self._verdicts = VerdictLog(self._watch.local, self._clock)
         self._watch.orchestrator.analyzer = self._verdicts
 
-    def run(self, faults: int, min_looks: int = 0) -> ChaosReport:
+    def run(self, faults: int, min_checks: int = 0) -> ChaosReport:
         """Inject this many faults, then continue until there were enough checks of undisturbed typing."""
         self._typing = threading.Thread(target=self._type, name="interlock-chaos", daemon=True)
         self._typing.start()
@@ -91,12 +91,12 @@ class ChaosRun:
             self._wait_for_chunks(1, RECOVER_S)
             for number in range(faults):
                 self._calm_down()
-                self._go_on()
+                self._raise_if_stopped()
                 kind = self._kinds[number % len(self._kinds)] if faults <= len(self._kinds) else None
-                self._throw(kind or self._fates.choice(self._kinds))
-            while len(self._calm_verdicts()) < min_looks:
+                self._throw(kind or self._fault_random.choice(self._kinds))
+            while len(self._calm_verdicts()) < min_checks:
                 self._calm_down()
-                self._go_on()
+                self._raise_if_stopped()
         finally:
             self._over.set()
             if self._engine is not None:
@@ -108,7 +108,7 @@ class ChaosRun:
         """End it early."""
         self._over.set()
 
-    def _go_on(self) -> None:
+    def _raise_if_stopped(self) -> None:
         """Raise if it was stopped."""
         if self._over.is_set():
             raise KeyboardInterrupt
@@ -118,17 +118,17 @@ class ChaosRun:
     def _wait(self, condition: Callable[[], object], timeout_s: float, every_s: float = 0.02) -> bool:
         """Wait, but not after the run was stopped or typing has ended."""
 
-        def is_gone() -> bool:
+        def is_over() -> bool:
             return self._over.is_set() or not self._typing.is_alive()
 
-        return wait_until(condition, timeout_s, every_s=every_s, give_up=is_gone)
+        return wait_until(condition, timeout_s, every_s=every_s, give_up=is_over)
 
     def _type(self) -> None:
         """Replay one session after the other; each must be typed exactly."""
         while not self._over.is_set():
             before = {path: read_text(self._editor.workspace / path) or "" for path in FILES}
             self._sessions += 1
-            session = make_session(self._sessions, self._texts, before)
+            session = make_session(self._sessions, self._text_random, before)
             engine = ReplayEngine(
                 self._editor.controller,
                 self._watch.orchestrator,
@@ -172,7 +172,7 @@ class ChaosRun:
         """Inject this fault, or another one if the editor does not take it."""
         start = self._kinds.index(kind)
         for each in (*self._kinds[start:], *self._kinds[:start]):
-            self._go_on()
+            self._raise_if_stopped()
             thrown = self._throw_in(each)
             if thrown is not None:
                 return each, *thrown
@@ -185,7 +185,7 @@ class ChaosRun:
             if fault is None or not self._wait_for_moment(fault):
                 continue
             thrown, chunks = self._clock.monotonic(), self._chunks
-            if throw(kind, fault) and self._came_about(kind, thrown, chunks):
+            if throw(kind, fault) and self._took_effect(kind, thrown, chunks):
                 return thrown, chunks
             clean_up(kind, self._editor)
         return None
@@ -203,7 +203,7 @@ class ChaosRun:
             log.error("the editor cannot be started again", error=str(error))
         self._wait_for_chunks(self._chunks + 1, RECOVER_S)
 
-    def _came_about(self, kind: str, thrown: float, chunks: int) -> bool:
+    def _took_effect(self, kind: str, thrown: float, chunks: int) -> bool:
         """Whether there is an alarm, or a fault to detect; an overloaded editor loses some keys."""
         assert self._engine is not None
         situation = self._engine.situation
@@ -234,16 +234,16 @@ class ChaosRun:
 
     def _alarm(self, thrown: float) -> tuple[float, str] | None:
         # A check that was under way may have seen it too: on a busy machine one takes a second.
-        looks = self._verdicts.ended_since(thrown)
-        return next(((verdict.time, verdict.alarm) for verdict in looks if verdict.alarm), None)
+        verdicts = self._verdicts.ended_since(thrown)
+        return next(((verdict.time, verdict.alarm) for verdict in verdicts if verdict.alarm), None)
 
     def _is_normal(self) -> bool:
         """Whether checks no longer see anything wrong."""
         moment = self._clock.monotonic()
 
         def normal() -> bool:
-            looks = self._verdicts.since(moment)
-            return bool(looks) and looks[-1].result.status is ReplayStatus.NORMAL
+            verdicts = self._verdicts.since(moment)
+            return bool(verdicts) and verdicts[-1].result.status is ReplayStatus.NORMAL
 
         return self._wait(normal, 20.0)
 
@@ -251,7 +251,7 @@ class ChaosRun:
         """Let it type undisturbed for a while; alarms in this time are false."""
         self._is_normal()
         started = self._clock.monotonic()
-        self._over.wait(self._fates.uniform(*CALM_S))
+        self._over.wait(self._fault_random.uniform(*CALM_S))
         self._calm.append((started, self._clock.monotonic()))
 
     def _wait_for_chunks(self, count: int, timeout_s: float) -> bool:
@@ -261,9 +261,9 @@ class ChaosRun:
         return [verdict for start, end in self._calm for verdict in self._verdicts.between(start, end)]
 
     def _report(self) -> ChaosReport:
-        looks = self._calm_verdicts()
-        alarms = [verdict.alarm for verdict in looks if verdict.alarm]
-        return add_up(self._reports, len(looks), alarms, self._exact, self._sessions)
+        verdicts = self._calm_verdicts()
+        alarms = [verdict.alarm for verdict in verdicts if verdict.alarm]
+        return add_up(self._reports, len(verdicts), alarms, self._exact, self._sessions)
 
 
 def run_chaos(

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from ...core import BadInput, InvalidState
 from ..accessibility import Accessibility
-from ..debug_port import DebugPort, NoAnswer
+from ..debug_port import DebugPort, NoPage
 from ..display import Programs, VirtualDisplay, wait_until
 from ..windows import WindowSystem
 from ..xtest_input import XTestInput
@@ -104,7 +104,7 @@ class EditorSession:
         if not self.server.answers():
             self.restart_server()
             self.restart_window()
-        elif self.controller.window() is None and not self._settings_come_back():
+        elif self.controller.window() is None and not self._settings_reload():
             self.restart_window()
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class EditorSession:
         """Whether the editor comes up with its settings in time."""
         if not wait_until(lambda: self._is_up() or self._is_plain(), WINDOW_S, every_s=0.1):
             return False
-        if not wait_until(lambda: not self._is_plain(), PLAIN_S, every_s=0.1) and not self._settings_come_back():
+        if not wait_until(lambda: not self._is_plain(), PLAIN_S, every_s=0.1) and not self._settings_reload():
             return False
         return wait_until(self._is_up, WINDOW_S, every_s=0.1)
 
@@ -129,7 +129,7 @@ class EditorSession:
         titles = [window.title for window in self.windows.listed() if is_editors(window.title)]
         return bool(titles) and not any(map(parse_title, titles))
 
-    def _settings_come_back(self) -> bool:
+    def _settings_reload(self) -> bool:
         """Whether a window that has lost its settings reloads them."""
         return (
             self._is_plain()
@@ -139,13 +139,13 @@ class EditorSession:
 
     def _is_up(self) -> bool:
         window = self.controller.window()
-        return window is not None and self.windows.has_focus(window.id) and self._answers_keys()
+        return window is not None and self.windows.has_focus(window.id) and self._accepts_keys()
 
-    def _answers_keys(self) -> bool:
+    def _accepts_keys(self) -> bool:
         """Whether the page already shows the workspace; before that, keys are lost."""
         try:
             return bool(self.debug.evaluate(READY))
-        except NoAnswer:
+        except NoPage:
             return False
 
 

@@ -194,7 +194,7 @@ class VSCodeController:
         if self.accessibility is None:
             return False
         try:
-            dialogs, focused = self.accessibility.look(self.accessibility.frames())
+            dialogs, focused = self.accessibility.dialogs_and_focus(self.accessibility.frames())
         except NoAccessibility:
             return False
         return not dialogs and any(TEXT_NAME in node.name.casefold() for node in focused)
@@ -209,10 +209,10 @@ class VSCodeController:
             return {}
         for dialog in dialogs:
             if dialog.is_window and dialog.buttons:
-                self._bring_forward(dialog.text)
+                self._raise_window(dialog.text)
         return {button.name: button.bounds for dialog in dialogs for button in dialog.buttons if button.bounds}
 
-    def _bring_forward(self, title: str) -> None:
+    def _raise_window(self, title: str) -> None:
         """A click hits what is on top."""
         window = next((each for each in self.windows.listed() if each.title == title), None)
         if window is not None and self.windows.activate(window.id):
@@ -222,12 +222,12 @@ class VSCodeController:
         """Open an input box of the editor and wait until it has keyboard focus, so that no key goes into the text."""
         self.focus_editor()
         state = self.state()
-        told_by_title = state is not None and state.view == TEXT_EDITOR
+        title_shows_box = state is not None and state.view == TEXT_EDITOR
         self.run(command)
-        if not told_by_title and self.accessibility is None:
+        if not title_shows_box and self.accessibility is None:
             # Without an open file the title does not show a box, and there is no other source.
             wait_until(lambda: False, self.list_s, give_up=self.give_up)
-        elif not self._wait(self._title_tells_a_box if told_by_title else self._box_has_focus, self.step_s):
+        elif not self._wait(self._title_shows_box if title_shows_box else self._box_has_focus, self.step_s):
             raise EditorError(f"{command} opens nothing")
 
     def _wait_for_list(self, name: str) -> bool:
@@ -250,7 +250,7 @@ class VSCodeController:
         # More may follow: "unsaved changes", "recently opened", the folder.
         return any(item == name or item.startswith((f"{name},", f"{name} ")) for item in chosen)
 
-    def _title_tells_a_box(self) -> bool:
+    def _title_shows_box(self) -> bool:
         state = self.state()
         return state is not None and state.view == ""
 

@@ -160,14 +160,14 @@ class ReplayEngine:
             self._check_screen(f"Starting: {plan.session.title or plan.session.session_id}")
             if resumed and done < len(plan.chunks):
                 self._path = plan.chunks[done].path
-                done = self._come_back(plan, done, store, "an earlier run was interrupted")
+                done = self._recover(plan, done, store, "an earlier run was interrupted")
             while done < len(plan.chunks):
                 chunk = plan.chunks[done]
                 if self._path is not None and chunk.path != self._path:
                     self._finished(self._path)
                 self._path = chunk.path
                 self._pass_gate()
-                done = self._bring(plan, done, store)
+                done = self._type_chunk(plan, done, store)
                 self._on_progress(done, len(plan.chunks), chunk.path)
             if self._path is not None:
                 self._finished(self._path)
@@ -178,7 +178,7 @@ class ReplayEngine:
             return done, str(error)
         return done, ""
 
-    def _bring(self, plan: ReplayPlan, done: int, store: SessionStore | None) -> int:
+    def _type_chunk(self, plan: ReplayPlan, done: int, store: SessionStore | None) -> int:
         """Type one chunk and save it, repeating earlier ones if necessary; returns how many are done."""
         goal = done + 1
         for _ in range(MAX_TRIES):
@@ -189,7 +189,7 @@ class ReplayEngine:
                         # Discards what the editor still had of the file.
                         self._typist.rewind(chunk.path, plan.content(chunk.path, done))
                         self._opened.add(chunk.path)
-                    self._typist.bring(chunk)
+                    self._typist.type_chunk(chunk)
                     self._note(chunk, store)
                     done += 1
                 return done
@@ -197,10 +197,10 @@ class ReplayEngine:
                 problem = "a recovery was using the keyboard"
             except InterlockError as error:
                 problem = str(error)
-            done = self._come_back(plan, done, store, problem)
+            done = self._recover(plan, done, store, problem)
         raise InvalidState(f"chunk {goal - 1} of {plan.chunks[goal - 1].path} cannot be typed ({problem})")
 
-    def _come_back(self, plan: ReplayPlan, done: int, store: SessionStore | None, problem: str) -> int:
+    def _recover(self, plan: ReplayPlan, done: int, store: SessionStore | None, problem: str) -> int:
         """After a problem: check the screen, recover, and go back to the last chunk whose text is known."""
         log.warning("the replay is disturbed", chunk=done, problem=problem)
         self._problems.append(f"chunk {done}: {problem}")

@@ -81,9 +81,9 @@ class Typist:
         self._recoveries = 0
         editor.give_up = lambda: is_aborted() or safe_point.is_wanted
 
-    def bring(self, chunk: Chunk) -> None:
+    def type_chunk(self, chunk: Chunk) -> None:
         """Type a chunk; it is on disk when this returns."""
-        self.look_up()
+        self.check_interrupts()
         self._check_disk(chunk.path)
         if self._cursor is not None and self._cursor[0] == chunk.path:
             # It was there a moment ago: if it is not now, the screen must be checked.
@@ -91,7 +91,7 @@ class Typist:
         elif not self.editor.is_ready(chunk.path):
             self.open(chunk.path)
         if self._cursor != (chunk.path, chunk.begin) or chunk.finish > chunk.begin or not chunk.text:
-            self._go(chunk)
+            self._move_and_delete(chunk)
         self._cursor = None
         if not chunk.edits:
             return
@@ -108,21 +108,21 @@ class Typist:
         self._cursor = None
         with self._operation():
             if not self.editor.open_file(path):
-                self.look_up()
+                self.check_interrupts()
                 raise NotOnDisk(f"the editor does not show {path}")
 
     def rewind(self, path: str, text: str) -> None:
         """Restore this text on disk and in the editor, whatever their state."""
         self._cursor = None
         for _ in range(REWINDS):
-            self._put_back(path, text)
+            self._write_to_disk(path, text)
             self.open(path)
             with self._operation():
                 self.editor.revert()
                 # The revert reloads the file; what is typed before it is done would be lost.
                 wait_until(lambda: False, self._settle_s, give_up=self.editor.give_up)
                 wait_until(lambda: self.editor.is_saved(path), REVERT_S, give_up=self.editor.give_up)
-            self.look_up()
+            self.check_interrupts()
             # A save that was under way may have intervened and written something else.
             if self._holds(path, text) and self.editor.is_saved(path):
                 self._known[path] = text_hash(text)
@@ -136,7 +136,7 @@ class Typist:
             self.editor.renew()
         self._cursor = None
 
-    def look_up(self) -> None:
+    def check_interrupts(self) -> None:
         """Stop here if the replay was aborted, or while a recovery wants the keyboard; then raise Disturbed."""
         if self._is_aborted():
             raise Aborted
@@ -150,7 +150,7 @@ class Typist:
         self._recoveries = self._safe_point.recoveries
         self._cursor = None
 
-    def _put_back(self, path: str, text: str) -> None:
+    def _write_to_disk(self, path: str, text: str) -> None:
         """Write this text to disk, with the file's own line ends."""
         target = self.editor.folder / path
         if self._holds(path, text):
@@ -171,16 +171,16 @@ class Typist:
             del self._known[path]
             raise NotOnDisk(f"{path} was changed from outside")
 
-    def _go(self, chunk: Chunk) -> None:
+    def _move_and_delete(self, chunk: Chunk) -> None:
         with self._operation():
-            self._put(chunk.start)
+            self._move_cursor(chunk.start)
             if chunk.finish > chunk.begin:
                 self.editor.set_anchor()
-                self._put(chunk.end)
+                self._move_cursor(chunk.end)
                 self.editor.delete_to_here()
 
-    def _put(self, position: CursorPosition) -> None:
-        self.look_up()
+    def _move_cursor(self, position: CursorPosition) -> None:
+        self.check_interrupts()
         if position.at_end and position.column > 1:
             self.editor.go_to_end(position.line)
         else:
@@ -195,9 +195,9 @@ class Typist:
 
     def _guard(self, path: str) -> None:
         """Raise if keyboard focus is not in this file, and stays away."""
-        self.look_up()
+        self.check_interrupts()
         if not wait_until(lambda: self.editor.is_ready(path), AWAY_S, give_up=self.editor.give_up):
-            self.look_up()
+            self.check_interrupts()
             raise NotOnDisk(f"keyboard focus is not in {path}")
 
     def _wait_for_disk(self, chunk: Chunk) -> None:
@@ -218,7 +218,7 @@ class Typist:
             return there() and self.editor.is_saved(chunk.path) and there()
 
         def lost() -> bool:
-            if self._is_aborted() or self._safe_point.is_wanted or self._came_out_wrong(seen, there):
+            if self._is_aborted() or self._safe_point.is_wanted or self._has_wrong_content(seen, there):
                 return True
             if self.editor.is_ready(chunk.path):
                 since.clear()
@@ -231,12 +231,12 @@ class Typist:
                 return
         finally:
             self.typing = False
-        self.look_up()
+        self.check_interrupts()
         if len(seen) > 1 and seen[-1] is not None:
             raise NotOnDisk(f"chunk {chunk.index} of {chunk.path} came out differently: ...{_end(chunk, seen[-1])!r}")
         raise NotOnDisk(f"chunk {chunk.index} of {chunk.path} did not reach the disk")
 
-    def _came_out_wrong(self, seen: list[str | None], there: Callable[[], bool]) -> bool:
+    def _has_wrong_content(self, seen: list[str | None], there: Callable[[], bool]) -> bool:
         """Whether the file was written with other content; checked twice, as writing takes a moment."""
         if len(seen) < 2:
             return False

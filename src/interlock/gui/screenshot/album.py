@@ -91,7 +91,7 @@ class Filmstrip:
         with self._lock:
             self._count += 1
             name = f"{self._count:06d}.jpg"
-            self._keep(lambda: shot.save(self.folder / name))
+            self._try_write(lambda: shot.save(self.folder / name))
             self._line({"time": shot.timestamp, "picture": name, "chunk": done, "path": path})
 
     def event(self, event: InterventionEvent) -> None:
@@ -101,7 +101,7 @@ class Filmstrip:
             name = f"{self._count:06d}.jpg"
             source = Path(event.screenshot_path) if event.screenshot_path else None
             if source is not None:
-                self._keep(lambda: (self.folder / name).write_bytes(source.read_bytes()))
+                self._try_write(lambda: (self.folder / name).write_bytes(source.read_bytes()))
             self._line({"time": time.time(), "picture": name if source else None, "look": event})
 
     def _line(self, body: dict[str, object]) -> None:
@@ -109,9 +109,9 @@ class Filmstrip:
             with (self.folder / "film.jsonl").open("ab") as file:
                 file.write(msgspec.json.encode(body) + b"\n")
 
-        self._keep(write)
+        self._try_write(write)
 
-    def _keep(self, write: Callable[[], object]) -> None:
+    def _try_write(self, write: Callable[[], object]) -> None:
         try:
             write()
         except OSError as error:

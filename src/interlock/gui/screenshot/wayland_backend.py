@@ -61,7 +61,7 @@ class WaylandBackend(ScreenshotBackend):
         return self._picture(_run(["grim", "-t", "ppm", *options, "-"]))
 
     def _portal(self) -> Screenshot:
-        file = take_screenshot(TIMEOUT_S)
+        file = portal_screenshot(TIMEOUT_S)
         try:
             return self._picture(file.read_bytes())
         except OSError as error:
@@ -105,7 +105,7 @@ def _run(argv: list[str]) -> bytes:
 PORTAL = "org.freedesktop.portal.Desktop"
 
 
-def take_screenshot(timeout_s: float) -> Path:
+def portal_screenshot(timeout_s: float) -> Path:
     """Ask the portal for a screenshot; returns the file that it wrote, which the caller removes."""
     from jeepney import DBusAddress, MatchRule, message_bus, new_method_call
     from jeepney.io.blocking import open_dbus_connection

@@ -10,7 +10,7 @@ from ...runtime import StoredIncident
 from ..document import Document
 from ..narrative import known_cost, length
 from ..timeline_entry import TimelineMoment
-from ..words import dollars, plain, plural, said_to_agent
+from ..words import dollars, messages_to_agent, plain, plural
 from . import sections
 from .charts import line_chart, short
 from .element import Html, el, join, page
@@ -174,7 +174,7 @@ def _timeline(document: Document) -> Html:
 
 
 def _line(moment: TimelineMoment) -> Html:
-    detail = "\n".join((moment.detail, *said_to_agent(moment.body))).strip()
+    detail = "\n".join((moment.detail, *messages_to_agent(moment.body))).strip()
     if "\n" not in detail and detail in moment.title:
         detail = ""
     long = len(detail) > 160 or "\n" in detail

@@ -98,7 +98,7 @@ def _episode(problem: Problem) -> Html:
     facts = [plain(problem.type), problem.agent, since, clock(problem.opened_at), f"for {took}"]
     if problem.relapses:
         facts.append("came back once" if problem.relapses == 1 else f"came back {problem.relapses:,} times")
-    came = "open" if problem.open else "good" if problem.worked else "over"
+    badge_class = "open" if problem.open else "good" if problem.worked else "over"
     chips = [
         el(
             f"li.chip rung{each.level}",
@@ -110,7 +110,7 @@ def _episode(problem: Problem) -> Html:
         )
         for each in problem.tried
     ]
-    badges = (_badge(problem.severity), el(f"span.badge {came}", problem.achieved))
+    badges = (_badge(problem.severity), el(f"span.badge {badge_class}", problem.achieved))
     return el(
         f"article.chain episode {problem.severity}",
         el("h3", el("code", problem.what), *badges),
@@ -157,7 +157,9 @@ def control_table(controls: Sequence[ControlCommand], *, owned: bool) -> Html:
     for control in controls:
         outcome = control.outcome(owned=owned)
         result = control.result
-        told = f"{result.code or result.status}: {result.message}".rstrip(": ") if result is not None else outcome
+        result_text = (
+            f"{result.code or result.status}: {result.message}".rstrip(": ") if result is not None else outcome
+        )
         rows.append(
             el(
                 "tr",
@@ -165,7 +167,7 @@ def control_table(controls: Sequence[ControlCommand], *, owned: bool) -> Html:
                 el("td", el("b", control.command)),
                 el("td", control.actor, f", {control.reason}" if control.reason else ""),
                 el("td", clock(control.ack.time) if control.ack is not None else "none"),
-                el(f"td.{outcome}", told),
+                el(f"td.{outcome}", result_text),
             )
         )
     return table(("When", "Command", "By", "ACK", "RESULT"), rows)

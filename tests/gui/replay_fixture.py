@@ -56,7 +56,7 @@ EXPECTED = {
 }
 
 
-class Desk:
+class ReplayFixture:
     """The tiny editor on a display of its own, with everything that a replay needs."""
 
     def __init__(self, folder: Path, display: VirtualDisplay) -> None:
