@@ -12,6 +12,7 @@ from .judgement import SHORT, read_text
 from .shell import KnownFile, Script, read_code
 from .shell.build_files import may_be_loaded
 from .shell.scope import BELOW, MAX_ASKED, find, stems_of
+from .shell.servers import ENV_FILE
 
 MAX_FILES = 128
 """Files kept; the oldest is dropped first."""
@@ -104,7 +105,7 @@ class WrittenFiles(Struct):
         if text is not None:
             if len(text) > MAX_TEXT:
                 text = f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
-            kept = text if may_matter(text) or "/.env" in f"/{place}" else None
+            kept = text if may_matter(text) or "/.env" in f"/{place}" or ENV_FILE.search(place) else None
             if kept is not file.text:
                 file = replace(file, text=kept)
         if file.text is None and not (file.fetched or file.program or file.secret or file.link or file.cloned):

@@ -205,6 +205,8 @@ MAKE_SHELL = late_pattern(r"\$[({]shell ([^)}]*)[)}]")
 def run_evaluated(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
     """`let`, `printf -v`, `test -v`: a subscript in their arguments is evaluated again."""
     for arg in command.args:
+        if command.program == "unset":
+            scope.variables.pop(arg, None)
         if "[" in arg and ("$(" in arg or "`" in arg):
             reader.nested(f': "{arg}"', below(scope, command.program), NOTHING)
     return None

@@ -33,6 +33,7 @@ from .bounds import (
 )
 from .build_files import TOOLS, run_given
 from .carriers import DECLARING, LOADED, MENTIONING, run_assignments, run_carried, run_unknown
+from .chosen_servers import TUNNELS, is_forwarded, note_printed, note_tunnel
 from .flows import fed, flow_of, keep
 from .model import NOTHING, Command, KnownFile, PipeContent, Redirect, Script, through_pipe
 from .names import INTERPRETERS, SHELLS, program_name
@@ -308,6 +309,7 @@ class ScriptReader(SyntaxWalk):
             super()._assigned([each for each in assignments if each[0] in LOADED], scope)
         elif program in DECLARING:
             run_assignments(self, (arg.partition("=")[::2] for arg in words[1:]), scope)
+            note_printed(words, self.commands, scope)
         if own.fetched and "/" in words[0] and (fetcher := is_fetched(words[0], scope)) is not None:
             # A program fetched in an earlier step could have been inspected.
             name = "fetched" if own.step >= 0 else "sh"
@@ -325,6 +327,10 @@ class ScriptReader(SyntaxWalk):
             command = replace(command, assignments=settings_for(program, scope))
             if program == "aws" and any("file://" in arg for arg in words):
                 command = replace(command, args=tuple(with_file(arg, scope) for arg in command.args))
+        if program in TUNNELS:
+            note_tunnel(command, scope)
+        if scope.files.ports and program in CONFIGURED and is_forwarded(command, scope):
+            command = replace(command, via=(*command.via, "tunnel"))
         if own.text is not None and ("/" in words[0] or program[-3:] == ".py"):
             with self.quoting(scope.evidence(words[0])):
                 return run_written(self, command, words, scope, own.text)
@@ -369,7 +375,8 @@ class ScriptReader(SyntaxWalk):
         try:
             return self.run(scope.functions[name], inner, flow)
         finally:
-            self._calls = before
+            # What a function sets, its caller has.
+            self._calls, scope.variables, scope.cwd = before, inner.variables, inner.cwd
 
     def nested(self, text: str, scope: ShellScope, flow: PipeContent) -> PipeContent:
         """Read a script inside the script."""

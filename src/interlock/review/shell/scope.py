@@ -20,6 +20,9 @@ MAX_ASKED = 256
 BELOW = "/**"
 """Suffix of a path that stands for every file below it."""
 
+PORTS = "/dev/tcp/localhost/"
+"""Where ports of this machine that lead to another one are noted, as a shell would write them."""
+
 ENVIRONMENT = {
     "HOME": "~",
     "TMPDIR": "/tmp",
@@ -54,13 +57,14 @@ class OfFiles(Generic[T]):
 last_names = OfFiles(lambda known: frozenset(place.rpartition("/")[2] for place in known))
 stems_of = OfFiles(lambda known: frozenset(name.partition(".")[0] for name in last_names(known)))
 _linked = OfFiles(lambda known: tuple((place, file.link) for place, file in known.items() if file.link))
+_ports = OfFiles(lambda known: frozenset(place[len(PORTS) :] for place in known if place.startswith(PORTS)))
 _cloned = OfFiles(lambda known: {place: file.cloned for place, file in known.items() if file.cloned})
 
 
 class Files:
     """The files that a script creates and clones, and the files of earlier steps (`known`) that it refers to."""
 
-    __slots__ = ("asked", "cloned", "known", "linked", "made")
+    __slots__ = ("asked", "cloned", "known", "linked", "made", "ports")
 
     def __init__(self, known: Mapping[str, KnownFile] | None = None) -> None:
         self.known: Mapping[str, KnownFile] = known or {}
@@ -68,6 +72,7 @@ class Files:
         self.asked: dict[str, str] = {}
         self.linked = _linked(known) if known else ()
         self.cloned = dict(_cloned(known)) if known else {}
+        self.ports: frozenset[str] = _ports(known) if known else frozenset()
 
     def get(self, place: str, path: str) -> KnownFile:
         """What is known about a file at this full path; `path` is the path as the script writes it."""

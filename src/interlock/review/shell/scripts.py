@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from .chosen_servers import note_printed, note_sourced
 from .interpreters import run_code
 from .model import NOTHING, Command, PipeContent
 from .names import INTERPRETERS, program_name
@@ -92,6 +93,7 @@ def run_eval(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
     if not command.args:
         return None
     reader.add(msgspec.structs.replace(command, code=" ".join(command.args)))
+    note_printed(command.args, reader.commands, scope)
     return reader.nested(" ".join(command.args), scope, flow)
 
 
@@ -101,6 +103,7 @@ def run_source(reader: ScriptReader, command: Command, scope: ShellScope, flow: 
     reader.add(command if fetcher is None else msgspec.structs.replace(command, fed_by=(fetcher,)))
     text = flow.text if name in STDIN else scope.recall(name)
     if text is None:
+        note_sourced(name, scope)
         return NOTHING
     with reader.quoting("" if name in STDIN else scope.evidence(name)):
         return reader.nested(text, scope, flow)

@@ -16,7 +16,7 @@ from ..paths import zones
 from ..sql import kinds_of
 from ..wordlist import name_set
 from .model import Command
-from .settings import CLIENTS, FRAMEWORKS, OF_CLIENTS, is_setting
+from .settings import CLIENTS, FRAMEWORKS, OF_CLIENTS, SOURCED, is_setting
 from .sinks import LOCAL
 
 HERE, DEVELOPMENT, TESTS = "here", "development", "tests"
@@ -39,7 +39,12 @@ def server_of(command: Command, workspace: str | None) -> str:
     if command.program in FRAMEWORKS and command.cwd is not None and not named.is_ours(f"{command.cwd}/x"):
         return ""
     for key, value in command.assignments:
-        if (is_setting(key) and value[:4] != "http") or key in OF_CLIENTS:
+        if key == SOURCED:
+            if ENV_FILE.search(value) and not named.is_ours(value):
+                return ""
+            if REAL.search(value) or purpose_of(value.rpartition("/")[2]):
+                named.settings.append(value if REAL.search(value) else value.rpartition("/")[2])
+        elif (is_setting(key) and value[:4] != "http") or key in OF_CLIENTS:
             named.take(key, value)
     for key, value in pairs(command):
         if command.program not in STORES or ENDPOINT.search(key):
@@ -221,6 +226,9 @@ OF_DEVELOPMENT = late_pattern(rf"{_BEGIN}(?i:dev|devel|develop|development|local
 REAL = late_pattern(rf"{_BEGIN}(?i:prd|prod[a-z]*|live|staging|main|master|mainnet|backups?){_END}")
 """Names of disposable targets, of those for development, and of those that people rely on."""
 
+ENV_FILE = late_pattern(r"\.env(?:\.|\Z)|(?:^|/)env\.")
+"""A file of variables."""
+
 CONNECTS = late_pattern(
     r"\b(?:connect|create_engine|create_async_engine|MongoClient|Elasticsearch|Redis|from_url|createConnection|createClient"
     r"|createPool|Client|Pool|Sequelize|PrismaClient)\((?:\s{0,4}[\"']([^\"'\n]{1,200})[\"']\s{0,4}[,)])?"
@@ -265,7 +273,7 @@ SETTING_KEY = late_pattern(
 OURS = frozenset(("inside", "temp"))
 ELSEWHERE = name_set(
     """ssh mosh autossh kubectl oc gcloud heroku fly flyctl railway nomad aws az salt pdsh clush pssh other-engine
-    sudo su doas doppler op chamber dotenv lxc multipass vagrant tsh ansible"""
+    tunnel sudo su doas doppler op chamber dotenv lxc multipass vagrant tsh ansible"""
 )
 EMULATING = name_set("awslocal samlocal")
 """Zones of the run's own files; wrappers that run a command elsewhere; programs of a locally emulated service."""

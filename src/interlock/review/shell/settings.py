@@ -23,8 +23,14 @@ FRAMEWORKS = name_set(
 )
 """Programs that work on an application's database, which the environment or a file of variables names."""
 
+SOURCED = "."
+"""Stands for the variables that a script takes over from a file whose text is unknown; its value is the file."""
+
+CONTEXT = "~/.docker/context"
+"""Stands for the engine that `docker context use` has chosen."""
+
 OF_CLIENTS = name_set(
-    """PGHOST PGHOSTADDR PGDATABASE PGSERVICE MYSQL_HOST MYSQL_DATABASE AWS_ENDPOINT_URL
+    """. PGHOST PGPORT PGHOSTADDR PGDATABASE PGSERVICE MYSQL_HOST MYSQL_TCP_PORT MYSQL_DATABASE AWS_ENDPOINT_URL
     AWS_IGNORE_CONFIGURED_ENDPOINT_URLS RESTIC_REPOSITORY BORG_REPO NATS_URL"""
 )
 ENGINES = name_set("docker docker-compose podman podman-compose git")
@@ -34,18 +40,23 @@ OF_ENGINES = name_set(
 """Programs that may work on another machine or tree, and the variables that say so."""
 
 OF_FRAMEWORKS = name_set(
-    """RAILS_ENV RACK_ENV NODE_ENV APP_ENV MIX_ENV DJANGO_ENV FLASK_ENV DJANGO_SETTINGS_MODULE SPRING_PROFILES_ACTIVE
+    """. RAILS_ENV RACK_ENV NODE_ENV APP_ENV MIX_ENV DJANGO_ENV FLASK_ENV DJANGO_SETTINGS_MODULE SPRING_PROFILES_ACTIVE
     ASPNETCORE_ENVIRONMENT DOTNET_ENVIRONMENT"""
 ).union(
     f"{kind}_{part}"
     for kind in name_set("DATABASE DB POSTGRES POSTGRESQL PG MYSQL MONGO MONGODB SQLALCHEMY FLYWAY LIQUIBASE")
-    for part in name_set("URL URI DSN HOST NAME DATABASE DATABASE_URI")
+    for part in name_set("URL URI DSN HOST PORT NAME DATABASE DATABASE_URI")
 )
 """The names of such variables."""
 
 ENV_LINE = late_pattern(r"^(?:export\s{1,4})?([A-Z]\w{1,60})=[\"']?([^\"'\n#]{0,400})", re.MULTILINE)
 """A line of a file of variables."""
 
+
+LOCAL_ENGINE = late_pattern(
+    r"/?(?:default|desktop-|docker-desktop|colima|orbstack|rootless|rancher|lima|podman-machine)"
+)
+"""Names of the engines of this machine."""
 
 GIVEN_FIRST = frozenset(("manage.py", "./manage.py", "artisan", "ef"))
 NEEDING = frozenset(("python", "php", "dotnet"))
@@ -80,6 +91,8 @@ def settings_for(program: str, scope: ShellScope) -> tuple[tuple[str, str], ...]
         found = {
             name: value.strip() for name, value in ENV_LINE.findall(text) if name in names or name.endswith(ADDRESSES)
         }
+    if program in ENGINES and (text := scope.recall(CONTEXT)) is not None and not LOCAL_ENGINE.match(text):
+        found["DOCKER_CONTEXT"] = text[1:]
     found |= {name: variables[name] for name in names if name in variables}
     if program in FRAMEWORKS:
         found |= {name: value for name, value in variables.items() if name.endswith(ADDRESSES)}

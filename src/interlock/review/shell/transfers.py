@@ -107,6 +107,8 @@ def run_link(reader: ScriptReader, command: Command, scope: ShellScope, flow: Pi
 
 def note_link(name: str, target: str, scope: ShellScope) -> None:
     """Record that paths below a name are below the target: a link, or a bind mount."""
+    if target[:1] not in ("/", "~", "$") and "/" in (folder := _plain(name).rstrip("/")):
+        target = f"{folder.rpartition('/')[0]}/{target}"  # relative to the link's own folder
     scope.links[_plain(name).rstrip("/")] = target
     scope.note(name.rstrip("/"), KnownFile(link=target))
 
@@ -145,15 +147,22 @@ def program_at(path: str) -> str:
 
 
 def follow_links(words: list[str], scope: ShellScope) -> list[str]:
-    """The words with links resolved where the path goes beyond the link itself."""
-    made = []
-    for word in words:
-        head, slash, rest = _plain(word).partition("/")
-        if not head and (name := next((name for name in scope.links if word.startswith(f"{name}/")), "")):
-            head, rest = name, word[len(name) + 1 :]
-        target = scope.links.get(head) if slash else None
-        made.append(word if target is None else f"{target.rstrip('/')}/{rest}")
-    return made
+    """The words with links resolved where the path goes beyond the link itself, or a shell changes to it."""
+    return [_resolved(word, scope.links, words[0] == "cd") for word in words]
+
+
+def _resolved(word: str, links: dict[str, str], itself: bool) -> str:
+    plain = _plain(word)
+    at = plain.find("/", 1)
+    while 0 < at <= MAX_LINK:
+        if (target := links.get(plain[:at])) is not None:
+            return f"{target.rstrip('/')}/{plain[at + 1 :]}"
+        at = plain.find("/", at + 1)
+    return links.get(plain, word) if itself else word
+
+
+MAX_LINK = 1_024
+"""Characters of a path that are searched for a link."""
 
 
 def is_fetched(word: str, scope: ShellScope) -> str | None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ...core import late_pattern
 from ..wordlist import name_set
 from .awk import run_awk
 from .build_files import TOOLS, run_build_file
 from .carriers import run_editor, run_evaluated, run_fd, run_git, run_make, run_sed
+from .chosen_servers import is_other_engine, note_engine, note_printed
 from .interpreters import database, inline_code, run_interpreter
 from .model import NOTHING, Command, PipeContent
 from .names import AWKS, CODE_OPTIONS, INTERPRETERS, SHELLS, program_name
@@ -100,17 +102,37 @@ def run_prefix(
         return None
     if command.program == "env" and (parts := split_string(command.args)) is not None:
         return script(reader, command, scope, flow, " ".join((parts[0], *map(shlex.quote, parts[1]))))
+    while command.program == "env" and len(words) > 1 and (words[0][:2] == "$(" or is_assignment(words[0])):
+        words = words[1:]
     if not words:
         return None
     if wrapper.record:
         reader.add(command)
     inner = below(scope, command.program)
-    given = [arg.partition("=")[::2] for arg in command.args[: -len(words)] if is_assignment(arg)]
+    own, assignments = command.args[: -len(words)], command.assignments
+    if command.program == "env":
+        note_printed(own, reader.commands, inner)
+        if dropped := unset_by(own):
+            inner.variables = {name: value for name, value in inner.variables.items() if not dropped(name)}
+            assignments = tuple(each for each in assignments if not dropped(each[0]))
+    given = [arg.partition("=")[::2] for arg in own if is_assignment(arg)]
     inner.variables.update((name, value) for name, value in given if is_setting(name))
     return reader.execute(
-        words, inner, flow, redirects=command.redirects, assignments=command.assignments,
+        words, inner, flow, redirects=command.redirects, assignments=assignments,
         filtered=command.filtered, span=command.span,
     )  # fmt: skip
+
+
+def unset_by(args: tuple[str, ...]) -> Callable[[str], bool] | None:
+    """Which variables `env` drops: all with `-i`, some with `-u NAME`; None if it drops none."""
+    if any(arg in ("-", "--ignore-environment") or IGNORING.match(arg) for arg in args):
+        return lambda name: True
+    names = {args[at + 1] for at, arg in enumerate(args[:-1]) if arg in ("-u", "--unset")}
+    names |= {arg[2:] if arg[1] == "u" else arg[8:] for arg in args if arg[:8] == "--unset=" or arg[:2] == "-u"}
+    return names.__contains__ if names else None
+
+
+IGNORING = late_pattern(r"-[0v]*i")
 
 
 def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, flow: PipeContent) -> PipeContent | None:
@@ -121,6 +143,7 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
         run_images(reader, command, scope)
     if program in ("docker", "buildah"):
         follow_image(reader, command, scope)
+        note_engine(command, scope)
     at = next((i for i, arg in enumerate(args[:8]) if (program, arg) in SUBCOMMAND_PREFIXES), None)
     if at is not None:
         wrapper = SUBCOMMAND_PREFIXES[program, args[at]]
@@ -129,8 +152,14 @@ def run_subcommand(reader: ScriptReader, command: Command, scope: ShellScope, fl
     else:
         return database(reader, command, scope, flow) if program in CODE_OPTIONS else None
     rest = msgspec.structs.replace(command, args=args[at + 1 :])
-    if program in ENGINES and not ENGINE_ELSEWHERE.isdisjoint(arg.partition("=")[0] for arg in args[:at]):
-        scope = below(scope, "other-engine")
+    if program in ENGINES:
+        words = wrapper.inner(rest.args) if args[at] == "exec" else list(args[at:])
+        other = not ENGINE_ELSEWHERE.isdisjoint(arg.partition("=")[0] for arg in args[:at])
+        if other or is_other_engine(command, args[: len(args) - len(words)]):
+            scope = below(scope, "other-engine")
+        # A container has its own variables.
+        scope = scope.copy()
+        scope.variables = {name: value for name, value in scope.variables.items() if not is_setting(name)}
     contained, begin = program == "docker" and args[at] == "run", len(reader.commands)
     if contained:
         scope = inside(scope, args[at + 1 :])

@@ -28,7 +28,7 @@ class Wrapper(Struct, frozen=True):
             word = args[at]
             if word == "--":
                 return list(args[at + 1 + skip :])
-            if len(word) > 1 and word[0] in "-+":
+            if word[:1] in ("-", "+"):
                 at += 2 if word in self.valued else 1
             elif is_assignment(word):
                 at += 1
