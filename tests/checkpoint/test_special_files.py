@@ -64,6 +64,19 @@ def test_a_special_file_in_a_files_place_stays_unless_told_otherwise(
 
 
 @SPECIAL
+def test_a_special_file_that_is_new_is_named_as_left_alone(
+    checkpoints: Checkpoints, workspace: Path, plant: Callable[[Path], None], word: str
+) -> None:
+    plant(workspace / "old")
+    saved = checkpoints.create()
+    plant(workspace / "special")
+    named = [("special", f"no checkpoint covers it now ({word})")]
+    assert [(left.path, left.reason) for left in checkpoints.preview(saved.id).left_alone] == named
+    assert [(left.path, left.reason) for left in checkpoints.restore(saved.id).left_alone] == named
+    assert names(workspace) == ["old", "special"]
+
+
+@SPECIAL
 def test_a_special_file_in_a_new_folder_keeps_the_folder(
     checkpoints: Checkpoints, workspace: Path, plant: Callable[[Path], None], word: str
 ) -> None:
@@ -72,6 +85,6 @@ def test_a_special_file_in_a_new_folder_keeps_the_folder(
     (workspace / "new" / "file").write_text("x")
     plant(workspace / "new" / "special")
     done = checkpoints.restore(saved.id)
-    assert [left.path for left in done.left_alone] == ["new"]
+    assert [left.path for left in done.left_alone] == ["new", "new/special"]
     assert names(workspace / "new") == ["special"]
     assert done.not_covered == (f"new/special: {word}",)

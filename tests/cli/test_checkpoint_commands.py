@@ -114,13 +114,32 @@ def test_an_undo_that_leaves_something_alone_has_status_1_and_names_force_as_the
         (shell.work / name).write_text("two")
     shell.run("rollback", "--yes")
     (shell.work / "file").write_text("three")
+    force = "Add --force to include what is changed since the rollback too."
+    assert force in shell.call("undo", "--dry-run")[1]
     status, out, _ = shell.call("undo", "--yes")
     assert status == 1
-    assert out.count("file: changed since the rollback") == 1
-    assert "Add --force to include what is changed since the rollback too." in out
+    assert out.count("file: changed since the rollback") == 1 and force not in out
     assert [(shell.work / name).read_text() for name in ("file", "other")] == ["three", "two"]
+    advice = out.split("Restore what was left alone with: interlock ")[1].splitlines()[0]
+    shell.run(*advice.replace("PATH", "file").split(), "--yes")
+    assert [(shell.work / name).read_text() for name in ("file", "other")] == ["two", "two"]
+    shell.run("undo", "--yes")
     shell.run("undo", "--yes")
     assert "left alone" not in shell.run("undo", "--dry-run", "--force").lower()
+
+
+@pytest.mark.parametrize("how", [("--yes",), ("--yes", "--json")])
+def test_an_undo_that_can_change_nothing_does_not_take_the_next_undos_place(shell: Shell, how: tuple[str, ...]) -> None:
+    (shell.work / "file").write_text("one")
+    shell.run("checkpoint", "create")
+    (shell.work / "file").write_text("two")
+    shell.run("rollback", "--yes")
+    assert (shell.work / "file").read_text() == "one"
+    (shell.work / "file").write_text("three")
+    status, out, _ = shell.call("undo", *how)
+    assert status == 1 and "Undid" not in out
+    shell.run("undo", "--yes", "--force")
+    assert (shell.work / "file").read_text() == "two"
 
 
 def test_a_person_at_a_terminal_is_asked(shell: Shell) -> None:

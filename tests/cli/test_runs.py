@@ -13,7 +13,7 @@ from rich.console import Console
 
 from interlock.cli.runs import matter, money, runs_table
 from interlock.config import Config
-from interlock.core import RunSpec, Step
+from interlock.core import Liveness, RunSpec, Step
 from interlock.journal import Journal, JournalEntry, RunSummary, Store
 from interlock.journal_records import StepRecord
 from interlock.runtime import Supervisor
@@ -38,6 +38,27 @@ def test_ended_runs_are_listed_with_all(ended):
     (run,) = answer["runs"]
     assert (run["name"], run["status"], run["steps"], run["iter"]) == ("counter", "done", 6, 3)
     assert "counter" in interlock("ps", "--all", home=ended).stdout
+
+
+@pytest.mark.parametrize(
+    ("status", "word", "shown"),
+    [
+        ("running", "paused", None),
+        ("pausing", "paused", None),
+        ("paused", "working", None),
+        ("paused", "waiting for a tool", None),
+        ("paused", "paused", "paused"),
+        ("paused", "parked", "parked"),
+        ("paused", "wedged", "wedged"),
+        ("running", "parked", "parked"),
+        ("running", "working", "working"),
+    ],
+)
+def test_what_a_run_was_doing_before_a_pause_or_a_resume_is_not_shown_after_it(status, word, shown):
+    other = "paused" if status == "running" else "running"
+    before = RunSummary(run_id="r", status=other, owner_pid=1, liveness=Liveness(word, 1.0))
+    now = replace(before, status=status, liveness=before.liveness or Liveness(word, 1.0))
+    assert (now.doing.word if now.doing else None) == shown
 
 
 def test_a_number_that_no_record_has_finds_nothing(ended):

@@ -112,6 +112,9 @@ def test_parked_and_paused_and_held_come_before_everything_else():
     assert tell([replace(stuck, parked=parked, status="paused")]) == [parked]
     assert tell([replace(stuck, status="paused")])[0].word == "paused"
     held = tell([replace(stuck, status="paused", held="nothing helped")])[0]
+    assert tell([replace(stuck, status="pausing")])[0].word == "working"
+    finishing = tell([replace(stuck, status="pausing", tool="bash", tool_since=0.0)])[0]
+    assert (finishing.word, finishing.wedged) == ("waiting for a tool", None)
     assert (held.word, held.question) == ("waiting for a person", "nothing helped")
     assert tell([replace(stuck, asked="rm -rf build")])[0].question == "rm -rf build"
 

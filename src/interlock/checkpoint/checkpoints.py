@@ -341,8 +341,9 @@ class Checkpoints:
             )
             saved = self._snapshots.create(safety)
             return self._rollback.run(
-                target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders
-            )
+                target.id, saved.id, then, paths, own_changes, force=force, progress=progress, folders=folders,
+                undoes=cause == "undo",
+            )  # fmt: skip
 
     def _warm_up(self) -> None:
         """In the background: prepare for hints. The next checkpoint reports a failure of this."""

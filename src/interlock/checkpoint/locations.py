@@ -115,6 +115,9 @@ def _mount_points(mounts: str) -> Iterator[tuple[str, str]]:
 DEEPEST = 512
 """The deepest nesting that is followed; only hostile trees are deeper."""
 
+EXCLUDED = "excluded by configuration"
+"""Why a path that the user excludes is not covered."""
+
 _SPECIAL = {
     stat.S_IFSOCK: "a socket",
     stat.S_IFIFO: "a FIFO",

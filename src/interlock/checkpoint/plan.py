@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from ..core import BadInput
 from .change import Change, Difference, differences
 from .entry import TreeEntry, state_of
-from .locations import SPECIAL_WORDS
+from .locations import EXCLUDED, SPECIAL_WORDS
 from .tree import WorkspaceTree, join, printable, within
 
 UNCOVERED_NOW = "no checkpoint covers it now"
@@ -62,6 +62,14 @@ def draft(now: KnownTree, then: KnownTree, paths: Iterable[str], own: OwnChanges
         elif difference.kind != "touched" and path:
             made.left[path] = own.others
     _keep_consistent(made, now)
+    for path, why in now.uncovered.items():
+        if (
+            why != EXCLUDED
+            and within(path, scope)
+            and then.tree.get(path) is None
+            and not _covering(path, then.uncovered)
+        ):
+            made.left[path] = f"{UNCOVERED_NOW} ({why})"
     return made
 
 

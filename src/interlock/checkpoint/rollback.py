@@ -63,8 +63,12 @@ class Rollback:
         force: bool,
         progress: Progress | None,
         folders: Iterable[str] = (),
+        undoes: bool = False,
     ) -> Restored:
-        """Restore, after the safety checkpoint was made. `folders` get their times back too."""
+        """Restore, after the safety checkpoint was made. `folders` get their times back too.
+
+        `undoes`: it undoes another one, which remains the one to undo if everything is left alone.
+        """
         if unfinished(self._store):
             raise InvalidState(
                 "an earlier rollback was interrupted and cannot be completed yet", todo="Free some space"
@@ -85,7 +89,9 @@ class Rollback:
             try:
                 applying = self._carry_out(n, root, body, now.tree, progress)
                 wrong = self._verify(root, applying, now, keep_times=keep_times)
-                advance(self._store, n, "done", self._as_done(body, applying))
+                done = self._as_done(body, applying)
+                in_vain = undoes and not done.steps and bool(made.left)
+                advance(self._store, n, "abandoned" if in_vain else "done", done)
             finally:
                 self._snapshots.distrust()
         with self._store.transaction():

@@ -18,7 +18,7 @@ from .attributes import read_attributes
 from .change_watcher import ChangeWatcher, Hints
 from .entry import COARSE_NS, TreeEntry, make_entry
 from .folder_descent import Descent
-from .locations import DEEPEST, ExclusionPolicy, special
+from .locations import DEEPEST, EXCLUDED, ExclusionPolicy, special
 from .tree import Delta, WorkspaceTree, join, printable
 
 FRESH_NS = 20_000_000
@@ -26,7 +26,6 @@ FRESH_NS = 20_000_000
 
 CHANGED = "changed while it was read"
 DENIED = "no permission to read"
-EXCLUDED = "excluded by configuration"
 MOUNTED = "mounted from elsewhere"
 
 

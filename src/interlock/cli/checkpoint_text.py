@@ -72,13 +72,13 @@ def print_changes(console: Console, changes: Sequence[Change], *, everything: bo
         console.print(Text(f"  and {len(changes) - len(shown):,} more"))
 
 
-def print_plan(console: Console, plan: RestorePlan) -> None:
-    """Print what a rollback would do."""
+def print_plan(console: Console, plan: RestorePlan, *, advise: bool = True) -> None:
+    """Print what a rollback would do; `advise`: and how to include what it leaves alone."""
     console.print(
         Text(f"Rolling back to {plan.checkpoint} changes {many(len(plan.changes), 'path')}{':' * bool(plan.changes)}")
     )
     print_changes(console, plan.changes)
-    print_left(console, plan.left_alone)
+    print_left(console, plan.left_alone, advise=advise)
     for lock in plan.locks:
         console.print(Text(f"A git command seems to be running: {lock}", style="red"))
     if plan.not_covered:
@@ -101,13 +101,13 @@ def restored_status(done: Restored) -> int:
     return 4 if not done.verified else int(bool(done.left_alone))
 
 
-def print_left(console: Console, left: Iterable[LeftAlone]) -> None:
+def print_left(console: Console, left: Iterable[LeftAlone], *, advise: bool = True) -> None:
     lines = list(left)
     if lines:
         console.print(Text(f"Left alone, {many(len(lines), 'path')}:"))
         for one in lines[:SHOWN]:
             console.print(Text(f"  {one.path}: {one.reason}", style="yellow"))
-        for why in FORCIBLE:
+        for why in FORCIBLE if advise else ():
             if any(one.reason == why for one in lines):
                 console.print(Text(f"Add --force to include what is {why} too."))
 

@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from .app import new_app
 from .completion import offer_runs
-from .output import print_json
+from .output import print_json, say
 
 app = new_app()
 
@@ -101,8 +101,9 @@ def undo(
         if dry_run and json:
             print_json(asdict(plan))
         elif not json:
-            print_plan(console, plan)
-        if dry_run:
+            # Once this undo is done, another one would repeat the rollback, with or without --force.
+            print_plan(console, plan, advise=dry_run or not (yes and plan.changes))
+        if dry_run or (not plan.changes and not json):
             raise SystemExit(1 if plan.left_alone else 0)
         confirm("Undo the rollback?", yes=yes, json=json)
         with progress_bar("Undoing") as progress:
@@ -111,4 +112,6 @@ def undo(
         print_json(asdict(done))
     else:
         print_restored(console, done, "Undid the rollback", plan)
+        if done.left_alone:
+            say(f"Restore what was left alone with: interlock rollback --to {done.checkpoint_id} --path PATH")
     raise SystemExit(restored_status(done))

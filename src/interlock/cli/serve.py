@@ -22,7 +22,8 @@ app = new_app()
 def serve(
     config: Annotated[Path | None, Option(help="A configuration file for every run.")] = None,
     http: Annotated[
-        int | None, Option(help="Also listen on this loopback port (0: any), with a token.", metavar="PORT", min=0, max=65535)
+        int | None,
+        Option(help="Also listen on this loopback port (0: any), with a token.", metavar="PORT", min=0, max=65535),
     ] = None,
     metrics_port: Annotated[
         int | None, Option(metavar="N", min=0, max=65535, help="Serve /metrics on this port; 0: any.")

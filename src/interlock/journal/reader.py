@@ -285,7 +285,9 @@ class JournalReader(JournalReading):
 
     def _ask(self, sql: str, values: tuple[apsw.SQLiteValue, ...] = ()) -> list[tuple[Any, ...]]:
         try:
-            return self._connection.execute(sql, [min(v, _LARGEST) if isinstance(v, int) else v for v in values]).fetchall()
+            return self._connection.execute(
+                sql, [min(v, _LARGEST) if isinstance(v, int) else v for v in values]
+            ).fetchall()
         except apsw.Error as error:
             raise explain(error, self._folder.journal) from error
         except UnicodeDecodeError as error:

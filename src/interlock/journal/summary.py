@@ -33,6 +33,14 @@ SHORT = {"ERROR": "failed", "STUCK": "stuck", "UNPROVEN": "unproven", "MAX_ISSUE
 """The same in a word or two."""
 
 
+CONTRADICTS: dict[str, tuple[str, ...]] = {
+    "running": ("paused",),
+    "pausing": ("paused",),
+    "paused": ("working", "waiting for the model", "waiting for a tool"),
+}
+"""What a run of this status cannot be doing."""
+
+
 class RunSummary(Struct, frozen=True, kw_only=True):
     """What lists show of a run.
 
@@ -79,6 +87,9 @@ class RunSummary(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if len(self.task) > TASK_LENGTH:
             force_setattr(self, "task", self.task[: TASK_LENGTH - 1] + "…")
+        # The owner checks what a run is doing from time to time: until then, its new status has the last word.
+        if self.liveness is not None and self.liveness.word in CONTRADICTS.get(self.status, ()):
+            force_setattr(self, "liveness", None)
 
     @classmethod
     def of(cls, spec: RunSpec, now: float) -> RunSummary:

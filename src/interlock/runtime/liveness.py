@@ -122,7 +122,12 @@ def _judge(memory: LivenessMemory, seen: Probes, tool_s: float) -> Judgement:
         return seen.parked.word, seen.parked.evidence, seen.parked.question, None, seen.now
     if seen.asked is not None:
         return "waiting for a person", "a step waits for approval", seen.asked, None, seen.now
-    if seen.status in ("paused", "pausing"):
+    if seen.status == "pausing" and seen.tool is not None and seen.tool_since is not None:
+        evidence = f"{seen.tool}, for {seen.now - seen.tool_since:.0f} s; the run pauses when it ends"
+        return "waiting for a tool", evidence, None, None, seen.tool_since
+    if seen.status == "pausing":
+        return "working", "the run pauses when the current step ends", None, None, memory.moved
+    if seen.status == "paused":
         if seen.held is not None:
             return "waiting for a person", "Interlock paused the run", seen.held, None, seen.now
         return "paused", "a person paused the run", None, None, seen.now
